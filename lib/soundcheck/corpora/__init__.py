@@ -1,0 +1,1 @@
+"""Reads corpora into one segment table."""

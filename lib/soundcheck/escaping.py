@@ -1,0 +1,99 @@
+r"""Text from data, made harmless for the place where it is shown.
+
+Names, labels, transcripts and error messages come from people and models that nobody vouches for.
+They pass through exactly one of these functions on their way out:
+
+- :func:`escape` for HTML, text and attribute values alike
+- :func:`terminal` for messages, logs and progress bars
+- :func:`quoted` for a value inside a message
+- :func:`spreadsheet` for text cells of CSV files
+- :func:`heading` for page titles and headings, which end up in search indexes as live HTML
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+PAGE_LIMIT = 200  # characters of a text from data that a page shows
+VALUE_LIMIT = 80  # characters of a value that a message shows
+
+# Bidirectional marks reorder what a reader sees; lone surrogates cannot be encoded.
+_SPOOFING = re.compile("[\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_ILLEGAL_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+
+
+def _visible(match: re.Match) -> str:
+    return f"\\u{ord(match.group()):04x}"
+
+
+def shorten(text: str, limit: int = PAGE_LIMIT) -> str:
+    """Cut a text at ``limit`` characters and mark the cut."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def escape(value: object, limit: int | None = PAGE_LIMIT) -> str:
+    """Make a value safe as HTML text or quoted attribute value.
+
+    Parameters
+    ----------
+    value
+        Anything; its ``str`` is shown.
+    limit
+        Characters after which the text is cut; ``None`` keeps all of it.
+
+    Examples
+    --------
+    >>> escape("<b>'x'")
+    '&lt;b&gt;&#x27;x&#x27;'
+    """
+    text = str(value)
+    if limit is not None:
+        text = shorten(text, limit)
+    text = _SPOOFING.sub(_visible, _ILLEGAL_XML.sub(_visible, text))
+    return html.escape(text, quote=True)
+
+
+def xml_text(value: object) -> str:
+    """Remove what XML 1.0 cannot carry; a writer of XML does the escaping."""
+    return _SPOOFING.sub(_visible, _ILLEGAL_XML.sub(_visible, str(value)))
+
+
+def terminal(value: object) -> str:
+    """Show control characters and bidirectional marks instead of obeying them; keeps line breaks."""
+    text = _SPOOFING.sub(_visible, str(value))
+    return "".join(f"\\x{ord(c):02x}" if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text)
+
+
+def quoted(value: object, limit: int = VALUE_LIMIT) -> str:
+    """Show a value in a message: in quotes, on one line, at most ``limit`` characters.
+
+    Examples
+    --------
+    >>> quoted("a" * 100)[-4:]
+    "aa…'"
+    """
+    text = terminal(str(value).replace("\n", "\\n"))
+    return f"'{shorten(text, limit)}'"
+
+
+def spreadsheet(value: str) -> str:
+    """Keep a spreadsheet from running a text cell as a formula (CWE-1236).
+
+    Examples
+    --------
+    >>> spreadsheet("=1+1")
+    "'=1+1"
+    """
+    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def heading(value: str, fallback: str = "unnamed") -> str:
+    """Keep only what is harmless in a page title: letters, digits, blank, dot, underscore, hyphen.
+
+    The true text belongs into the body of the page, through :func:`escape`.
+    """
+    text = re.sub(r"[^A-Za-z0-9 ._-]+", " ", value)
+    text = re.sub(r" +", " ", text).strip()
+    return shorten(text, 60).rstrip("…") if re.search(r"[A-Za-z0-9]", text) else fallback

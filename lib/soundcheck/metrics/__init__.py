@@ -1,0 +1,1 @@
+"""Additive statistics of truth and prediction, and how they finish into numbers."""

@@ -1,0 +1,1 @@
+"""One small interface, and the adapters that speak it."""

@@ -1,0 +1,1 @@
+"""Tables, figures and players that notebooks show."""

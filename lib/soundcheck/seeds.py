@@ -1,0 +1,57 @@
+"""Random draws that depend on what they are for, never on order, worker or time.
+
+Conventions
+-----------
+A draw is named by the suite's seed and a *purpose*: a few texts or numbers such as
+``("change", "white_noise", <content of the audio>)``. The same name gives the same draw everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def _key(seed: int, purpose: Sequence[object]) -> bytes:
+    name = json.dumps([int(seed), *purpose], ensure_ascii=True, separators=(",", ":"), default=str)
+    return hashlib.blake2b(name.encode(), digest_size=16).digest()
+
+
+def generator(seed: int, *purpose: object) -> np.random.Generator:
+    """Make the random generator of a purpose.
+
+    Examples
+    --------
+    >>> bool(generator(0, "noise").random() == generator(0, "noise").random())
+    True
+    """
+    return np.random.Generator(np.random.PCG64(int.from_bytes(_key(seed, purpose), "big")))
+
+
+def uniform(seed: int, *purpose: object, keys: Sequence[str]) -> np.ndarray:
+    """Draw one number in (0, 1) for each key, each independent of which other keys there are.
+
+    Parameters
+    ----------
+    seed
+        The suite's seed.
+    purpose
+        What the draws are for.
+    keys
+        One text an item, for instance a segment's file and times.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, shape ``(len(keys),)``, never exactly 0 or 1.
+    """
+    base = hashlib.blake2b(_key(seed, purpose), digest_size=8)
+    words = np.empty(len(keys), dtype=np.uint64)
+    for n, key in enumerate(keys):
+        item = base.copy()
+        item.update(key.encode("utf-8", "surrogatepass"))
+        words[n] = int.from_bytes(item.digest(), "big")
+    return ((words >> np.uint64(12)).astype(np.float64) + 0.5) / 2.0**52

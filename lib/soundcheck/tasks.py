@@ -1,0 +1,58 @@
+"""What a model predicts: dimensions between 0 and 1, or one of a few classes.
+
+The four tasks of speech emotion come with thresholds from the literature; a suite may declare further
+regression and classification tasks under ``tasks:``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+EMOTION = ("anger", "happiness", "neutral", "sadness")
+REGRESSION = "regression"
+CLASSIFICATION = "classification"
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One thing that models predict and corpora label.
+
+    Parameters
+    ----------
+    name
+        Name of the label column and of the key in a model's answer.
+    kind
+        ``"regression"`` or ``"classification"``.
+    classes
+        Classification: all classes, in the order in which they are shown.
+    low, high
+        Regression: nominal range of labels and predictions.
+    """
+
+    name: str
+    kind: str
+    classes: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the answer is a number."""
+        return self.kind == REGRESSION
+
+    def scale(self, values: np.ndarray) -> np.ndarray:
+        """Map values from the nominal range to 0..1, where all thresholds live.
+
+        Values outside the range are kept outside, not clipped.
+        """
+        return (np.asarray(values, dtype=np.float64) - self.low) / (self.high - self.low)
+
+
+BUILTIN: dict[str, Task] = {
+    "arousal": Task("arousal", REGRESSION),
+    "dominance": Task("dominance", REGRESSION),
+    "valence": Task("valence", REGRESSION),
+    "emotion": Task("emotion", CLASSIFICATION, EMOTION),
+}
