@@ -58,8 +58,13 @@ class Problem:
     remedy: str = ""
 
     def __str__(self) -> str:
-        remedy = f" {self.remedy}." if self.remedy else ""
-        return terminal(f"{self.where}: {self.what}.{remedy}")
+        remedy = f" {_sentence(self.remedy)}" if self.remedy else ""
+        text = f"{self.where}: {_sentence(self.what)}{remedy}"
+        return terminal(text.replace("\n", "\\n"))  # one problem, one line
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 class InputError(SoundcheckError):
@@ -118,6 +123,22 @@ class Problems:
             raise InputError(self._problems)
 
 
+def nearest(value: str, allowed: Iterable[str]) -> str:
+    """Return the allowed name that is most like a text, upper and lower case alike; empty if none is.
+
+    Examples
+    --------
+    >>> nearest("audio", ["audio_seconds", "model_seconds"])
+    'audio_seconds'
+    """
+    names = {name.lower(): name for name in reversed(list(allowed))}
+    text = value.lower()
+    near = difflib.get_close_matches(text, names, n=1, cutoff=0.6)
+    if not near and len(text) > 2:
+        near = [name for name in sorted(names) if name.startswith(text)]
+    return names[near[0]] if near else ""
+
+
 def did_you_mean(value: str, allowed: Iterable[str]) -> str:
     """Suggest the nearest allowed names.
 
@@ -127,11 +148,7 @@ def did_you_mean(value: str, allowed: Iterable[str]) -> str:
     "Did you mean 'families'? Allowed: families, models"
     """
     allowed = [str(name) for name in allowed]
-    near = difflib.get_close_matches(str(value), allowed, n=1, cutoff=0.6)
-    if not near:
-        lowered = {name.lower(): name for name in allowed}
-        near = difflib.get_close_matches(str(value).lower(), lowered, n=1, cutoff=0.6)
-        near = [lowered[name] for name in near]
+    near = nearest(str(value), allowed)
     listed = ", ".join(allowed[:SHOWN]) + (", ..." if len(allowed) > SHOWN else "")
-    hint = f"Did you mean '{near[0]}'? " if near else ""
-    return f"{hint}Allowed: {listed}" if allowed else hint.strip()
+    hint = f"Did you mean '{near}'? " if near else ""
+    return f"{hint}Allowed: {listed}" if allowed else ""

@@ -13,6 +13,7 @@ Conventions
 from __future__ import annotations
 
 import contextlib
+import difflib
 import hashlib
 import os
 import re
@@ -35,22 +36,24 @@ class OutputError(SoundcheckError):
 def slug(name: str) -> str:
     """Make a file name from any text, different for different texts.
 
-    A text of lower-case letters, digits, ``_`` and ``-`` keeps its form; everything else is reduced to that
-    and gets a hash of the whole text, so that ``a/b``, ``A-B`` and ``a-b`` stay apart on every file system.
+    A short text of lower-case letters, digits, ``_`` and ``-`` keeps its form; everything else is reduced to
+    that and gets a hash of the whole text: ``a/b``, ``A-B`` and ``a-b`` stay apart on every file system.
+    A text that ends like such a hash gets one, too: nobody can choose a name that stands for another.
 
     Examples
     --------
     >>> slug("prosody")
     'prosody'
     >>> slug("../Prosody")
-    'prosody-a244d3'
+    'prosody-a244d366f2'
     """
     reduced = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_")[:40].strip("-_")
     reserved = {"con", "prn", "aux", "nul", "index", "search", "genindex"}
     reserved |= {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
-    if reduced == name and name not in reserved:
+    hashed = re.search(r"(^|-)[0-9a-f]{10}$", name)
+    if name and reduced == name and name not in reserved and not hashed:
         return name
-    return f"{reduced}-{digest(name)[:6]}".lstrip("-")
+    return f"{reduced}-{digest(name)[:10]}".lstrip("-")
 
 
 def inside(root: str | os.PathLike, name: str | os.PathLike) -> Path:
@@ -65,7 +68,7 @@ def inside(root: str | os.PathLike, name: str | os.PathLike) -> Path:
     path = root / name
     try:
         resolved = path.resolve()
-    except (OSError, RuntimeError):  # a loop of links
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL character
         resolved = None
     if resolved is None or os.path.isabs(name) or not resolved.is_relative_to(root):
         raise refuse(quoted(name), "the path leads out of its folder", "Give a path relative to the folder")
@@ -124,16 +127,16 @@ def require_regular(path: str | os.PathLike, shown: str | None = None, maximum: 
 
 
 def nearest_name(path: Path) -> str:
-    """Name the file in the same folder that is called most alike; empty if there is none."""
-    import difflib
-
+    """Name what is called most alike in the deepest folder of the path that exists; empty if nothing is."""
+    while not path.parent.is_dir() and path.parent != path:
+        path = path.parent
     try:
         names = os.listdir(path.parent)
     except OSError:
         return ""
     near = difflib.get_close_matches(path.name.lower(), [name.lower() for name in names], n=1)
     original = [name for name in names if near and name.lower() == near[0]]
-    return f"Did you mean {quoted(original[0])}" + "?" if original else ""
+    return f"Did you mean {quoted(original[0])}?" if original else ""
 
 
 def digest(content: str | bytes | os.PathLike) -> str:

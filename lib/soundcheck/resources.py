@@ -44,5 +44,9 @@ def names(folder: str, suffix: str, own: Path | None = None) -> list[str]:
     found = set()
     for place in (own, root()):
         if place is not None and (place / folder).is_dir():
-            found |= {path.stem for path in (place / folder).iterdir() if path.name.endswith(suffix)}
+            found |= {
+                path.stem
+                for path in (place / folder).iterdir()
+                if path.suffix == suffix and not path.name.startswith(".") and path.is_file()
+            }
     return sorted(found)

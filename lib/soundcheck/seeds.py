@@ -3,7 +3,8 @@
 Conventions
 -----------
 A draw is named by the suite's seed and a *purpose*: a few texts or numbers such as
-``("change", "white_noise", <content of the audio>)``. The same name gives the same draw everywhere.
+``("change", "white_noise", <content of the audio>)``. The same name gives the same draw everywhere;
+the order of a mapping's keys does not count.
 """
 
 from __future__ import annotations
@@ -11,12 +12,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from pathlib import PurePath
 
 import numpy as np
 
 
+def _plain(value: object) -> object:
+    """Give NumPy's numbers the name of Python's; anything else has no stable name."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, PurePath):
+        return value.as_posix()
+    raise TypeError(f"a draw cannot be named by a {type(value).__name__}")
+
+
 def _key(seed: int, purpose: Sequence[object]) -> bytes:
-    name = json.dumps([int(seed), *purpose], ensure_ascii=True, separators=(",", ":"), default=str)
+    name = json.dumps([int(seed), *purpose], separators=(",", ":"), sort_keys=True, default=_plain)
     return hashlib.blake2b(name.encode(), digest_size=16).digest()
 
 

@@ -1,0 +1,39 @@
+# `make report` builds the book of the demo suite, `make test` runs all checks. Both set themselves up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SUITE ?= suite.yml
+OUT ?= build
+
+.PHONY: report test lint format clean
+.DEFAULT_GOAL := report
+
+report: $(VENV)/.installed
+	$(BIN)/soundcheck run $(SUITE) --out $(OUT)
+
+test: $(VENV)/.installed-test lint
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.installed-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) dist
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Soundcheck needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.installed-test: requirements-test.txt $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+	@touch $@

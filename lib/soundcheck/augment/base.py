@@ -1,0 +1,137 @@
+"""What every transform has in common: how it is declared and what it may rely on.
+
+Conventions
+-----------
+A transform is a function ``f(signal, sampling_rate, rng, *, option...)``:
+
+- ``signal``: one channel, shape ``(samples,)``, full scale at ±1; never changed, may be read-only
+- ``sampling_rate``: in Hz
+- ``rng``: the only source of chance, made by the caller from what the signal contains
+- options: keyword-only, annotated, with the unit in the name (``snr_db``) or in the docstring
+- returns a new float32 array, shape ``(samples,)``, C-contiguous, finite
+
+Samples beyond ±1 are kept: a transform clips or scales only where its definition says so, and whoever writes
+the result to an integer format clips it there. Options are checked before the signal is looked at, so that a
+wrong one is refused for silence too.
+
+Public names: :class:`Transform`, :func:`transform`, :func:`declared`, :func:`require`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+_MARK = "declared_transform"
+_BEFORE_OPTIONS = ("signal", "sampling_rate", "rng")
+
+
+@dataclasses.dataclass(frozen=True)
+class Transform:
+    """A change of a signal that threshold files may name.
+
+    Parameters
+    ----------
+    name
+        Name of the function.
+    function
+        The checked function, see the conventions of this module.
+    summary
+        One plain sentence: the first line of the docstring.
+    source
+        Where the definition comes from.
+    level
+        What happens to the level, a sentence.
+    options
+        Name of each option -> its parameter, with annotation and default.
+    """
+
+    name: str
+    function: Callable[..., np.ndarray]
+    summary: str
+    source: str
+    level: str
+    options: Mapping[str, inspect.Parameter]
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Options without a default."""
+        return tuple(name for name, option in self.options.items() if option.default is option.empty)
+
+
+def transform(*, source: str, level: str) -> Callable[[Callable], Callable[..., np.ndarray]]:
+    """Declare a function as a transform and take the checks of signals off its shoulders.
+
+    Parameters
+    ----------
+    source
+        Paper or standard that defines it.
+    level
+        What happens to the level, a sentence.
+
+    Returns
+    -------
+    Callable
+        Decorator. It only marks the function; :mod:`soundcheck.augment.registry` finds the mark.
+
+    Raises
+    ------
+    ValueError
+        By the decorated function: if the signal has not exactly one dimension or no samples, or if the
+        result is not finite.
+    """
+
+    def declare(formula: Callable) -> Callable[..., np.ndarray]:
+        @functools.wraps(formula)
+        def function(
+            signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, **options: object
+        ) -> np.ndarray:
+            signal = np.asarray(signal, dtype=np.float32)
+            if signal.ndim != 1 or not signal.size:
+                raise ValueError(
+                    f"a signal of shape {signal.shape} cannot be changed; one channel with samples is needed"
+                )
+            with np.errstate(over="ignore", invalid="ignore"):  # the check below says it in words
+                result = np.ascontiguousarray(formula(signal, sampling_rate, rng, **options), np.float32)
+            if np.may_share_memory(result, signal):
+                result = result.copy()
+            if not np.isfinite(result).all():
+                raise ValueError(f"{formula.__name__} gives samples that are not finite numbers")
+            return result
+
+        parameters = inspect.signature(formula, eval_str=True).parameters
+        mark = Transform(
+            name=formula.__name__,
+            function=function,
+            summary=inspect.getdoc(formula).splitlines()[0],
+            source=source,
+            level=level,
+            options=MappingProxyType({k: v for k, v in parameters.items() if k not in _BEFORE_OPTIONS}),
+        )
+        setattr(function, _MARK, mark)
+        return function
+
+    return declare
+
+
+def declared(thing: object) -> Transform | None:
+    """Return the declaration of a decorated function, ``None`` for anything else."""
+    mark = getattr(thing, _MARK, None)
+    return mark if isinstance(mark, Transform) else None
+
+
+def require(condition: bool, problem: str) -> None:
+    """Refuse the value of an option.
+
+    Raises
+    ------
+    ValueError
+        With ``problem`` as text: the option, its value, what is allowed.
+    """
+    if not condition:
+        raise ValueError(problem)

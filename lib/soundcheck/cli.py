@@ -1,0 +1,147 @@
+"""The ``soundcheck`` command: parse, call, summarise, exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from soundcheck import __version__
+from soundcheck.errors import (
+    EXIT_BAD_INPUT,
+    EXIT_INCOMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    SoundcheckError,
+)
+from soundcheck.escaping import terminal
+
+
+class _Terminated(BaseException):
+    """SIGTERM, as an exception that runs all clean-up on its way out."""
+
+
+def _say(text: str) -> None:
+    click.echo(terminal(text), err=True)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="soundcheck")
+def commands() -> None:
+    """Test speech models for correctness, fairness and robustness, and build a book of the results."""
+
+
+@commands.command()
+@click.argument("suite", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True, help="Output folder."
+)
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; may be repeated.")
+@click.option(
+    "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--no-code", is_flag=True, help="Refuse suites that run code: prediction tables only.")
+def run(
+    suite: Path,
+    out: Path,
+    models: tuple[str, ...],
+    families: tuple[str, ...],
+    jobs: int | None,
+    no_code: bool,
+) -> NoReturn:
+    """Predict, test and build the book of SUITE, a suite.yml file.
+
+    Exit code 0: the book is complete. 2: bad input, nothing was run. 3: the book is built, but a notebook or
+    a model failed. What is done is kept: after an interruption, run again to go on.
+    """
+    from soundcheck import pipeline
+
+    outcome = pipeline.run(
+        suite, out, models=models, families=families, jobs=jobs or os.cpu_count() or 1, no_code=no_code
+    )
+    click.echo(terminal(outcome.summary))
+    sys.exit(outcome.exit_code)
+
+
+@commands.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--junit", type=click.Path(path_type=Path), help="JUnit XML file; default: junit.xml beside the results."
+)
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Judge only this model.")
+def check(results: Path, junit: Path | None, models: tuple[str, ...]) -> NoReturn:
+    """Judge RESULTS, a results.csv or the folder that holds it, and write JUnit XML.
+
+    Exit code 0: all tests passed. 1: a test failed, or something that should have been tested was not.
+    2: the results cannot be used.
+    """
+    from soundcheck import gate
+
+    outcome = gate.check(results, junit, models)
+    click.echo(terminal(outcome.summary))
+    sys.exit(outcome.exit_code)
+
+
+@commands.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("."))
+def init(folder: Path) -> NoReturn:
+    """Write a suite to start from, and a model to replace by yours, into FOLDER."""
+    from soundcheck import starter
+
+    click.echo(terminal(starter.write(folder)))
+    sys.exit(0)
+
+
+def _log_failure() -> str:
+    """Keep the traceback of a defect of ours in a file, and say where."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="soundcheck-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as file:
+        traceback.print_exc(file=file)
+    return file.name
+
+
+def main() -> None:
+    """Entry point: every error ends as one message and an exit code, never as a traceback."""
+
+    def terminate(number: int, frame: object) -> None:
+        raise _Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        commands(standalone_mode=False)
+    except click.exceptions.Abort:
+        _interrupted(EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(EXIT_BAD_INPUT)
+    except SoundcheckError as error:
+        _say(str(error))
+        sys.exit(getattr(error, "exit_code", EXIT_BAD_INPUT))
+    except KeyboardInterrupt:
+        _interrupted(EXIT_INTERRUPTED)
+    except _Terminated:
+        _interrupted(EXIT_TERMINATED)
+    except BrokenPipeError:
+        sys.exit(EXIT_INCOMPLETE)
+    except Exception as error:  # a defect of ours
+        reason = f"{type(error).__name__}: {error}"
+        _say(f"Soundcheck failed in a way that it should not: {reason}\nDetails are in {_log_failure()}.")
+        sys.exit(EXIT_INCOMPLETE)
+
+
+def _interrupted(code: int) -> NoReturn:
+    _say("Stopped. What was done is kept: run again to go on.")
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

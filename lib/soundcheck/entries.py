@@ -1,0 +1,182 @@
+"""What a suite names: corpora, models and the settings of a run, checked and frozen.
+
+Conventions
+-----------
+- Everything here is picklable: workers get entries and load corpora and models themselves.
+- Paths are absolute; beside each stands the text that the user wrote, the only form that is ever shown.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path, PurePath
+from typing import Any
+
+from soundcheck.tasks import Task
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusEntry:
+    """A corpus as the suite describes it.
+
+    Parameters
+    ----------
+    name
+        Its key in the suite.
+    format
+        ``"demo"``, ``"csv"`` or ``"audformat"``.
+    path
+        Manifest (csv) or database folder (audformat), absolute; ``None`` for the demo.
+    shown_path
+        The same as the user wrote it.
+    columns
+        Our name of a column -> theirs.
+    tables
+        audformat: tables to read; empty = all that fit.
+    split
+        Value of the column ``split`` to keep; ``"all"`` = every row; ``None`` = the format's default.
+    blocks
+        Column whose values are resampled together.
+    ranges
+        Task -> lowest and highest possible label; the task's own range where there is none.
+    title, description
+        For people.
+    synthetic
+        Whether pages say that the speech is synthetic.
+    root
+        csv: folder that the files are relative to, absolute; ``None`` otherwise.
+    shown_root
+        The same as the user wrote it, empty for the folder of the CSV file.
+    options
+        What only one format knows; demo: ``{"size": "small" | "full"}``.
+    """
+
+    name: str
+    format: str
+    path: Path | None = None
+    shown_path: str = ""
+    columns: dict[str, str] = dataclasses.field(default_factory=dict)
+    tables: tuple[str, ...] = ()
+    split: str | None = None
+    blocks: str = "speaker"
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    title: str = ""
+    description: str = ""
+    synthetic: bool = False
+    root: Path | None = None
+    shown_root: str = ""
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelEntry:
+    """A model as the suite describes it; small and picklable, workers load the model themselves.
+
+    Parameters
+    ----------
+    name
+        Its key in the suite.
+    kind
+        ``"python"``, ``"predictions"`` or ``"random"``.
+    target
+        What stands behind the kind, as written.
+    tasks
+        Names of the tasks that it predicts.
+    path
+        predictions: the table, absolute; ``None`` otherwise.
+    batch
+        Signals a call; ``None`` = one signal a call.
+    description, license
+        For people.
+    time_limit
+        Seconds that a call may take.
+    options
+        What only one kind knows.
+    """
+
+    name: str
+    kind: str
+    target: str
+    tasks: tuple[str, ...]
+    path: Path | None = None
+    batch: int | None = None
+    description: str = ""
+    license: str = ""
+    time_limit: float = 30.0
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """A checked suite.
+
+    Parameters
+    ----------
+    title, seed, replicates, interval
+        As written or default.
+    families
+        Names of the families to run.
+    corpora, models
+        Entries by name, in the order of the file.
+    tasks
+        Built-in and declared tasks by name.
+    root
+        Folder of suite.yml, absolute.
+    file
+        suite.yml, absolute.
+    shown
+        suite.yml as the user named it.
+    digest
+        Digest of the file's bytes.
+    balance_samples
+        Segments a group that balanced fairness families ask for.
+    audio_limit, model_seconds, notebook_seconds
+        Seconds: longest file that is read; a model's call; a notebook.
+    """
+
+    title: str
+    seed: int
+    replicates: int
+    interval: str
+    families: tuple[str, ...]
+    corpora: dict[str, CorpusEntry]
+    models: dict[str, ModelEntry]
+    tasks: dict[str, Task]
+    root: Path
+    file: Path
+    shown: str = "suite.yml"
+    digest: str = ""
+    balance_samples: int = 1000
+    audio_limit: float = 3600.0
+    model_seconds: float = 30.0
+    notebook_seconds: float = 600.0
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the suite in plain JSON values, without absolute paths."""
+        described = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        for name in ("root", "file"):
+            del described[name]
+        described["shown"] = self.file.name
+        for entry in described["corpora"].values():
+            entry["path"] = public_path(entry.pop("shown_path"))
+            entry["root"] = public_path(entry.pop("shown_root"))
+        for entry in described["models"].values():
+            del entry["path"]
+            entry["target"] = public_path(entry["target"])
+        return described
+
+
+def public_path(shown: str) -> str:
+    """Keep a path as written, but of an absolute one only the last name."""
+    return f"…/{PurePath(shown).name}" if os.path.isabs(shown) else shown
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

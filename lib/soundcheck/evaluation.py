@@ -1,0 +1,360 @@
+"""What a notebook holds in its hand: one model, one family and the corpora that fit.
+
+A notebook loads an :class:`Evaluation`, takes a :class:`Sample` for each corpus and task, computes a
+statistic and has it judged::
+
+    evaluation = Evaluation.load(run)
+    for sample in evaluation.samples():
+        evaluation.judge(
+            sample,
+            "Mean Absolute Error",
+            lambda sample, answers: mean_absolute_error(sample.truth, answers.clean),
+        )
+    evaluation.save()
+
+A *measure* is a function of a sample and the answers of one answerer. It is called twice, with the answers of
+the model and with those of the random reference model, so that no verdict stands without its reference.
+
+Conventions
+-----------
+- Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.tasks.Task`).
+- A sample holds every labelled segment, also those that the model gave no answer for (NaN or ``None``): metrics
+  leave them out and count them, and all models are tested on the same segments.
+- Every test of the family ends in a row: what a notebook did not judge is written as skipped with the reason.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck import bootstrap, seeds, verdicts
+from soundcheck.balance import balance
+from soundcheck.media import MediaStore
+from soundcheck.metrics.additive import Statistic, values
+from soundcheck.models.reference import reference_answers
+from soundcheck.predict.tables import read_predictions
+from soundcheck.tasks import Task
+from soundcheck.thresholds import Change, Family, read_family
+
+
+@dataclasses.dataclass(frozen=True)
+class Answers:
+    """What one answerer says about the rows of a sample.
+
+    Parameters
+    ----------
+    clean
+        Predictions for the signals as they are, shape ``(segments,)``: float64 or class names.
+    changed
+        Predictions for the changed signals; ``None`` if the sample has no change.
+    """
+
+    clean: np.ndarray
+    changed: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> Answers:
+        """Keep some rows."""
+        return Answers(self.clean[rows], None if self.changed is None else self.changed[rows])
+
+
+Measure = Callable[["Sample", Answers], Statistic]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """The rows of one corpus that can be evaluated for one task, in canonical order.
+
+    Parameters
+    ----------
+    corpus
+        Name of the corpus.
+    task
+        The task.
+    segments
+        Rows of the segment table.
+    truth
+        Labels, shape ``(segments,)``; ``None`` if the family needs none.
+    answers, reference
+        Predictions of the model and of the random reference model.
+    blocks
+        Block of each row, as integer codes from 0.
+    change
+        Name of the change, empty for clean signals.
+    root
+        Folder of the corpus, for listening; never shown.
+    """
+
+    corpus: str
+    task: Task
+    segments: pd.DataFrame
+    truth: np.ndarray | None
+    answers: Answers
+    reference: Answers
+    blocks: np.ndarray
+    change: str = ""
+    root: Path = Path()
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    def take(self, rows: np.ndarray) -> Sample:
+        """Keep the rows with these numbers, in canonical order."""
+        rows = np.sort(np.asarray(rows))
+        segments = self.segments.iloc[rows].reset_index(drop=True)
+        _, blocks = np.unique(self.blocks[rows], return_inverse=True)
+        return dataclasses.replace(
+            self,
+            segments=segments,
+            truth=None if self.truth is None else self.truth[rows],
+            answers=self.answers.take(rows),
+            reference=self.reference.take(rows),
+            blocks=blocks,
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusView:
+    """A corpus as the evaluation sees it: segment table and predictions of the model."""
+
+    name: str
+    title: str
+    synthetic: bool
+    root: Path
+    blocks: str
+    segments: pd.DataFrame
+    predictions: pd.DataFrame
+
+
+class Evaluation:
+    """One model and one family, with everything that the notebook needs.
+
+    Parameters
+    ----------
+    description
+        What the runner writes: see :func:`describe`.
+    """
+
+    def __init__(self, description: Mapping) -> None:
+        self.model: str = description["model"]
+        self.family: Family = read_family(description["family"], _path(description["own"]))
+        self.tasks = [Task(**{**task, "classes": tuple(task["classes"])}) for task in description["tasks"]]
+        self.seed: int = description["seed"]
+        self.replicates: int = description["replicates"]
+        self.interval: str = description["interval"]
+        self.balance_samples: int = description["balance_samples"]
+        self.answers_changes: bool = description["answers_changes"]
+        self.media = MediaStore(Path(description["media"]), description["prefix"])
+        self.corpora = [_view(corpus) for corpus in description["corpora"]]
+        self.verdicts: list[verdicts.Verdict] = []
+        self.notes: list[str] = []
+        self._reasons: dict[tuple[str, str], str] = {}
+        self._rows_file = Path(description["rows"])
+
+    @classmethod
+    def load(cls, run: str) -> Evaluation:
+        """Load the evaluation that the runner described in a JSON file."""
+        if not run:
+            raise ValueError("This notebook is run by `soundcheck run`, which fills in the parameter 'run'.")
+        return cls(json.loads(Path(run).read_text(encoding="utf-8")))
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether any of the corpora is synthetic."""
+        return any(corpus.synthetic for corpus in self.corpora)
+
+    def change(self, name: str) -> Change:
+        """Return one of the family's changes."""
+        return self.family.changes[name]
+
+    def samples(self, change: str = "") -> Iterator[Sample]:
+        """Give the evaluable rows of each corpus and task, clean or with the answers under a change.
+
+        Corpora and tasks that the family cannot be applied to are passed over; their tests become skipped
+        rows with the reason.
+        """
+        for corpus in self.corpora:
+            for task in self.tasks:
+                reason = self._obstacle(corpus, task)
+                if reason:
+                    self._reasons[corpus.name, task.name] = reason
+                else:
+                    yield self._sample(corpus, task, change)
+
+    def _obstacle(self, corpus: CorpusView, task: Task) -> str:
+        """Say why the family cannot be applied to a corpus and task; empty if it can."""
+        for column in self.family.columns:
+            if column not in corpus.segments.columns or corpus.segments[column].isna().all():
+                return f"the corpus has no column {column}"
+        if self.family.label:
+            if task.name not in corpus.segments.columns:
+                return f"the corpus has no column {task.name}"
+            if corpus.segments[task.name].isna().all():
+                return f"no segment has a label for {task.name}"
+        if self.family.changes and not self.answers_changes:
+            return "a table of predictions cannot answer for changed signals"
+        return ""
+
+    def _sample(self, corpus: CorpusView, task: Task, change: str) -> Sample:
+        segments = corpus.segments
+        truth, rows = None, np.arange(len(segments))
+        if self.family.label:
+            truth = _array(segments[task.name], task)
+            rows = np.flatnonzero(pd.notna(truth))
+            missing = len(segments) - len(rows)
+            if missing:
+                self._tell(
+                    f"{corpus.name}: {missing} of {len(segments)} segments have no label for {task.name}"
+                )
+        identity = self.family.changes[change].identity if change else ""
+        keys = [f"{corpus.name}|{key}" for key in segments["key"]]
+
+        def reference(under: str) -> np.ndarray:
+            return reference_answers(task, self.seed, keys, under)
+
+        answers = Answers(_predictions(corpus, "", task))
+        random = Answers(reference(""))
+        if change:
+            answers = dataclasses.replace(answers, changed=_predictions(corpus, identity, task))
+            random = dataclasses.replace(random, changed=reference(identity))
+        names = segments[corpus.blocks if corpus.blocks in segments.columns else "file"]
+        blocks, _ = bootstrap.block_codes(names.to_numpy(dtype=object))
+        everything = Sample(corpus.name, task, segments, truth, answers, random, blocks, change, corpus.root)
+        return everything.take(rows)
+
+    def balanced(self, sample: Sample, column: str) -> tuple[Sample, str]:
+        """Draw equally large groups with the same distribution of labels (see :mod:`soundcheck.balance`).
+
+        Parameters
+        ----------
+        sample
+            Labelled rows.
+        column
+            Column of the segment table that holds the group; the family's option ``groups`` lists its values.
+
+        Returns
+        -------
+        tuple of Sample and str
+            The drawn rows, and why there are fewer than wanted, else ``""``.
+        """
+        groups = sample.segments[column].where(sample.segments[column].isin(self.family.options["groups"]))
+        rng = seeds.generator(self.seed, "balance", self.family.name, sample.corpus, sample.task.name)
+        drawn = balance(
+            sample.truth,
+            groups.to_numpy(dtype=object),
+            self.balance_samples,
+            rng,
+            sample.task.kind,
+            sample.segments["key"].to_numpy(dtype=object),
+        )
+        if drawn.note:
+            self._tell(f"{sample.corpus}, {sample.task.name}: {drawn.note}")
+        return sample.take(drawn.rows), drawn.note
+
+    def skip(self, sample: Sample, reason: str) -> None:
+        """Say why the tests of a corpus and task that are not judged are skipped."""
+        self._reasons[sample.corpus, sample.task.name] = reason
+
+    def judge(self, sample: Sample, test: str, measure: Measure) -> list[verdicts.Verdict]:
+        """Compute a measure with its interval, compare it with its threshold and the random reference.
+
+        Parameters
+        ----------
+        sample
+            Rows to evaluate.
+        test
+            Name of the test in the family's threshold file.
+        measure
+            Function of a sample and answers that gives a :class:`~soundcheck.metrics.additive.Statistic`.
+
+        Returns
+        -------
+        list of Verdict
+            One for each label of the statistic; also kept for :meth:`save`.
+
+        Raises
+        ------
+        KeyError
+            If the family's threshold file has no such test.
+        """
+        definition = self.family.tests[test]
+        found = bootstrap.resample(measure(sample, sample.answers), sample.blocks, self.replicates, self.seed)
+        for note in filter(None, dict.fromkeys(found.notes)):
+            self._tell(f"{sample.corpus}, {sample.task.name}, {test}: {note}")
+        judged = verdicts.judge(
+            found,
+            model=self.model,
+            corpus=sample.corpus,
+            family=self.family.name,
+            category=self.family.category,
+            task=sample.task.name,
+            test=test,
+            rule=definition.rule,
+            threshold=definition.threshold_for(sample.task),
+            reference=values(measure(sample, sample.reference)),
+            kind=self.interval,
+        )
+        self.verdicts += judged
+        return judged
+
+    def frame(self) -> pd.DataFrame:
+        """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""
+        return verdicts.to_frame(self._rows())
+
+    def _rows(self) -> list[verdicts.Verdict]:
+        judged = {(row.corpus, row.task, row.test) for row in self.verdicts}
+        rows = list(self.verdicts)
+        for corpus in self.corpora:
+            for task in self.tasks:
+                reason = self._reasons.get((corpus.name, task.name), "not computed by the notebook")
+                for row in verdicts.skipped_rows(self.model, corpus.name, self.family, task, reason):
+                    if (row.corpus, row.task, row.test) not in judged:
+                        rows.append(row)
+        return rows
+
+    def _tell(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def save(self) -> None:
+        """Write the rows for the results table; the last thing that a notebook does."""
+        verdicts.save(self._rows(), self._rows_file, notes=self.notes)
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def _view(description: Mapping) -> CorpusView:
+    return CorpusView(
+        name=description["name"],
+        title=description["title"],
+        synthetic=description["synthetic"],
+        root=Path(description["root"]),
+        blocks=description["blocks"],
+        segments=pd.read_parquet(description["segments"]),
+        predictions=read_predictions(Path(description["predictions"])),
+    )
+
+
+def _array(column: pd.Series, task: Task) -> np.ndarray:
+    """Give numbers as float64 and class names as objects, missing ones as NaN and ``None``."""
+    if task.is_regression:
+        return column.to_numpy(dtype=np.float64)
+    names = np.empty(len(column), dtype=object)
+    names[:] = [None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
+    return names
+
+
+def _predictions(corpus: CorpusView, change: str, task: Task) -> np.ndarray:
+    """Look up the predictions of all segments, in their order, scaled to 0..1."""
+    rows = corpus.predictions[corpus.predictions["change"] == change].set_index("key")
+    if task.name not in rows.columns:
+        rows = rows.assign(**{task.name: None})
+    found = _array(rows[task.name].reindex(corpus.segments["key"]), task)
+    return task.scale(found) if task.is_regression else found

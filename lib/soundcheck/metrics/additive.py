@@ -1,0 +1,482 @@
+"""Additive statistics: contributions that may be summed, and a finish that turns sums into numbers.
+
+A metric is a vector of contributions a segment (moments, confusion cells, counts) and a function of their
+sums. So a value, a value of a group, a difference between groups, a change under noise and a difference
+between two models are the same thing: sums, then a finish. Resampling whole blocks needs only block sums.
+
+Conventions
+-----------
+- A statistic covers ``N`` segments in fixed order, has ``k`` sums and finishes into ``m`` values, one a label
+  (class, bin; ``""`` if there is a single value).
+- ``finish`` and ``count`` map sums of shape ``(..., k)`` to ``(..., m)`` over any leading axes, so that one
+  call serves the whole data set, all blocks or all replicates. Undefined is NaN, never a warning.
+- Only segments in ``rows`` contribute. A segment that has a label but no prediction is ``unanswered``: it
+  contributes nothing and is counted; when more than half are unanswered, there is no value.
+- **Sums are exact.** Contributions are split into two layers on binary grids so coarse that every sum that a
+  replicate can reach fits into a float64 without rounding. Exact sums do not depend on the order of the
+  segments, on the number of threads or on the processor, and so neither does any byte of the results.
+- Values are settled to 12 significant digits, below which float noise begins: a mean absolute error of
+  exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
+
+Public: :class:`Statistic`, :class:`Columns`, :class:`Cells`; combinators :func:`within`, :func:`difference`,
+:func:`paired_difference`, :func:`combine`, :func:`minimum`; :func:`value`, :func:`values`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
+UNANSWERED_REFUSED = 0.5  # share of labelled segments without prediction above which there is no value
+UNANSWERED_NOTED = 0.05  # share above which a note says so
+
+_NOISE = 1e-14  # values are of the order of 1
+_LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
+
+Finish = Callable[[np.ndarray], np.ndarray]
+Reasons = Callable[[np.ndarray], tuple[str, ...]]
+
+
+def _none(_: np.ndarray) -> tuple[str, ...]:
+    return ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Part:
+    """Contributions of ``N`` segments to some of the sums.
+
+    Parameters
+    ----------
+    rows
+        bool ``(N,)``; which segments contribute.
+    unanswered
+        bool ``(N,)``; which would, had the model answered.
+    """
+
+    rows: np.ndarray
+    unanswered: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of sums."""
+        raise NotImplementedError
+
+    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum the contributions of each block.
+
+        Parameters
+        ----------
+        blocks
+            Integer ``(N,)``; the block of each segment, from 0. Only the contributing ones are looked at.
+        n_blocks
+            Number of blocks.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            High and low layer, float64 ``(n_blocks, size)``; both exact, also when ``n_blocks`` blocks are
+            drawn with replacement and summed. The sums are high plus low.
+        """
+        raise NotImplementedError
+
+    def within(self, mask: np.ndarray) -> Part:
+        """Keep the segments of a mask."""
+        return dataclasses.replace(self, rows=self.rows & mask, unanswered=self.unanswered & mask)
+
+    def _select(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        return arrays if self.rows.all() else tuple(array[self.rows] for array in arrays)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Columns(Part):
+    """Contributions as dense columns; the first sum is always the number of contributing segments.
+
+    Parameters
+    ----------
+    columns
+        float64 arrays ``(N,)``, finite where ``rows``; ``size`` is one more than their number.
+    """
+
+    columns: tuple[np.ndarray, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Number of sums, the count included."""
+        return 1 + len(self.columns)
+
+    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum each block's columns; see :meth:`Part.layers`."""
+        (blocks,) = self._select(blocks)
+        counts = np.bincount(blocks, minlength=n_blocks)
+        high, low = np.zeros((2, n_blocks, self.size))
+        high[:, 0] = counts
+        terms = n_blocks * int(counts.max(initial=0))  # the most that a replicate can add up
+        for n, column in enumerate(self.columns, start=1):
+            (column,) = self._select(column)
+            for layer, on_grid in zip((high, low), _grids(column, terms), strict=False):
+                layer[:, n] = np.bincount(blocks, weights=on_grid, minlength=n_blocks)
+        return high, low
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Cells(Part):
+    """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, shares.
+
+    Parameters
+    ----------
+    cells
+        Integer ``(N,)``, in ``[0, n_cells)`` where ``rows``; small integer types save memory.
+    n_cells
+        Number of cells.
+    """
+
+    cells: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.intp))
+    n_cells: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return self.n_cells
+
+    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Count each block's segments a cell; see :meth:`Part.layers`."""
+        blocks, cells = self._select(blocks, self.cells)
+        place = blocks.astype(np.int64) * self.n_cells + cells
+        counts = np.bincount(place, minlength=n_blocks * self.n_cells)
+        high = counts.reshape(n_blocks, self.n_cells).astype(np.float64)
+        return high, np.zeros_like(high)
+
+
+def _grids(column: np.ndarray, terms: int) -> list[np.ndarray]:
+    """Split numbers into one or two layers, each of multiples of a power of two.
+
+    If ``|x| < 2**e`` and at most ``terms <= 2**b`` of them are added, then multiples of ``2**(e + b - 52)``
+    add up without rounding. What the first grid cuts off goes to a second, finer one; what that cuts off is
+    below ``2**(2 * (e + b - 52) - 1 - e)``, far under the precision of a float64 for any data that fit in
+    memory. Adding and subtracting 1.5 * 2**52 units rounds to the nearest unit.
+    """
+    reach = max(1, int(terms - 1).bit_length()) if terms > 1 else 1
+    layers: list[np.ndarray] = []
+    rest = column
+    while len(layers) < 2:
+        largest = float(np.max(np.abs(rest), initial=0.0))
+        if largest == 0.0:
+            break
+        exponent = max(int(np.frexp(largest)[1]), -900)
+        anchor = np.ldexp(1.5, exponent + reach)
+        on_grid = (rest + anchor) - anchor
+        rest = rest - on_grid
+        layers.append(on_grid)
+    return layers
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Statistic:
+    """Additive contributions of ``N`` segments and the functions of their sums.
+
+    Parameters
+    ----------
+    parts
+        Contributions; their sums, one part after the other, are the ``k`` sums.
+    finish
+        Maps sums ``(..., k)`` to values ``(..., m)``; NaN where undefined.
+    count
+        Maps sums ``(..., k)`` to the number of segments ``(..., m)`` that each value rests on.
+    labels
+        Names of the ``m`` values.
+    reasons
+        Maps the sums of all segments ``(k,)`` to ``m`` texts: why a value is undefined or must not be
+        judged, ``""`` if it is fine. An empty tuple stands for ``m`` times ``""``.
+    notes
+        Likewise: what a reader of the value must know, although it is fine.
+    """
+
+    parts: tuple[Part, ...]
+    finish: Finish
+    count: Finish
+    labels: tuple[str, ...] = ("",)
+    reasons: Reasons = _none
+    notes: Reasons = _none
+
+    def __post_init__(self) -> None:
+        if len({len(part.rows) for part in self.parts}) != 1:
+            raise ValueError("All parts of a statistic cover the same segments.")
+
+    def __len__(self) -> int:
+        return len(self.parts[0].rows)
+
+    @property
+    def size(self) -> int:
+        """Number ``k`` of sums."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Segments that contribute to any part, bool ``(N,)``."""
+        return np.logical_or.reduce([part.rows for part in self.parts])
+
+    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum each block exactly, in two layers ``(n_blocks, k)``; see :meth:`Part.layers`."""
+        layers = [part.layers(np.asarray(blocks), n_blocks) for part in self.parts]
+        high, low = zip(*layers, strict=True)
+        return np.concatenate(high, axis=1), np.concatenate(low, axis=1)
+
+    def block_sums(self, blocks: np.ndarray, n_blocks: int) -> np.ndarray:
+        """Sum each block, float64 ``(n_blocks, k)``."""
+        high, low = self.layers(blocks, n_blocks)
+        return high + low
+
+    def sums(self) -> np.ndarray:
+        """Sum all segments, float64 ``(k,)``."""
+        return self.block_sums(np.zeros(len(self), dtype=np.intp), 1)[0]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Point:
+    """Values of a statistic without their intervals; all of length ``m``.
+
+    Parameters
+    ----------
+    value
+        float64, settled; NaN exactly where there is a reason.
+    segments
+        int64; segments that each value rests on.
+    reasons
+        Why there is no value, else ``""``.
+    notes
+        What a reader of the value must know, else ``""``.
+    """
+
+    value: np.ndarray
+    segments: np.ndarray
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def point(statistic: Statistic, sums: np.ndarray | None = None) -> Point:
+    """Finish the sums of all segments.
+
+    Parameters
+    ----------
+    statistic
+        The statistic.
+    sums
+        Its sums ``(k,)``, if they are known already.
+    """
+    if sums is None:
+        sums = statistic.sums()
+    m = len(statistic.labels)
+    value = settle(statistic.finish(sums))
+    segments = np.rint(statistic.count(sums)).astype(np.int64)
+    reasons = list(statistic.reasons(sums) or [""] * m)
+    notes = list(statistic.notes(sums) or [""] * m)
+    refusal, note = _answers(statistic)
+    for n in range(m):
+        reasons[n] = refusal or reasons[n] or ("" if np.isfinite(value[n]) else "undefined")
+        notes[n] = "; ".join(text for text in (notes[n], note) if text)
+        if reasons[n]:
+            value[n] = np.nan
+    return Point(value, segments, tuple(reasons), tuple(notes))
+
+
+def _answers(statistic: Statistic) -> tuple[str, str]:
+    """Say that too few segments have a prediction (reason), or that a noticeable share has none (note)."""
+    worst, text = 0.0, ""
+    for part in statistic.parts:
+        missing = int(part.unanswered.sum())
+        wanted = missing + int(part.rows.sum())
+        if missing and missing / wanted > worst:
+            worst, text = missing / wanted, f"no prediction for {missing} of {wanted} segments"
+    if worst > UNANSWERED_REFUSED:
+        return text, ""
+    return "", text if worst > UNANSWERED_NOTED else ""
+
+
+def values(statistic: Statistic) -> np.ndarray:
+    """Compute the values, float64 ``(m,)``; NaN where undefined or skipped."""
+    return point(statistic).value
+
+
+def value(statistic: Statistic) -> float:
+    """Compute the value of a statistic that has a single one; NaN if undefined.
+
+    Examples
+    --------
+    >>> from soundcheck.metrics.regression import mean_absolute_error
+    >>> value(mean_absolute_error([0.1, 0.5], [0.2, 0.7]))
+    0.15
+    """
+    if len(statistic.labels) != 1:
+        raise ValueError(f"The statistic has {len(statistic.labels)} values; use values().")
+    return float(values(statistic)[0])
+
+
+# Combinators
+
+
+def within(statistic: Statistic, mask: np.ndarray) -> Statistic:
+    """Let only the segments of a mask, bool ``(N,)``, contribute: the statistic of a group.
+
+    The group keeps its place among all ``N`` segments, so it can be compared with the others.
+    """
+    mask = np.asarray(mask)
+    if mask.shape != (len(statistic),) or mask.dtype != bool:
+        raise ValueError(
+            f"A mask of {len(statistic)} True or False is needed, not {mask.dtype} of shape {mask.shape}."
+        )
+    return dataclasses.replace(statistic, parts=tuple(part.within(mask) for part in statistic.parts))
+
+
+def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]) -> Statistic:
+    """Make a statistic of the values of others over the same segments.
+
+    Parameters
+    ----------
+    statistics
+        At least one; all with the labels of the first.
+    function
+        Takes the values of each, arrays ``(..., m)``, and gives ``(..., m)``.
+
+    Returns
+    -------
+    Statistic
+        Counts segments as the first one does; a reason or note of any holds for the combination.
+    """
+    if len({statistic.labels for statistic in statistics}) != 1:
+        raise ValueError("Only statistics with the same labels can be combined.")
+    ends = np.cumsum([statistic.size for statistic in statistics])
+
+    def split(sums: np.ndarray) -> list[np.ndarray]:
+        return np.split(sums, ends[:-1], axis=-1)
+
+    def finish(sums: np.ndarray) -> np.ndarray:
+        return function(*(s.finish(own) for s, own in zip(statistics, split(sums), strict=True)))
+
+    def texts(name: str) -> Reasons:
+        def joined(sums: np.ndarray) -> tuple[str, ...]:
+            found = [getattr(s, name)(own) for s, own in zip(statistics, split(sums), strict=True)]
+            found = [texts for texts in found if texts]
+            return tuple(next(filter(None, each), "") for each in zip(*found, strict=True))
+
+        return joined
+
+    return Statistic(
+        parts=tuple(part for statistic in statistics for part in statistic.parts),
+        finish=finish,
+        count=lambda sums: statistics[0].count(split(sums)[0]),
+        labels=statistics[0].labels,
+        reasons=texts("reasons"),
+        notes=texts("notes"),
+    )
+
+
+def difference(a: Statistic, b: Statistic) -> Statistic:
+    """Subtract: the values of ``a`` minus those of ``b``, over the same segments.
+
+    ``difference(within(metric, group), metric)`` is the distance of a group from all.
+    """
+    return combine([a, b], np.subtract)
+
+
+def paired_difference(a: Statistic, b: Statistic) -> Statistic:
+    """Subtract over the segments that contribute to both: a change under noise, one model minus another.
+
+    Segments that only one of them can use count as unanswered.
+    """
+    both = a.rows & b.rows
+    wanted = a.rows | b.rows
+    for part in (*a.parts, *b.parts):
+        wanted = wanted | part.unanswered
+
+    def paired(statistic: Statistic) -> Statistic:
+        parts = [
+            dataclasses.replace(part, rows=part.rows & both, unanswered=wanted & ~both)
+            for part in statistic.parts
+        ]
+        return dataclasses.replace(statistic, parts=tuple(parts))
+
+    return difference(paired(a), paired(b))
+
+
+def minimum(statistic: Statistic, counts: Sequence[int] | int, least: int) -> Statistic:
+    """Skip values that rest on too few segments.
+
+    Parameters
+    ----------
+    statistic
+        The statistic.
+    counts
+        What to compare, ``m`` numbers or one for all; for instance the segments of each bin in all groups.
+    least
+        Smallest count that is judged.
+    """
+    counts = np.broadcast_to(np.asarray(counts), (len(statistic.labels),))
+    few = [_few(int(count), least) for count in counts]
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        own = statistic.reasons(sums) or [""] * len(few)
+        return tuple(a or b for a, b in zip(few, own, strict=True))
+
+    return dataclasses.replace(statistic, reasons=reasons)
+
+
+def _few(count: int, least: int) -> str:
+    return f"{segments(count)}, {least} needed" if count < least else ""
+
+
+# What metrics share
+
+
+def segments(count: int) -> str:
+    """Write a number of segments in words that read well: ``1 segment``, ``no segments``."""
+    return {0: "no segments", 1: "1 segment"}.get(count, f"{count} segments")
+
+
+def numbers(array: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Copy to float64 ``(N,)``; missing, infinite and absurdly large numbers become NaN."""
+    array = np.array(array, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"One number a segment is needed, not an array of shape {array.shape}.")
+    array[~(np.abs(array) <= _LARGEST)] = np.nan
+    return array
+
+
+def same_length(truth: np.ndarray, prediction: np.ndarray) -> None:
+    """Make sure that two arrays speak about the same segments."""
+    if len(truth) != len(prediction):
+        raise ValueError(f"{len(truth)} labels do not fit {len(prediction)} predictions.")
+
+
+def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Divide; NaN where the denominator is not positive."""
+    numerator, denominator = np.broadcast_arrays(
+        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    )
+    result = np.full(numerator.shape, np.nan)
+    return np.divide(numerator, denominator, out=result, where=denominator > 0)
+
+
+def settle(array: np.ndarray) -> np.ndarray:
+    """Round to 12 significant digits; infinite becomes NaN, less than 1e-14 becomes 0.
+
+    What is left of a difference of equal values is noise near 1e-16, not a number with 12 digits.
+
+    Examples
+    --------
+    >>> settle(0.6 - 0.5).item()
+    0.1
+    """
+    array = np.asarray(array, dtype=np.float64)
+    array = np.where(np.isfinite(array), array, np.nan)
+    array = np.where(np.abs(array) < _NOISE, 0.0, array)
+    size = np.abs(array)
+    plain = (size > 1e-10) & (size < 1e10)
+    # In this range the power of ten is exact, so the quotient is the float nearest to the decimal number.
+    power = 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.where(plain, size, 1.0))))
+    settled = np.where(plain, np.rint(array * power) / power, array)
+    for place in map(tuple, np.argwhere(~plain & (size > 0))):
+        settled[place] = float(f"{array[place]:.{DIGITS}g}")
+    return settled

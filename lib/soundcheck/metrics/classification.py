@@ -1,0 +1,282 @@
+r"""How well classes are predicted: confusion, recall, precision and their unweighted averages.
+
+Conventions
+-----------
+- Truth before prediction, one class name a segment each, and the classes always given explicitly.
+- All metrics finish the same sums, the confusion cells: rows are the classes of the truth, columns the
+  classes of the prediction and one more for every other answer. An answer that is not one of the classes is
+  wrong.
+- Segments whose truth is missing or not one of the classes are left out; segments with truth but without a
+  prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
+- A class that does not occur in the truth has neither recall nor precision, and averages pass over it. A
+  class that is never predicted has precision 0. A single segment has none of these values.
+
+Public: :func:`recall_per_class`, :func:`precision_per_class`, :func:`unweighted_average_recall`,
+:func:`unweighted_average_precision`, :func:`confusion`; :func:`class_numbers`, :func:`class_counts`; and
+:func:`recall_of_codes`, :func:`precision_of_codes` for anything that has been numbered already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.metrics.additive import Cells, Finish, Statistic, ratio, same_length, segments
+
+ONE_CLASS = "not informative"  # how the note of an average over a single class begins
+
+
+def class_numbers(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+    """Turn class names into int16 ``(N,)``: from 0, ``len(classes)`` for others, -1 if missing.
+
+    Examples
+    --------
+    >>> class_numbers(["joy", "sadness", None, "boredom"], ["joy", "sadness"]).tolist()
+    [0, 1, -1, 2]
+    """
+    if len(set(classes)) != len(classes):
+        raise ValueError("The same class is given twice.")
+    names = np.asarray(names, dtype=object)
+    if names.ndim != 1:
+        raise ValueError(f"One class a segment is needed, not an array of shape {names.shape}.")
+    found = pd.Index(np.asarray(classes, dtype=object)).get_indexer(names)
+    found = np.where(found < 0, len(classes), found)
+    return np.where(pd.isna(names), -1, found).astype(np.int16)
+
+
+def class_counts(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+    """Count the segments of each class, int64 ``(classes,)``; others and missing ones are passed over."""
+    found = class_numbers(names, classes)
+    return np.bincount(found[(found >= 0) & (found < len(classes))], minlength=len(classes))
+
+
+def _cells(
+    truth: np.ndarray,
+    prediction: np.ndarray,
+    unanswered: np.ndarray,
+    classes: Sequence[str],
+    finish: Callable[[np.ndarray], np.ndarray],
+    count: Callable[[np.ndarray], np.ndarray],
+    reasons: Callable[[np.ndarray], tuple[str, ...]],
+    notes: Callable[[np.ndarray], tuple[str, ...]] = lambda _: (),
+    labels: Sequence[str] = ("",),
+) -> Statistic:
+    """Make a statistic whose functions take confusion counts ``(..., classes, classes + 1)``."""
+    same_length(truth, prediction)
+    n = len(classes)
+    rows = (truth >= 0) & (truth < n) & (prediction >= 0)
+    cells = np.where(rows, truth.astype(np.int32) * (n + 1) + np.minimum(prediction, n), 0).astype(np.int32)
+
+    def on_matrix(function: Callable) -> Finish:
+        return lambda sums: function(sums.reshape(*sums.shape[:-1], n, n + 1))
+
+    def all_reasons(matrix: np.ndarray) -> tuple[str, ...]:
+        total = round(float(matrix.sum()))
+        return (segments(total),) * len(labels) if total < 2 else reasons(matrix)
+
+    return Statistic(
+        parts=(Cells(rows, unanswered & (truth >= 0) & (truth < n), cells, n * (n + 1)),),
+        finish=on_matrix(finish),
+        count=on_matrix(count),
+        labels=tuple(labels),
+        reasons=on_matrix(all_reasons),
+        notes=on_matrix(notes),
+    )
+
+
+def _recalls(matrix: np.ndarray) -> np.ndarray:
+    n = matrix.shape[-2]
+    return ratio(np.diagonal(matrix[..., :n], axis1=-2, axis2=-1), matrix.sum(axis=-1))
+
+
+def _precisions(matrix: np.ndarray) -> np.ndarray:
+    n = matrix.shape[-2]
+    predicted = matrix[..., :n].sum(axis=-2)
+    correct = np.diagonal(matrix[..., :n], axis1=-2, axis2=-1)
+    precisions = np.where(predicted > 0, ratio(correct, predicted), 0.0)
+    return np.where(matrix.sum(axis=-1) > 0, precisions, np.nan)
+
+
+def _average(per_class: np.ndarray) -> np.ndarray:
+    """Average over the classes that occur, ``(..., classes)`` to ``(..., 1)``."""
+    occurs = ~np.isnan(per_class)
+    total = np.where(occurs, per_class, 0.0).sum(axis=-1, keepdims=True)
+    return ratio(total, occurs.sum(axis=-1, keepdims=True))
+
+
+def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[str, ...]]:
+    names = [f"{noun} '{name}'" if noun == "class" else f"{noun} {name}" for name in classes]
+
+    def reasons(matrix: np.ndarray) -> tuple[str, ...]:
+        present = matrix.sum(axis=-1) > 0
+        return tuple(
+            "" if there else f"{name} does not occur in the truth"
+            for name, there in zip(names, present, strict=True)
+        )
+
+    return reasons
+
+
+def recall_of_codes(
+    truth: np.ndarray, prediction: np.ndarray, unanswered: np.ndarray, labels: Sequence[str], noun: str
+) -> Statistic:
+    """Recall of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``."""
+    return _cells(
+        truth,
+        prediction,
+        unanswered,
+        labels,
+        finish=_recalls,
+        count=lambda matrix: matrix.sum(axis=-1),
+        reasons=_absent(labels, noun),
+        labels=labels,
+    )
+
+
+def precision_of_codes(
+    truth: np.ndarray, prediction: np.ndarray, unanswered: np.ndarray, labels: Sequence[str], noun: str
+) -> Statistic:
+    """Precision of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``."""
+
+    def count(matrix: np.ndarray) -> np.ndarray:
+        predicted = matrix[..., : len(labels)].sum(axis=-2)
+        # A class that is never predicted gets its 0 for the segments of the class, all of which were missed.
+        return np.where(predicted > 0, predicted, matrix.sum(axis=-1))
+
+    return _cells(
+        truth,
+        prediction,
+        unanswered,
+        labels,
+        finish=_precisions,
+        count=count,
+        reasons=_absent(labels, noun),
+        labels=labels,
+    )
+
+
+def _coded(
+    truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    truth, prediction = class_numbers(truth, classes), class_numbers(prediction, classes)
+    same_length(truth, prediction)
+    return truth, prediction, (truth >= 0) & (prediction < 0)
+
+
+def recall_per_class(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
+    """Recall of each class: how many of its segments are recognised.
+
+    Parameters
+    ----------
+    truth, prediction
+        Class names, ``(N,)``.
+    classes
+        All classes, in the order of the values.
+
+    Returns
+    -------
+    Statistic
+        A value from 0 to 1 for each class; counts the segments of the class. Undefined for a class that
+        does not occur in the truth.
+    """
+    return recall_of_codes(*_coded(truth, prediction, classes), classes, "class")
+
+
+def precision_per_class(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
+    """Precision of each class: how many of the segments called so belong to it.
+
+    Parameters
+    ----------
+    truth, prediction
+        Class names, ``(N,)``.
+    classes
+        All classes, in the order of the values.
+
+    Returns
+    -------
+    Statistic
+        A value from 0 to 1 for each class; counts the segments predicted as the class. 0 for a class that
+        occurs and is never predicted, undefined for a class that does not occur in the truth.
+    """
+    return precision_of_codes(*_coded(truth, prediction, classes), classes, "class")
+
+
+def unweighted_average_recall(
+    truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
+) -> Statistic:
+    """Mean of the recalls of the classes that occur in the truth.
+
+    Parameters
+    ----------
+    truth, prediction
+        Class names, ``(N,)``.
+    classes
+        All classes.
+
+    Returns
+    -------
+    Statistic
+        One value from 0 to 1; a note says when classes do not occur.
+    """
+    return _averaged(truth, prediction, classes, _recalls)
+
+
+def unweighted_average_precision(
+    truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
+) -> Statistic:
+    """Mean of the precisions of the classes that occur in the truth.
+
+    Parameters
+    ----------
+    truth, prediction
+        Class names, ``(N,)``.
+    classes
+        All classes.
+
+    Returns
+    -------
+    Statistic
+        One value from 0 to 1; a note says when classes do not occur.
+    """
+    return _averaged(truth, prediction, classes, _precisions)
+
+
+def _averaged(
+    truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str], per_class: Finish
+) -> Statistic:
+    def notes(matrix: np.ndarray) -> tuple[str, ...]:
+        present = int((matrix.sum(axis=-1) > 0).sum())
+        if present == 1 < len(classes):
+            return (f"{ONE_CLASS}: 1 class in the truth",)
+        return (f"over {present} of {len(classes)} classes" if present < len(classes) else "",)
+
+    return _cells(
+        *_coded(truth, prediction, classes),
+        classes,
+        finish=lambda matrix: _average(per_class(matrix)),
+        count=lambda matrix: matrix.sum(axis=(-2, -1))[..., np.newaxis],
+        reasons=lambda _: ("",),
+        notes=notes,
+    )
+
+
+def confusion(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+    """Count pairs of truth and prediction.
+
+    Parameters
+    ----------
+    truth, prediction
+        Class names, ``(N,)``.
+    classes
+        All classes.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 ``(classes, classes + 1)``; rows are the truth, columns the prediction, the last one is for
+        answers outside the classes. Segments without truth or prediction are not counted.
+    """
+    sums = unweighted_average_recall(truth, prediction, classes).sums()
+    return np.rint(sums).astype(np.int64).reshape(len(classes), len(classes) + 1)

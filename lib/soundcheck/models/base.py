@@ -1,0 +1,294 @@
+"""The one interface of models, and the check of what they answer.
+
+Conventions
+-----------
+- A *signal* is float32, shape ``(samples,)``, mono; ``sampling_rate`` is in Hz.
+- An *answer* is a mapping from task name to a number (regression, in the task's nominal range) or to the name
+  of a class. Values outside the nominal range and unknown classes are answers, too; they are kept and told.
+- A *problem* is a phrase without full stop that says why something is no answer; empty means fine.
+
+Public names: :class:`Model`, :class:`LookUpModel`, :func:`check_output`, :func:`reason`.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+import numbers
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from soundcheck.errors import did_you_mean
+from soundcheck.escaping import quoted, shorten
+from soundcheck.tasks import Task
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.segments import Corpus
+    from soundcheck.suite import ModelEntry, Suite
+
+REASON_LIMIT = 300  # characters of a model's own error message that are kept
+CLASS_LIMIT = 200  # characters of a class name that are kept
+
+
+class Model(abc.ABC):
+    """Something that is given signals and says what it hears.
+
+    Attributes
+    ----------
+    name
+        Name in the suite.
+    tasks
+        Names of the tasks that it answers.
+    needs_audio
+        Whether it is given signals; otherwise it is a :class:`LookUpModel`.
+    changes_audio
+        Whether it can be asked about changed signals.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+    needs_audio: ClassVar[bool] = True
+    changes_audio: ClassVar[bool] = True
+
+    @property
+    @abc.abstractmethod
+    def fingerprint(self) -> str:
+        """Digest of all that its answers depend on besides the signal; cached answers are found by it."""
+
+    @classmethod
+    @abc.abstractmethod
+    def load(cls, entry: ModelEntry, suite: Suite) -> Model:
+        """Load the model of a suite's entry.
+
+        Raises
+        ------
+        InputError
+            If it cannot be loaded.
+        """
+
+    @classmethod
+    def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
+        """Make sure that the model can be loaded, without running its code in this process.
+
+        Parameters
+        ----------
+        entry, suite
+            The model.
+        corpora
+            What it will be asked about, as far as they are loaded.
+
+        Returns
+        -------
+        str
+            Its fingerprint.
+
+        Raises
+        ------
+        InputError
+            If it cannot be loaded.
+        """
+        return cls.load(entry, suite).fingerprint
+
+    @classmethod
+    def prepare(
+        cls, entry: ModelEntry, suite: Suite, *, cache: str | os.PathLike, jobs: int, progress: bool
+    ) -> None:
+        """Do once what the model needs before several processes load it; here nothing.
+
+        Raises
+        ------
+        InputError
+            If it fails.
+        """
+        return
+
+    @abc.abstractmethod
+    def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
+        """Answer for some signals.
+
+        Parameters
+        ----------
+        signals
+            At least one, each float32, shape ``(samples,)``; never changed.
+        sampling_rate
+            In Hz, the same for all.
+
+        Returns
+        -------
+        list
+            One unchecked answer for each signal, for :func:`check_output`.
+        """
+
+
+class LookUpModel(Model):
+    """A model that answers without hearing: from a table, or at random."""
+
+    needs_audio = False
+
+    def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
+        """Refuse: there is nothing that listens."""
+        raise TypeError(f"{self.name} answers for segments, not for signals")
+
+    @abc.abstractmethod
+    def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
+        """Answer for all segments of a corpus.
+
+        Parameters
+        ----------
+        corpus
+            Loaded corpus.
+        change
+            What was done to the signals; empty = nothing.
+
+        Returns
+        -------
+        answers
+            Task -> one value a segment, in the order of the segment table: float64 (NaN = none) or object
+            (``None`` = none).
+        problems
+            One text a segment; empty if it has an answer for every task.
+        """
+
+    def notices(self, corpora: Sequence[Corpus]) -> list[str]:
+        """Say what a reader should know about how the model fits the corpora."""
+        return []
+
+
+def expected(tasks: Sequence[Task]) -> str:
+    """Show what an answer looks like, as Python code.
+
+    Examples
+    --------
+    >>> expected([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
+    "{'arousal': 0.5, 'emotion': 'anger'}"
+    """
+    return repr(
+        {task.name: (task.low + task.high) / 2 if task.is_regression else task.classes[0] for task in tasks}
+    )
+
+
+def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float | str], str]:
+    """Turn what a model returned into plain values.
+
+    Parameters
+    ----------
+    output
+        Anything. A mapping with a key for each task is an answer; further keys are ignored. Numbers may be
+        Python's, NumPy's, or arrays and tensors without dimensions.
+    tasks
+        Tasks that must be answered.
+
+    Returns
+    -------
+    answer
+        Task -> float or str; empty if there is a problem with any task.
+    problem
+        Why this is no answer, empty if it is one. Numbers must be finite; ``True`` is not a number; a list or
+        array of one number is not a number either.
+
+    Examples
+    --------
+    >>> check_output({"arousal": np.float32(0.5)}, [Task("arousal", "regression")])
+    ({'arousal': 0.5}, '')
+    >>> check_output({"arousal": float("nan")}, [Task("arousal", "regression")])
+    ({}, 'arousal is nan, not a number')
+    """
+    if not isinstance(output, Mapping):
+        return {}, f"the model returned {_describe(output)}; expected is a dict such as {expected(tasks)}"
+    missing = [task.name for task in tasks if task.name not in output]
+    if missing:
+        keys = ", ".join(quoted(key, 40) for key in list(output)[:5]) or "none"
+        near = did_you_mean(missing[0], [str(key) for key in list(output)[:20]])
+        hint = f" ({near.split('?')[0]} instead of '{missing[0]}'?)" if "?" in near else ""
+        names = ", ".join(quoted(name) for name in missing)
+        what = f"the model's answer has no key {names}; its keys: {keys}{hint}"
+        return {}, f"{what}; expected is a dict such as {expected(tasks)}"
+    answer: dict[str, float | str] = {}
+    problems = []
+    for task in tasks:
+        value = _scalar(output[task.name])
+        problem = _number_problem(value) if task.is_regression else _class_problem(value)
+        if problem:
+            problems.append(f"{task.name} is {problem}")
+        elif task.is_regression:
+            answer[task.name] = float(value)
+        else:
+            name = str(value).encode("utf-8", "backslashreplace").decode()
+            answer[task.name] = shorten(name, CLASS_LIMIT)
+    return ({}, "; ".join(problems)) if problems else (answer, "")
+
+
+def _scalar(value: object) -> object:
+    """Unpack arrays and tensors without dimensions."""
+    if isinstance(value, np.generic) or getattr(value, "shape", None) == ():
+        item = getattr(value, "item", None)
+        return item() if callable(item) else value
+    return value
+
+
+def _number_problem(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return f"{_describe(value)}, not a number"
+    try:
+        number = float(value)
+    except OverflowError:
+        return "infinite, not a number"
+    if math.isnan(number):
+        return "nan, not a number"
+    return "" if math.isfinite(number) else "infinite, not a number"
+
+
+def _class_problem(value: object) -> str:
+    return "" if isinstance(value, str) else f"{_describe(value)}, not the name of a class"
+
+
+def _describe(value: object) -> str:
+    """Say what something is, in a few words."""
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        return f"the text {quoted(value, 40)}"
+    if isinstance(value, bool | numbers.Number):
+        return repr(value)[:40]
+    kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
+    article = "an" if kind[0].lower() in "aeiou" else "a"
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return f"{article} {kind} of shape {tuple(int(size) for size in shape)}"
+    if isinstance(value, list | tuple | set | dict | bytes):
+        return f"{article} {kind} of length {len(value)}"
+    return f"{article} {kind}"
+
+
+def reason(error: BaseException, *folders: str | os.PathLike) -> str:
+    """Put an exception of a model on one line that may be published: short, without folders.
+
+    Parameters
+    ----------
+    error
+        What the model raised.
+    folders
+        Cut off from paths, as are the working directory, the home and whatever else looks like a folder.
+
+    Examples
+    --------
+    >>> reason(FileNotFoundError("no /home/me/suite/weights.npz"), "/home/me/suite")
+    'FileNotFoundError: no weights.npz'
+    """
+    try:
+        text = str(error)
+    except Exception:  # a broken __str__ of the model's own
+        text = ""
+    known = {str(folder) for folder in folders} | {os.getcwd(), os.path.expanduser("~")}
+    for folder in sorted(known, key=len, reverse=True):
+        if len(folder) > 1:
+            text = text.replace(folder + os.sep, "").replace(folder, ".")
+    text = re.sub(r"(?<![\w./\\])(?:/[^/\s'\"<>:,;()]+)+/(?=[^/\s'\"<>:,;()])", "", text)
+    text = " ".join(text.split())
+    name = type(error).__name__
+    line = f"{name}: {text}" if text else name
+    return shorten(line.encode("utf-8", "backslashreplace").decode(), REASON_LIMIT)

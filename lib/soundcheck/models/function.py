@@ -1,0 +1,136 @@
+"""A model that is a Python function: ``python: "module:function"``.
+
+The function is called as ``predict(signal, sampling_rate)`` and returns one answer. If the suite gives the
+model a ``batch``, it is called as ``predict(signals, sampling_rate)`` with a list of signals and returns a
+list of answers. Anything callable will do. It gets arrays of its own, which it may change.
+
+Beside the function its module may have
+
+- ``fingerprint``, a text or a function without arguments that returns one: names what the answers depend on
+  besides Python source, such as the digest of a file of weights. It is asked before ``prepare``.
+- ``prepare(jobs, progress)``: called once, in a process of its own, before the first signal is predicted; may
+  train or download and keep the result in the folder named by the environment variable ``SOUNDCHECK_CACHE``.
+
+What is not seen: files that the module reads, unless ``fingerprint`` covers them, and modules that are
+imported only while predicting. After changing such a thing, change ``fingerprint`` or delete the cache.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from soundcheck import files
+from soundcheck.errors import InputError, refuse
+from soundcheck.models import importing, processes
+from soundcheck.models.base import Model
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.segments import Corpus
+    from soundcheck.suite import ModelEntry, Suite
+
+CHILD = "soundcheck.models.importing"
+
+
+class FunctionModel(Model):
+    """A Python function as a model.
+
+    Parameters
+    ----------
+    entry
+        The suite's entry.
+    imported
+        The function and its module.
+    root
+        Folder of the suite.
+    """
+
+    def __init__(self, entry: ModelEntry, imported: importing.Imported, root: Path) -> None:
+        self.name = entry.name
+        self.tasks = tuple(entry.tasks)
+        self._entry = entry
+        self._imported = imported
+        self._root = root
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of target, batch size and source."""
+        return _fingerprint(self._entry, importing.source_fingerprint(self._imported, self._root))
+
+    @classmethod
+    def load(cls, entry: ModelEntry, suite: Suite) -> FunctionModel:
+        """Import the function into this process.
+
+        Raises
+        ------
+        InputError
+            If there is no such function or its module raises.
+        """
+        try:
+            imported = importing.import_function(entry.target, suite.root)
+        except importing.ModelImportError as problem:
+            raise _refuse(entry, suite, problem.what, problem.remedy) from problem
+        return cls(entry, imported, suite.root)
+
+    @classmethod
+    def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
+        """Import the function in a child, within a time limit."""
+        limit = importing.IMPORT_SECONDS
+        return _fingerprint(entry, _ask(entry, suite, "check", {}, limit, "importing the module"))
+
+    @classmethod
+    def prepare(
+        cls, entry: ModelEntry, suite: Suite, *, cache: str | os.PathLike, jobs: int, progress: bool
+    ) -> None:
+        """Call the module's ``prepare`` in a child, if it has one.
+
+        Raises
+        ------
+        InputError
+            If it fails, ends the process or does not end.
+        """
+        options = {"jobs": jobs, "progress": progress}
+        seen = processes.TERMINAL if progress and sys.stderr.isatty() else processes.NOWHERE
+        limit = importing.PREPARE_SECONDS
+        _ask(entry, suite, "prepare", options, limit, "its prepare()", cache=cache, output=seen)
+
+    def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
+        """Call the function, once for all signals or once for each."""
+        own = [np.array(signal, dtype=np.float32, order="C", copy=True) for signal in signals]
+        if self._entry.batch is None:
+            return [self._imported.function(signal, sampling_rate) for signal in own]
+        answers = self._imported.function(own, sampling_rate)
+        if not isinstance(answers, list | tuple):
+            raise TypeError(f"a model with batch must return a list of dicts, not {type(answers).__name__}")
+        if len(answers) != len(signals):
+            raise ValueError(f"the model returned {len(answers)} answers for {len(signals)} signals")
+        return list(answers)
+
+
+def _fingerprint(entry: ModelEntry, source: str) -> str:
+    return files.digest(repr(("python", entry.target, entry.batch, source)))
+
+
+def _ask(
+    entry: ModelEntry, suite: Suite, action: str, options: dict, seconds: float, doing: str, **settings: Any
+) -> Any:
+    request = (action, entry.target, suite.root, options)
+    answer, problem = processes.ask(CHILD, request, seconds, **settings)
+    if problem == processes.TOO_LONG:
+        remedy = "Load what takes long when the first signal is predicted, or in prepare()"
+        raise _refuse(entry, suite, f"{doing} did not end within {seconds:g} s", remedy)
+    if problem:
+        raise _refuse(entry, suite, f"{doing} ended the process ({problem})", "Correct the module")
+    kind, content = answer
+    if kind == "problem":
+        raise _refuse(entry, suite, *content)
+    return content
+
+
+def _refuse(entry: ModelEntry, suite: Suite, what: str, remedy: str) -> InputError:
+    return refuse(f"{suite.file.name}, models.{entry.name}.python, {entry.target}", what, remedy)

@@ -1,0 +1,99 @@
+"""Finds the adapter of a kind of model, loads models, and checks them before anything runs."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from soundcheck.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.escaping import quoted
+from soundcheck.models.base import Model
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.segments import Corpus
+    from soundcheck.suite import ModelEntry, Suite
+
+ADAPTERS = {  # kind -> module and class, imported when needed
+    "python": ("soundcheck.models.function", "FunctionModel"),
+    "predictions": ("soundcheck.models.table", "TableModel"),
+    "random": ("soundcheck.models.reference", "RandomModel"),
+}
+_AT_ONCE = 2  # children that check models at the same time
+
+
+def adapter(kind: str) -> type[Model]:
+    """Return the class for a kind of model; running a user's code is left to its methods."""
+    module, name = ADAPTERS[kind]
+    return getattr(importlib.import_module(module), name)
+
+
+def load_model(entry: ModelEntry, suite: Suite) -> Model:
+    """Load a model into this process; Python models run their module's code.
+
+    Raises
+    ------
+    InputError
+        If it cannot be loaded.
+    """
+    return _adapter(entry, suite).load(entry, suite)
+
+
+def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
+    """Make sure that a model can be loaded; code runs in a child process with a time limit.
+
+    Parameters
+    ----------
+    entry, suite
+        The model.
+    corpora
+        What it will be asked about; a table of predictions that has no row for them is refused.
+
+    Returns
+    -------
+    str
+        The model's fingerprint.
+
+    Raises
+    ------
+    InputError
+        Saying what was looked for, where, and what is wrong.
+    """
+    return _adapter(entry, suite).check(entry, suite, corpora)
+
+
+def check_models(
+    entries: Iterable[ModelEntry], suite: Suite, corpora: Sequence[Corpus] = ()
+) -> dict[str, str]:
+    """Check several models and tell the problems of all at once.
+
+    Returns
+    -------
+    dict
+        Name -> fingerprint, in the order of the entries.
+
+    Raises
+    ------
+    InputError
+        If any of them cannot be loaded.
+    """
+    entries = list(entries)
+    problems = Problems()
+    fingerprints = {}
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        checks = [threads.submit(check_model, entry, suite, corpora) for entry in entries]
+    for entry, check in zip(entries, checks, strict=True):
+        try:
+            fingerprints[entry.name] = check.result()
+        except InputError as error:
+            problems.extend(error)
+    problems.raise_if_any()
+    return fingerprints
+
+
+def _adapter(entry: ModelEntry, suite: Suite) -> type[Model]:
+    if entry.kind not in ADAPTERS:
+        what = f"there is no kind of model {quoted(entry.kind)}"
+        raise refuse(f"{suite.file.name}, models.{entry.name}", what, did_you_mean(entry.kind, ADAPTERS))
+    return adapter(entry.kind)

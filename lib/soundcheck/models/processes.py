@@ -1,0 +1,220 @@
+"""Child processes that run somebody else's code, and are gone when they should be.
+
+Conventions
+-----------
+- A child is ``python -m <module>`` in a session of its own, so that it and whatever it starts can be killed
+  together, and with one thread for each numerical library, so that answers do not depend on the machine.
+- Parent and child talk through a connection of their own: what the code prints never gets in between.
+- A child ends when its parent is gone, however the parent ended. Python's search path does not begin with
+  the working directory, where a ``json.py`` of the user may lie.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+
+CACHE_VARIABLE = "SOUNDCHECK_CACHE"
+_ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+NOWHERE, CAPTURED, TERMINAL = "nowhere", "captured", "terminal"  # where a child's output goes
+TOO_LONG = "too long"
+_PR_SET_PDEATHSIG = 1
+_ORPHAN_SECONDS = 1.0  # how often a child looks whether it still has its parent
+
+
+def environment(cache: str | os.PathLike | None = None) -> dict[str, str]:
+    """Make the environment of a child.
+
+    Parameters
+    ----------
+    cache
+        Folder where models may keep things, given as ``SOUNDCHECK_CACHE``; default: as it is.
+    """
+    changed = dict.fromkeys(_ONE_THREAD, "1")
+    changed |= {
+        "PYTHONHASHSEED": "0",  # the order of a set must not decide about an answer
+        "PYTHONDONTWRITEBYTECODE": "1",  # nothing is written beside the user's files
+        "PYTHONUNBUFFERED": "1",  # what a model printed before it died is in the log
+        "PYTHONFAULTHANDLER": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "MPLBACKEND": "agg",
+    }
+    if cache is not None:
+        changed[CACHE_VARIABLE] = str(cache)
+    return os.environ | changed
+
+
+class Child:
+    """A child process, as its parent sees it.
+
+    Parameters
+    ----------
+    module
+        What to run; its main function calls :func:`connect`.
+    cache
+        See :func:`environment`.
+    output
+        Where standard output and error go: :data:`NOWHERE`, :data:`CAPTURED`, or :data:`TERMINAL` (errors
+        and progress bars only).
+
+    Attributes
+    ----------
+    connection
+        For messages to and from the child.
+    output
+        Captured: descriptor from which all that it prints can be read, non-blocking; else ``None``.
+    """
+
+    def __init__(self, module: str, *, cache: str | os.PathLike | None = None, output: str = NOWHERE) -> None:
+        self.output: int | None = None
+        writing = subprocess.DEVNULL
+        if output == CAPTURED:
+            self.output, writing = os.pipe()
+            os.set_blocking(self.output, False)
+        self.connection, other = Pipe(duplex=True)
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", module, str(other.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=writing,
+                stderr=None if output == TERMINAL else writing,
+                pass_fds=[other.fileno()],
+                env=environment(cache),
+                start_new_session=True,
+            )
+        except BaseException:
+            self._close()
+            raise
+        finally:
+            other.close()
+            if output == CAPTURED:
+                os.close(writing)
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def gone(self) -> bool:
+        """Whether the process has ended; it stays a zombie, so that its group cannot be mistaken."""
+        if self.process.returncode is not None:
+            return True
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.process.pid, options) is not None
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the process has ended; says whether it has."""
+        end = time.monotonic() + seconds
+        while not self.gone():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.005)
+        return True
+
+    def kill(self) -> str:
+        """Kill the process and all that it started, if they still run.
+
+        Returns
+        -------
+        str
+            How the process ended, such as ``"signal 11, SIGSEGV"`` or ``"exit code 1"``.
+        """
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self._close()
+        return ending(self.process.returncode)
+
+    def _close(self) -> None:
+        self.connection.close()
+        if self.output is not None:
+            os.close(self.output)
+            self.output = None
+
+
+def ending(code: int) -> str:
+    """Say how a process ended.
+
+    Examples
+    --------
+    >>> ending(-11)
+    'signal 11, SIGSEGV'
+    """
+    if code >= 0:
+        return f"exit code {code}"
+    with contextlib.suppress(ValueError):
+        return f"signal {-code}, {signal.Signals(-code).name}"
+    return f"signal {-code}"
+
+
+@dataclasses.dataclass(frozen=True)
+class MoreTime:
+    """What a child sends if the next step may take long: ``seconds`` from now."""
+
+    seconds: float
+
+
+def ask(
+    module: str,
+    request: object,
+    seconds: float,
+    *,
+    cache: str | os.PathLike | None = None,
+    output: str = NOWHERE,
+) -> tuple[object, str]:
+    """Ask a child one thing.
+
+    Returns
+    -------
+    answer
+        What it sent, ``None`` if it sent nothing.
+    problem
+        :data:`TOO_LONG`, or how it ended; empty if it answered.
+    """
+    with Child(module, cache=cache, output=output) as child:
+        try:
+            child.connection.send(request)
+            while child.connection.poll(seconds):
+                answer = child.connection.recv()
+                if not isinstance(answer, MoreTime):
+                    return answer, ""
+                seconds = answer.seconds
+        except (EOFError, OSError):
+            child.wait(1.0)
+            return None, child.kill()
+        return None, TOO_LONG
+
+
+def connect() -> Connection:
+    """Connect a child with its parent, and tie its life to it; called once, first of all, in the child."""
+    descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
+    os.set_inheritable(descriptor, False)
+    if sys.platform == "linux":  # at once, even while code holds the interpreter
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+    return Connection(descriptor)
+
+
+def _follow(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_ORPHAN_SECONDS)
+    os.killpg(os.getpid(), signal.SIGKILL)

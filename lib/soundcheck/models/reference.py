@@ -1,0 +1,110 @@
+"""The random reference models: what a test is worth if somebody who does not listen passes it.
+
+Two kinds of draws, as in the published emotion-model test suites:
+
+- regression: a normal distribution with mean 1/2 and standard deviation 1/6, cut at 0 and 1 (±3 standard
+  deviations); the standard deviation after the cut is 0.16443
+- classification: each class with the same probability
+
+Draws belong to (suite seed, task, change, corpus and segment). So clean and changed signals are independent,
+and neither order nor other segments matter. The models ``random: gaussian`` and ``random: categorical`` of a
+suite draw the very same answers as the reference beside every verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from soundcheck import seeds
+from soundcheck.errors import did_you_mean, refuse
+from soundcheck.escaping import quoted
+from soundcheck.files import digest
+from soundcheck.models.base import LookUpModel
+from soundcheck.tasks import Task
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.segments import Corpus
+    from soundcheck.suite import ModelEntry, Suite
+
+MEAN = 0.5
+DEVIATION = 1 / 6
+KINDS = {"gaussian": True, "categorical": False}  # target -> whether it answers regression tasks
+
+
+def reference_answers(task: Task, seed: int, keys: Sequence[str], change: str = "") -> np.ndarray:
+    """Draw the answers of the random reference model.
+
+    Parameters
+    ----------
+    task
+        What is answered.
+    seed
+        The suite's seed.
+    keys
+        One text a segment that names corpus and segment: ``"<corpus>|<key>"``.
+    change
+        What was done to the signals; empty = nothing.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(len(keys),)``. Regression: float64 in (0, 1), on the scale of the thresholds whatever the
+        task's nominal range is. Classification: object, names of classes.
+    """
+    draws = seeds.uniform(seed, "reference", task.name, change, keys=keys)
+    if not task.is_regression:
+        classes = np.array(task.classes, dtype=object)
+        return classes[np.minimum((draws * len(classes)).astype(np.int64), len(classes) - 1)]
+    from scipy.special import ndtr, ndtri  # late: most readers of this module draw nothing
+
+    # The quantile function of the truncated normal distribution, as in scipy.stats.truncnorm.
+    low, high = ndtr((0 - MEAN) / DEVIATION), ndtr((1 - MEAN) / DEVIATION)
+    return MEAN + DEVIATION * ndtri(low + draws * (high - low))
+
+
+class RandomModel(LookUpModel):
+    """A reference model as a model of the suite: ``random: gaussian`` or ``random: categorical``."""
+
+    def __init__(self, name: str, tasks: Sequence[Task], seed: int) -> None:
+        self.name = name
+        self.tasks = tuple(task.name for task in tasks)
+        self._tasks = tuple(tasks)
+        self._seed = seed
+
+    @classmethod
+    def load(cls, entry: ModelEntry, suite: Suite) -> RandomModel:
+        """Make the model.
+
+        Raises
+        ------
+        InputError
+            If it is neither gaussian nor categorical, or does not fit its tasks.
+        """
+        where = f"{suite.file.name}, models.{entry.name}"
+        if entry.target not in KINDS:
+            what = f"there is no random model {quoted(entry.target)}"
+            raise refuse(f"{where}.random", what, did_you_mean(entry.target, KINDS))
+        tasks = [suite.tasks[name] for name in entry.tasks]
+        for task in tasks:
+            if task.is_regression != KINDS[entry.target]:
+                what = f"random: {entry.target} does not answer the {task.kind} task {quoted(task.name)}"
+                remedy = "gaussian is for regression, categorical for classification"
+                raise refuse(f"{where}.tasks", what, remedy)
+        return cls(entry.name, tasks, suite.seed)
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of seed and tasks."""
+        return digest(repr(("random", self._seed, self._tasks)))
+
+    def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
+        """Draw an answer for every segment; regression in the task's nominal range."""
+        keys = [f"{corpus.name}|{key}" for key in corpus.segments["key"]]
+        answers = {}
+        for task in self._tasks:
+            drawn = reference_answers(task, self._seed, keys, change)
+            answers[task.name] = task.low + drawn * (task.high - task.low) if task.is_regression else drawn
+        return answers, [""] * len(keys)

@@ -1,0 +1,1 @@
+"""Asks models about segments, clean and changed: cached, in parallel, resumable."""

@@ -1,0 +1,453 @@
+"""Predicts all segments of all corpora with one model, clean and changed.
+
+What was answered before is taken from the cache; the rest is divided among worker processes. Every input ends
+in a row of the prediction table: with an answer, or with the reason why there is none.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from tqdm import tqdm
+
+from soundcheck import files
+from soundcheck.errors import InputError
+from soundcheck.escaping import terminal
+from soundcheck.models.base import LookUpModel, Model
+from soundcheck.models.load import adapter, check_model
+from soundcheck.predict import protocol
+from soundcheck.predict.cache import Cache, Keys, repeated_key
+from soundcheck.predict.journal import Entry
+from soundcheck.predict.pool import Pool
+from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup, Unit
+from soundcheck.predict.tables import Row, write_predictions
+from soundcheck.tasks import Task
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.segments import Corpus
+    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.thresholds import Change
+
+REPEATED = 8  # clean inputs that are asked twice
+SAME = 1e-6  # share of the nominal range by which two answers may differ and still be the same
+UNIT_CALLS = 64  # calls that a worker gets at most at a time
+REASONS = 5  # different reasons that a summary names
+
+
+@dataclasses.dataclass(frozen=True)
+class PredictionReport:
+    """What became of the inputs of a model.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    fingerprint
+        Digest of what its answers depend on.
+    tables
+        Corpus -> prediction table.
+    inputs
+        Segments times signals (clean and changed); each is a row of a table.
+    computed, reused
+        Inputs answered in this run, and from the cache.
+    failed
+        Inputs to which the model gave no usable answer.
+    unusable
+        Inputs without an answer through no fault of the model: the signal could not be read or changed, or a
+        table of predictions has no row for it. ``inputs = computed + reused + failed + unusable``.
+    failures
+        Corpus, segment, name of the change (empty = clean) and reason of each input without answer.
+    out_of_range
+        Numbers outside of their task's nominal range; they are kept.
+    unknown_classes
+        Class that the task does not have -> how often it was answered; such an answer is wrong.
+    repeated, repeated_different
+        Inputs that were asked twice, and how many of them got another answer the second time.
+    seconds
+        That it took.
+    notices
+        What else a reader should know.
+    """
+
+    model: str
+    fingerprint: str = ""
+    tables: dict[str, Path] = dataclasses.field(default_factory=dict)
+    inputs: int = 0
+    computed: int = 0
+    reused: int = 0
+    failed: int = 0
+    unusable: int = 0
+    failures: list[tuple[str, str, str, str]] = dataclasses.field(default_factory=list)
+    out_of_range: int = 0
+    unknown_classes: dict[str, int] = dataclasses.field(default_factory=dict)
+    repeated: int = 0
+    repeated_different: int = 0
+    seconds: float = 0.0
+    notices: tuple[str, ...] = ()
+
+    def notes(self) -> list[str]:
+        """Say in sentences what is not as it should be; the same problem is told once, with its count."""
+        notes = []
+        without = self.failed + self.unusable
+        if without:
+            notes.append(f"{without} of {self.inputs} inputs have no answer")
+            reasons = collections.Counter(reason for *_, reason in self.failures).most_common()
+            notes += [f"{count} times: {reason}" for reason, count in reasons[:REASONS]]
+            if len(reasons) > REASONS:
+                notes.append(f"... and {len(reasons) - REASONS} other reasons")
+        if self.out_of_range:
+            notes.append(f"{self.out_of_range} answers lie outside of the nominal range; they are kept")
+        if self.unknown_classes:
+            counts = sorted(self.unknown_classes.items(), key=lambda item: (-item[1], item[0]))
+            listed = ", ".join(f"{name} ({count})" for name, count in counts[:10])
+            more = ", ..." if len(counts) > 10 else ""
+            notes.append(f"classes that the task does not have, counted as wrong: {listed}{more}")
+        if self.repeated_different:
+            notes.append(
+                f"{self.repeated_different} of {self.repeated} inputs predicted twice gave another answer"
+            )
+        return notes + list(self.notices)
+
+
+def predict_model(
+    entry: ModelEntry,
+    suite: Suite,
+    corpora: Sequence[Corpus],
+    changes: Mapping[str, Change],
+    out: Path,
+    cache: Path,
+    jobs: int = 1,
+    progress: bool = False,
+    *,
+    fingerprint: str = "",
+) -> PredictionReport:
+    """Predict all segments with one model and write its prediction tables.
+
+    Parameters
+    ----------
+    entry, suite
+        The model; imported in child processes only.
+    corpora
+        Loaded corpora.
+    changes
+        Id in the column ``change`` -> what is done to the signals. Models that cannot answer for changed
+        signals are asked about clean ones only.
+    out
+        Output folder: tables go to ``predictions/<model>/<corpus>.parquet``, what workers print to ``logs``.
+    cache
+        Folder of everything that is computed once.
+    jobs
+        Worker processes.
+    progress
+        Whether to show a progress bar, if standard error is a terminal.
+    fingerprint
+        As returned by :func:`soundcheck.models.load.check_model`, if the model has been checked.
+
+    Raises
+    ------
+    InputError
+        If the model cannot be loaded at all.
+    OutputError
+        If there is no space; answers that were kept are found again in the next run.
+    """
+    start = time.monotonic()
+    kind = adapter(entry.kind)
+    tasks = [suite.tasks[name] for name in entry.tasks]
+    out, cache = Path(out).absolute(), Path(cache).absolute()
+    if kind.needs_audio:
+        fingerprint = fingerprint or check_model(entry, suite)
+        prediction = _Prediction(entry, suite, fingerprint, corpora, changes, cache)
+        log = out / "logs" / f"{files.slug(entry.name)}.log"
+        prediction.run(kind, jobs=jobs, progress=progress, log=log)
+        report, rows = prediction.report(), prediction.rows()
+    else:
+        model = kind.load(entry, suite)
+        report, rows = _look_up(model, corpora, changes)
+    folder = out / "predictions" / files.slug(entry.name)
+    tables = {}
+    for corpus, table in rows.items():
+        tables[corpus] = folder / f"{files.slug(corpus)}.parquet"
+        write_predictions(tables[corpus], table, tasks)
+    everything = [row for table in rows.values() for row in table]
+    return dataclasses.replace(
+        report,
+        model=entry.name,
+        tables=tables,
+        inputs=len(everything),
+        out_of_range=_out_of_range(everything, tasks),
+        unknown_classes=_unknown_classes(everything, tasks),
+        seconds=round(time.monotonic() - start, 3),
+    )
+
+
+def _look_up(
+    model: LookUpModel, corpora: Sequence[Corpus], changes: Mapping[str, Change]
+) -> tuple[PredictionReport, dict[str, list[Row]]]:
+    """Collect the answers of a model that does not listen."""
+    rows: dict[str, list[Row]] = {}
+    failures = []
+    changed = list(changes) if model.changes_audio else []
+    notices = tuple(model.notices(corpora))
+    for corpus in corpora:
+        found = {change: model.look_up(corpus, change) for change in ["", *changed]}
+        rows[corpus.name] = []
+        for number, segment in enumerate(_segments(corpus)):
+            for change, (answers, problems) in found.items():
+                row = Row(segment.key, change, {}, problems[number])
+                if row.error:
+                    name = changes[change].name if change else ""
+                    failures.append((corpus.name, segment.shown, name, row.error))
+                else:
+                    row.answer = {task: values[number] for task, values in answers.items()}
+                rows[corpus.name].append(row)
+    count = sum(len(table) for table in rows.values())
+    report = PredictionReport(
+        model.name,
+        model.fingerprint,
+        computed=count - len(failures),
+        unusable=len(failures),
+        failures=failures,
+        notices=notices,
+    )
+    return report, rows
+
+
+@dataclasses.dataclass(frozen=True)
+class _Segment:
+    """What the engine needs to know of a segment."""
+
+    key: str
+    content: str
+    path: str
+    start: float | None
+    end: float | None
+    shown: str
+
+
+def _segments(corpus: Corpus) -> Iterator[_Segment]:
+    table = corpus.segments
+    columns = (table[name].tolist() for name in ("key", "audio", "file", "start", "end"))
+    for key, content, file, *times in zip(*columns, strict=True):
+        start, end = (None if pd.isna(time_) else float(time_) for time_ in times)
+        shown = str(file)
+        if start is not None or end is not None:
+            shown += f" from {start or 0:g} s" + ("" if end is None else f" to {end:g} s")
+        yield _Segment(key, content, str(corpus.root / file), start, end, shown)
+
+
+class _Prediction:
+    """One model that listens, on its way through all inputs."""
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        suite: Suite,
+        fingerprint: str,
+        corpora: Sequence[Corpus],
+        changes: Mapping[str, Change],
+        cache: Path,
+    ) -> None:
+        self._entry, self._suite, self._fingerprint, self._cache = entry, suite, fingerprint, cache
+        self._tasks = [suite.tasks[name] for name in entry.tasks]
+        self._changes = {
+            name: PlainChange(change.name, change.transform, dict(change.options))
+            for name, change in changes.items()
+        }
+        self._numbers = {"": None} | {name: number for number, name in enumerate(changes)}
+        self._keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
+        self._segments = {corpus.name: list(_segments(corpus)) for corpus in corpora}
+        self._entries: dict[str, Entry] = {}
+        self._new: set[str] = set()
+        self._failures: dict[str, Result] = {}
+        self._repeats: dict[str, str] = {}
+
+    def run(self, kind: type[Model], *, jobs: int, progress: bool, log: Path) -> None:
+        """Answer what is not in the cache."""
+        store = Cache(self._cache, self._fingerprint)
+        self._entries = store.load()
+        missing = list(self._missing())
+        if missing:
+            with tqdm(
+                total=sum(len(item.calls) for item in missing),
+                desc=terminal(self._entry.name),
+                unit="",
+                disable=None if progress else True,
+            ) as bar:
+                self._ask(kind, missing, store, log, bar, jobs=jobs, progress=progress)
+        again = self._to_repeat()
+        if again:
+            self._repeat(again, store, log)
+        store.compact()
+
+    def _ask(
+        self,
+        kind: type[Model],
+        items: Sequence[Item],
+        store: Cache,
+        log: Path,
+        bar: tqdm,
+        *,
+        jobs: int,
+        progress: bool,
+    ) -> None:
+        def finished(result: Result) -> None:
+            bar.update()
+            if result.problem:
+                self._failures[result.key] = result
+            else:
+                self._entries[result.key] = Entry(result.answer, result.drawn)
+                self._new.add(result.key)
+
+        try:
+            kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
+        except InputError as error:
+            for item in items:
+                for call in item.calls:
+                    finished(Result(call.key, problem=error.problems[0].what))
+            return
+        self._pool(store, log, jobs, finished).run(_units(items, self._entry.batch))
+
+    def _pool(self, store: Cache, log: Path, jobs: int, finished: Callable[[Result], None]) -> Pool:
+        changes = tuple(self._changes.values())
+        setup = Setup(self._entry, self._suite, changes, str(store.folder))
+        return Pool(setup, jobs=jobs, cache=self._cache, log=log, finished=finished)
+
+    def _missing(self) -> Iterator[Item]:
+        """List what is not answered yet; the same sound is asked about once."""
+        asked = set(self._entries)
+        for segments in self._segments.values():
+            for segment in segments:
+                calls = []
+                for number in self._numbers.values():
+                    key = self._keys.key(segment.content, number)
+                    if key not in asked:
+                        asked.add(key)
+                        calls.append(Call(key, number))
+                for first in range(0, len(calls), UNIT_CALLS):
+                    part = tuple(calls[first : first + UNIT_CALLS])
+                    yield Item(segment.path, segment.start, segment.end, segment.content, part)
+
+    # asking twice
+
+    def _to_repeat(self) -> list[Item]:
+        """Choose clean inputs that are asked again; remembers all, lists those that have not been yet."""
+        clean: dict[str, _Segment] = {}
+        for segments in self._segments.values():
+            for segment in segments:
+                key = self._keys.key(segment.content, None)
+                if key in self._entries:
+                    clean.setdefault(key, segment)
+        chosen = set(sorted(clean)[:REPEATED])  # keys are digests: the smallest are a fair sample
+        self._repeats = {key: repeated_key(key) for key in clean if key in chosen}
+        return [
+            Item(segment.path, segment.start, segment.end, segment.content, (Call(self._repeats[key], None),))
+            for key, segment in clean.items()
+            if key in chosen and self._repeats[key] not in self._entries
+        ]
+
+    def _repeat(self, items: list[Item], store: Cache, log: Path) -> None:
+        """Ask a fresh worker in reversed order."""
+
+        def finished(result: Result) -> None:
+            if not result.problem:
+                self._entries[result.key] = Entry(result.answer, result.drawn)
+
+        log = log.with_suffix(f".repeated{log.suffix}")
+        self._pool(store, log, 1, finished).run([Unit(tuple(reversed(items)))])
+
+    def _differs(self, one: Entry, other: Entry) -> bool:
+        for task in self._tasks:
+            first, second = one.answer[task.name], other.answer[task.name]
+            if task.is_regression and abs(first - second) > SAME * (task.high - task.low):
+                return True
+            if not task.is_regression and first != second:
+                return True
+        return False
+
+    # what came out
+
+    def rows(self) -> dict[str, list[Row]]:
+        """Make the prediction table of each corpus."""
+        tables = {}
+        for corpus, segments in self._segments.items():
+            tables[corpus] = [
+                self._row(segment, name, number)
+                for segment in segments
+                for name, number in self._numbers.items()
+            ]
+        return tables
+
+    def _row(self, segment: _Segment, change: str, number: int | None) -> Row:
+        key = self._keys.key(segment.content, number)
+        if key in self._entries:
+            entry = self._entries[key]
+            return Row(segment.key, change, entry.answer, "", entry.drawn)
+        return Row(segment.key, change, {}, self._failures[key].problem, self._failures[key].drawn)
+
+    def report(self) -> PredictionReport:
+        """Count what became of all inputs."""
+        counts: collections.Counter[str] = collections.Counter()
+        failures = []
+        for corpus, segments in self._segments.items():
+            for segment in segments:
+                for name, number in self._numbers.items():
+                    key = self._keys.key(segment.content, number)
+                    if key in self._entries:
+                        counts["computed" if key in self._new else "reused"] += 1
+                        continue
+                    failure = self._failures[key]
+                    counts["failed" if failure.fault == protocol.BY_MODEL else "unusable"] += 1
+                    shown = self._changes[name].name if name else ""
+                    failures.append((corpus, segment.shown, shown, failure.problem))
+        pairs = [
+            (self._entries[key], self._entries[again])
+            for key, again in self._repeats.items()
+            if again in self._entries
+        ]
+        return PredictionReport(
+            self._entry.name,
+            self._fingerprint,
+            failures=failures,
+            repeated=len(pairs),
+            repeated_different=sum(self._differs(*pair) for pair in pairs),
+            **counts,
+        )
+
+
+def _units(items: Sequence[Item], batch: int | None) -> list[Unit]:
+    """Put items together until a unit fills a batch."""
+    units: list[Unit] = []
+    part: list[Item] = []
+    calls = 0
+    for item in items:
+        part.append(item)
+        calls += len(item.calls)
+        if calls >= (batch or 1):
+            units.append(Unit(tuple(part)))
+            part, calls = [], 0
+    return [*units, Unit(tuple(part))] if part else units
+
+
+def _out_of_range(rows: Sequence[Row], tasks: Sequence[Task]) -> int:
+    return sum(
+        not task.low <= row.answer[task.name] <= task.high
+        for row in rows
+        if row.answer
+        for task in tasks
+        if task.is_regression
+    )
+
+
+def _unknown_classes(rows: Sequence[Row], tasks: Sequence[Task]) -> dict[str, int]:
+    counts: collections.Counter[str] = collections.Counter()
+    for task in tasks:
+        if not task.is_regression:
+            answers = [row.answer[task.name] for row in rows if row.answer]
+            counts.update(answer for answer in answers if answer not in task.classes)
+    return dict(sorted(counts.items()))

@@ -1,0 +1,118 @@
+"""What the engine and its workers say to each other.
+
+A *call* is one question to the model: one signal, clean or changed. Its *key* is the digest of everything
+that the answer depends on. Workers get units of work and send back tuples that begin with one of the words
+below.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from soundcheck.suite import ModelEntry, Suite
+
+READY = "ready"  # the model is loaded
+REFUSED = "refused"  # + why the model cannot be loaded
+DOING = "doing"  # + step, + keys that are lost if it fails
+RESULTS = "results"  # + list of Result
+DONE = "done"  # with a unit
+UNWRITABLE = "unwritable"  # + message: the journal cannot be written
+
+READING, CHANGING, CALLING = "reading", "changing", "calling"  # steps
+
+BY_MODEL, BY_SIGNAL = "model", "signal"  # whose fault a missing answer is
+
+
+@dataclasses.dataclass(frozen=True)
+class PlainChange:
+    """A change of the signal, as :func:`soundcheck.augment.registry.apply` wants it."""
+
+    name: str
+    transform: str
+    options: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """One question: key and number of the change in :attr:`Setup.changes`; ``None`` = clean."""
+
+    key: str
+    change: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    """A segment and what is asked about it.
+
+    Parameters
+    ----------
+    path
+        Audio file, absolute.
+    start, end
+        Seconds; ``None`` = from the beginning, to the end.
+    content
+        Digest of the audio, which seeds random changes.
+    calls
+        At least one.
+    """
+
+    path: str
+    start: float | None
+    end: float | None
+    content: str
+    calls: tuple[Call, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    """What a worker gets at a time; ``alone`` = each signal in a call of its own, whatever the batch size."""
+
+    items: tuple[Item, ...]
+    alone: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Setup:
+    """What a worker has to know once.
+
+    Parameters
+    ----------
+    entry, suite
+        The model to load.
+    changes
+        Numbered by their place.
+    folder
+        Where its journal goes.
+    """
+
+    entry: ModelEntry
+    suite: Suite
+    changes: tuple[PlainChange, ...]
+    folder: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """The answer to a call, or why there is none.
+
+    Parameters
+    ----------
+    key
+        Of the call.
+    answer
+        Task -> number or class; empty if there is a problem.
+    drawn
+        Options that were drawn for the change.
+    problem
+        Why there is no answer; empty if there is one.
+    fault
+        :data:`BY_MODEL` or :data:`BY_SIGNAL`.
+    """
+
+    key: str
+    answer: dict[str, float | str] = dataclasses.field(default_factory=dict)
+    drawn: dict[str, Any] = dataclasses.field(default_factory=dict)
+    problem: str = ""
+    fault: str = BY_MODEL

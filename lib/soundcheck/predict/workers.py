@@ -1,0 +1,181 @@
+"""A worker: a process that loads one model and asks it about one segment after the other.
+
+``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.pool`. It says before each
+step what it is about to do, so that its parent knows what was lost if it hangs or dies, and writes each
+answer to its journal before it tells it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from soundcheck.corpora import audio
+from soundcheck.errors import InputError
+from soundcheck.models import processes
+from soundcheck.models.base import Model, check_output, reason
+from soundcheck.models.load import load_model
+from soundcheck.predict import protocol
+from soundcheck.predict.journal import Entry, Journal
+from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
+
+
+class _Pending(NamedTuple):
+    """A signal that waits for its batch to be full."""
+
+    call: Call
+    signal: np.ndarray
+    drawn: dict[str, Any]
+
+
+class Worker:
+    """One model, ready to be asked.
+
+    Parameters
+    ----------
+    connection
+        To the parent.
+    setup
+        What to load and where to write.
+    model
+        The loaded model.
+    """
+
+    def __init__(self, connection: Connection, setup: Setup, model: Model) -> None:
+        self._connection = connection
+        self._setup = setup
+        self._model = model
+        self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
+        self._journal = Journal(setup.folder)
+
+    def work(self, unit: Unit) -> None:
+        """Answer all calls of a unit."""
+        size = 1 if unit.alone else self._setup.entry.batch or 1
+        pending: list[_Pending] = []
+        for item in unit.items:
+            self._doing(protocol.READING, [call.key for call in item.calls])
+            try:
+                signal = audio.read(item.path, item.start, item.end)
+            except Exception as error:
+                self._unusable(item, item.calls, "the audio cannot be read", error)
+                continue
+            for call in item.calls:
+                prepared = self._change(item, call, signal)
+                if prepared is not None:
+                    pending.append(prepared)
+                if len(pending) == size:
+                    self._ask(pending)
+                    pending = []
+        if pending:
+            self._ask(pending)
+        self._connection.send((protocol.DONE,))
+
+    def _change(self, item: Item, call: Call, signal: np.ndarray) -> _Pending | None:
+        if call.change is None:
+            return _Pending(call, signal, {})
+        from soundcheck.augment import registry  # late: loading all transforms takes half a second
+
+        self._doing(protocol.CHANGING, [call.key])
+        change = self._setup.changes[call.change]
+        try:
+            changed, drawn = registry.apply(
+                change, signal, audio.SAMPLING_RATE, seed=self._setup.suite.seed, content=item.content
+            )
+        except Exception as error:
+            self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
+            return None
+        return _Pending(call, changed, {name: _plain(value) for name, value in drawn.items()})
+
+    def _ask(self, pending: list[_Pending]) -> None:
+        """Ask the model once about all pending signals; if that fails, about each alone."""
+        self._doing(protocol.CALLING, [one.call.key for one in pending])
+        try:
+            outputs = self._model.predict([one.signal for one in pending], audio.SAMPLING_RATE)
+            if len(outputs) != len(pending):
+                raise ValueError(f"the model returned {len(outputs)} answers for {len(pending)} signals")
+            checked = [check_output(output, self._tasks) for output in outputs]
+        except BaseException as error:  # SystemExit and KeyboardInterrupt of a model end nothing but its call
+            traceback.print_exc()
+            if len(pending) > 1:
+                for one in pending:
+                    self._ask([one])
+                return
+            checked = [({}, reason(error, self._setup.suite.root))]
+        results = []
+        for one, (answer, problem) in zip(pending, checked, strict=True):
+            if not problem:
+                self._keep(one, answer)
+            results.append(Result(one.call.key, answer, one.drawn, problem))
+        self._connection.send((protocol.RESULTS, results))
+
+    def _keep(self, one: _Pending, answer: dict[str, float | str]) -> None:
+        try:
+            self._journal.add(one.call.key, Entry(answer, one.drawn))
+        except OSError as error:
+            self._connection.send((protocol.UNWRITABLE, unwritable(self._journal.path.name, error)))
+            raise
+
+    def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
+        traceback.print_exc()
+        text = reason(error, self._setup.suite.root, os.path.dirname(item.path))
+        if isinstance(error, ValueError | InputError):  # our own words
+            text = text.removeprefix(f"{type(error).__name__}: ")
+        results = [Result(call.key, problem=f"{what}: {text}", fault=protocol.BY_SIGNAL) for call in calls]
+        self._connection.send((protocol.RESULTS, results))
+
+    def _doing(self, step: str, keys: list[str]) -> None:
+        self._connection.send((protocol.DOING, step, keys))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def unwritable(name: str, error: OSError) -> str:
+    """Say that an answer could not be kept."""
+    return (
+        f"Cannot write {name} in the cache: {error.strerror or error}. "
+        "Make space or choose another --out, then run again to go on."
+    )
+
+
+def main() -> None:
+    """Load the model and work until the parent hangs up."""
+    connection = processes.connect()
+    try:
+        setup: Setup = connection.recv()
+    except EOFError:
+        return
+    try:
+        model = load_model(setup.entry, setup.suite)
+    except InputError as error:
+        traceback.print_exc()
+        problem = error.problems[0]
+        connection.send((protocol.REFUSED, problem.what))
+        return
+    except BaseException as error:  # an adapter's own failure must not look like a dead process
+        traceback.print_exc()
+        connection.send((protocol.REFUSED, reason(error, setup.suite.root)))
+        return
+    try:
+        worker = Worker(connection, setup, model)
+    except OSError as error:
+        connection.send((protocol.UNWRITABLE, unwritable("the predictions", error)))
+        return
+    connection.send((protocol.READY,))
+    while True:
+        try:
+            unit = connection.recv()
+        except EOFError:
+            return
+        worker.work(unit)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

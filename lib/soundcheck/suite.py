@@ -1,0 +1,454 @@
+"""Reads and checks suite.yml: which corpora, models and families a run is about.
+
+Everything that can be known without opening corpora or models is checked here, and all problems of the file
+are told at once, each with line, key and remedy.
+
+Conventions
+-----------
+- Paths are relative to the folder of suite.yml; ``~`` is expanded, environment variables are not.
+- A name of a model or corpus is any text of 1 to 80 characters; it never becomes a file name as it is.
+- ``seed``, ``replicates``, ... are exactly what is written or refused (see :mod:`soundcheck.yaml_reader`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from soundcheck import resources, schema
+from soundcheck.entries import CorpusEntry, ModelEntry, Suite
+from soundcheck.errors import Problems, did_you_mean, refuse
+from soundcheck.escaping import quoted
+from soundcheck.files import irregularity, nearest_name
+from soundcheck.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
+from soundcheck.yaml_reader import Document, read_yaml
+
+__all__ = ["CorpusEntry", "ModelEntry", "Suite", "read_suite"]
+
+INTERVALS = ("percentile", "expanded", "gaussian")
+RESERVED_COLUMNS = (
+    *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
+    *("transcript", "condition", "item", "split"),
+)
+# Names that mean something else in a table or threshold file.
+_TAKEN = (
+    *RESERVED_COLUMNS,
+    "key",
+    "change",
+    "error",
+    "drawn",
+    "audio",
+    "duration",
+    REGRESSION,
+    CLASSIFICATION,
+)
+
+_COMMON_KEYS = ("format", "title", "description")
+_TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "synthetic")
+CORPUS_FORMATS = {  # format: keys that it takes
+    "demo": (*_COMMON_KEYS, "size"),
+    "csv": (*_TABLE_KEYS, "root"),
+    "audformat": (*_TABLE_KEYS, "tables"),
+}
+RANDOM_TASKS = {"gaussian": ("arousal", "dominance", "valence"), "categorical": ("emotion",)}
+LATER_KINDS = ("onnx", "transformers", "command")  # kinds of model that are planned
+
+
+# The schema of the file -------------------------------------------------------------------------------------
+
+
+class _Limits(schema.Section):
+    audio_seconds: schema.number(0, 360_000, positive=True) = 3600.0
+    notebook_seconds: schema.number(0, 604_800, positive=True) = 600.0
+    model_seconds: schema.number(0, 604_800, positive=True) = 30.0
+
+
+class _Balance(schema.Section):
+    samples: schema.whole(1, 1_000_000) = 1000
+
+
+class _Top(schema.Section):
+    title: schema.Title = "Soundcheck"
+    seed: schema.whole(0, 2**32 - 1) = 0
+    replicates: schema.whole(100, 100_000) = 1000
+    interval: schema.choice(*INTERVALS) = "percentile"
+
+
+_SECTIONS = ("corpora", "models", "families", "tasks", "limits", "balance")
+
+
+class _Corpus(schema.Section):
+    format: schema.choice(*CORPUS_FORMATS)
+    path: schema.Text = ""
+    columns: dict[str, schema.Text] = {}
+    tables: schema.Texts = []
+    split: schema.Text | None = None
+    blocks: schema.Text = "speaker"
+    title: schema.Title = ""
+    description: schema.Prose = ""
+    synthetic: schema.Boolean = False
+    root: schema.Text = ""
+    size: schema.choice("small", "full") = "full"
+
+
+class _Model(schema.Section):
+    tasks: schema.Texts | None = None
+    batch: schema.whole(1, 1024) | None = None
+    description: schema.Prose = ""
+    license: schema.Text = ""
+    time_limit: schema.number(0, 604_800, positive=True) | None = None
+
+
+class _Task(schema.Section):
+    type: schema.choice(REGRESSION, CLASSIFICATION)
+    range: schema.Range | None = None
+    classes: schema.Texts | None = None
+
+
+# Reading ----------------------------------------------------------------------------------------------------
+
+
+def read_suite(path: str | os.PathLike) -> Suite:
+    """Read and check a suite.
+
+    Parameters
+    ----------
+    path
+        The suite.yml; messages name it as given here.
+
+    Raises
+    ------
+    InputError
+        If anything is wrong; holds all problems.
+    """
+    shown = os.fspath(path)
+    if os.path.isdir(path):
+        inner = os.path.join(shown, "suite.yml")
+        remedy = f"Did you mean {quoted(inner)}?" if os.path.isfile(inner) else "Name the suite.yml in it"
+        raise refuse(shown, "this is a folder, not a file", remedy)
+    problems = Problems()
+    document = read_yaml(path, shown, problems)
+    suite = _Reader(document, Path(path).absolute(), problems).read()
+    problems.raise_if_any()
+    return suite
+
+
+class _Reader:
+    """Reads the sections of one suite and notes the problems of all."""
+
+    def __init__(self, document: Document, file: Path, problems: Problems) -> None:
+        self.document = document
+        self.file = file
+        self.root = file.parent
+        self.problems = problems
+        self.tasks: dict[str, Task] = dict(BUILTIN)
+        self.limits = _Limits()
+
+    def note(self, path: tuple, what: str, remedy: str = "") -> None:
+        """Note a problem at a place of the file."""
+        self.problems.add(self.document.where(path), what, remedy)
+
+    def section(self, path: tuple, value: object, kind: type, also: tuple[str, ...] = ()) -> Any:
+        """Check a section."""
+        return schema.check_section(self.document, path, value, kind, self.problems, also=also)
+
+    def read(self) -> Suite | None:
+        """Read everything; the result counts only if there are no problems."""
+        data = self.document.data
+        top = self.section((), data, _Top, _SECTIONS)
+        self.limits = self.section(("limits",), data.get("limits", {}), _Limits) or self.limits
+        balance = self.section(("balance",), data.get("balance", {}), _Balance)
+        for name, value in self.entries("tasks", needed=False):
+            self.read_task(name, value)
+        corpora = {name: self.read_corpus(name, value) for name, value in self.entries("corpora")}
+        models = {name: self.read_model(name, value) for name, value in self.entries("models")}
+        families = self.read_families(data.get("families"))
+        if len(self.problems):
+            return None
+        return Suite(
+            title=top.title,
+            seed=top.seed,
+            replicates=top.replicates,
+            interval=top.interval,
+            families=families,
+            corpora=corpora,
+            models=models,
+            tasks=self.tasks,
+            root=self.root,
+            file=self.file,
+            shown=self.document.shown,
+            digest=self.document.digest,
+            balance_samples=balance.samples,
+            audio_limit=self.limits.audio_seconds,
+            model_seconds=self.limits.model_seconds,
+            notebook_seconds=self.limits.notebook_seconds,
+        )
+
+    def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
+        """List the named entries of a section, names checked."""
+        value = self.document.data.get(key)
+        if value is None:
+            if needed:
+                self.note((key,), "the key is missing", f"Name at least one of the {key}")
+            return []
+        if not isinstance(value, dict) or not value:
+            empty = isinstance(value, dict | str) and not value
+            what = "nothing stands here" if empty else f"{schema.shown(value)} stands where names belong"
+            self.note((key,), what, "Write name: {...}, at least one")
+            return []
+        for name in value:
+            reason = schema.name_problem(name)
+            if reason:
+                self.note((key, name), reason, "Use 1 to 80 characters on one line")
+        return list(value.items())
+
+    # tasks and families
+
+    def read_task(self, name: str, value: object) -> None:
+        """Read a declared task."""
+        path = ("tasks", name)
+        if name in BUILTIN:
+            self.note(path, "this task is built in", "Choose another name")
+        elif name in _TAKEN or not name.isidentifier():
+            what = f"{quoted(name)} cannot be the name of a task"
+            self.note(path, what, "Use letters, digits and _; no reserved column")
+        task = self.section(path, value, _Task)
+        if task is None:
+            return
+        if task.type == REGRESSION and task.classes is not None:
+            self.note(
+                (*path, "classes"), "a regression task has no classes", "Remove it, or use classification"
+            )
+        if task.type == CLASSIFICATION and task.range is not None:
+            self.note((*path, "range"), "a classification task has no range", "Remove it, or use regression")
+        classes = tuple(task.classes or ())
+        if task.type == CLASSIFICATION and len(set(classes)) < 2:
+            self.note((*path, "classes"), "fewer than 2 classes", "Write [first, second]")
+        self.refuse_repeated((*path, "classes"), classes)
+        low, high = task.range or (0.0, 1.0)
+        if name not in BUILTIN:
+            self.tasks[name] = Task(name, task.type, classes, low, high)
+
+    def read_families(self, value: object) -> tuple[str, ...]:
+        """Read the list of families."""
+        known = resources.names("thresholds", ".yml", own=self.root)
+        if value is None:
+            self.note(("families",), "the key is missing", "Write families: all")
+            return ()
+        if isinstance(value, str) and value == "all":
+            return tuple(known)
+        if not isinstance(value, list) or not value:
+            what = f"{schema.shown(value)} is neither all nor a list" if value else "no family is named"
+            remedy = (
+                f"Write [{value}]" if isinstance(value, str) and value in known else "Write all or a list"
+            )
+            self.note(("families",), what, f"{remedy}. Allowed: {', '.join(known)}")
+            return ()
+        return self.known_names(("families",), value, known, "family")
+
+    def known_names(self, path: tuple, value: list, known: list[str], what: str) -> tuple[str, ...]:
+        """Take a list of different known names."""
+        names = []
+        for position, item in enumerate(value):
+            if not isinstance(item, str) or item not in known:
+                remedy = did_you_mean(str(item), known)
+                self.note((*path, position), f"unknown {what} {schema.shown(item)}", remedy)
+            else:
+                names.append(str(item))
+        self.refuse_repeated(path, names)
+        return tuple(names)
+
+    def refuse_repeated(self, path: tuple, names: tuple[str, ...] | list[str]) -> None:
+        """Note names that are there twice."""
+        for name in sorted({name for name in names if list(names).count(name) > 1}):
+            self.note(path, f"{quoted(name)} is there more than once", "Name it once")
+
+    # corpora
+
+    def read_corpus(self, name: str, value: object) -> CorpusEntry | None:
+        """Read a corpus."""
+        path = ("corpora", name)
+        corpus = self.section(path, value, _Corpus, ("range",))
+        if corpus is None:
+            return None
+        allowed = CORPUS_FORMATS[corpus.format]
+        for key in value:
+            if key not in allowed and key in (*_Corpus.model_fields, "range"):
+                what = f"format {corpus.format} does not take this key"
+                self.note((*path, key), what, f"Remove it. Allowed: {', '.join(allowed)}")
+        known = [*RESERVED_COLUMNS, *self.tasks, corpus.blocks]
+        for column in corpus.columns:
+            if column not in known:
+                remedy = did_you_mean(column, known)
+                self.note((*path, "columns", column), "unknown column; ours: theirs", remedy)
+        self.refuse_repeated((*path, "tables"), corpus.tables)
+        place = root = None
+        if "path" in allowed:
+            folder = corpus.format == "audformat"
+            place = self.read_path((*path, "path"), corpus.path, folder=folder)
+        if "root" in allowed and place is not None:
+            root = place.parent
+            if corpus.root:
+                root = self.read_path((*path, "root"), corpus.root, folder=True)
+        return CorpusEntry(
+            name=name,
+            format=corpus.format,
+            path=place,
+            shown_path=corpus.path,
+            columns=dict(corpus.columns),
+            tables=tuple(corpus.tables),
+            split=corpus.split,
+            blocks=corpus.blocks,
+            ranges=self.read_ranges((*path, "range"), value.get("range")),
+            title=corpus.title or name,
+            description=corpus.description,
+            synthetic=corpus.synthetic or corpus.format == "demo",
+            root=root,
+            shown_root=corpus.root,
+            options={"size": corpus.size} if corpus.format == "demo" else {},
+        )
+
+    def read_ranges(self, path: tuple, value: object) -> dict[str, tuple[float, float]]:
+        """Read the scale of labels: one for all regression tasks or one a task."""
+        regression = [task.name for task in self.tasks.values() if task.is_regression]
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            bounds = schema.attempt(self.document, path, self.problems, schema.parse_range, value)
+            return dict.fromkeys(regression, bounds) if bounds else {}
+        ranges = {}
+        for task, item in value.items():
+            if task not in regression:
+                self.note((*path, task), "not a regression task", did_you_mean(task, regression))
+                continue
+            bounds = schema.attempt(self.document, (*path, task), self.problems, schema.parse_range, item)
+            if bounds:
+                ranges[task] = bounds
+        return ranges
+
+    def read_path(self, path: tuple, text: str, *, folder: bool) -> Path | None:
+        """Find a file or folder that the suite names."""
+        what = "folder" if folder else "file"
+        if not text:
+            self.note(path, "the key is missing", f"Name the {what}, relative to {self.file.name}")
+            return None
+        place = self.root / os.path.expanduser(text)
+        relative = "" if os.path.isabs(text) else f" (taken relative to the folder of {self.file.name})"
+        if re.search(r"\$\w|\$\{|%\w+%", text) and not os.path.lexists(place):
+            reason = f"{quoted(text)}: environment variables are not expanded"
+            self.note(path, reason, "Write the path itself; ~ stands for your home folder")
+            return None
+        if folder and os.path.isdir(place):
+            return place
+        reason = "this is a file, not a folder" if folder and os.path.isfile(place) else irregularity(place)
+        if not reason:
+            return place
+        if "not exist" in reason:
+            reason = f"the {what} does not exist{relative}"
+            remedy = nearest_name(place) or "Check the path"
+        else:
+            remedy = self.path_remedy(place, folder)
+        self.note(path, f"{quoted(text)}: {reason}", remedy)
+        return None
+
+    def path_remedy(self, place: Path, folder: bool) -> str:
+        """Say what to name instead of the wrong kind of thing."""
+        if folder:
+            return "Name the folder that holds it"
+        if (place / "db.yaml").is_file():
+            return "It holds an audformat database: write format: audformat"
+        return "Name the file in it"
+
+    # models
+
+    def read_model(self, name: str, value: object) -> ModelEntry | None:
+        """Read a model."""
+        path = ("models", name)
+        kinds = tuple(MODEL_KINDS)
+        model = self.section(path, value, _Model, (*kinds, *LATER_KINDS))
+        if not isinstance(value, dict):
+            return None
+        for kind in LATER_KINDS:
+            if kind in value:
+                what = "this kind of model is not supported yet in this version"
+                self.note((*path, kind), what, f"Allowed: {', '.join(kinds)}")
+        given = [kind for kind in kinds if kind in value]
+        if len(given) > 1:
+            self.note(path, f"two kinds of model: {' and '.join(given)}", "Keep one of them")
+        if not given and not any(kind in value for kind in LATER_KINDS):
+            self.note(path, "it does not say what the model is", f"Add one of: {', '.join(kinds)}")
+        if len(given) != 1:
+            return None
+        kind = given[0]
+        target = schema.attempt(self.document, (*path, kind), self.problems, schema.parse_text, value[kind])
+        if target is None or model is None:
+            return None
+        place, default = MODEL_KINDS[kind](self, (*path, kind), target)
+        return ModelEntry(
+            name=name,
+            kind=kind,
+            target=target,
+            tasks=self.read_model_tasks(path, kind, target, model.tasks, default),
+            path=place,
+            batch=model.batch,
+            description=model.description,
+            license=model.license,
+            time_limit=model.time_limit or self.limits.model_seconds,
+        )
+
+    def read_model_tasks(
+        self, path: tuple, kind: str, target: str, names: list[str] | None, default: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Read what a model predicts."""
+        remedy = f"Name what it predicts: {', '.join(self.tasks)}"
+        if names is None:
+            if not default:
+                self.note(
+                    (*path, "tasks"), "the key is missing", f"Name what it predicts: {', '.join(self.tasks)}"
+                )
+            return default
+        if not names:
+            self.note((*path, "tasks"), "no task is named", remedy)
+        tasks = self.known_names((*path, "tasks"), names, list(self.tasks), "task")
+        if kind == "random" and target in RANDOM_TASKS:
+            regression = target == "gaussian"
+            for task in tasks:
+                if self.tasks[task].is_regression != regression:
+                    what = f"random: {target} does not predict {quoted(task)}"
+                    self.note(
+                        (*path, "tasks"), what, "gaussian is for regression, categorical for classification"
+                    )
+        return tasks
+
+    def check_function(self, path: tuple, target: str) -> tuple[None, tuple[str, ...]]:
+        """Check ``module:function``."""
+        part = r"[^\W\d]\w*"
+        if not re.fullmatch(rf"{part}(\.{part})*:{part}(\.{part})*", target):
+            what = (
+                f"{quoted(target)} has no colon"
+                if ":" not in target
+                else f"{quoted(target)} names no function"
+            )
+            self.note(path, what, "Write module:function, for instance my_package.my_module:predict")
+        return None, ()
+
+    def check_table(self, path: tuple, target: str) -> tuple[Path | None, tuple[str, ...]]:
+        """Check a table of predictions."""
+        return self.read_path(path, target, folder=False), ()
+
+    def check_random(self, path: tuple, target: str) -> tuple[None, tuple[str, ...]]:
+        """Check the kind of a random model."""
+        if target not in RANDOM_TASKS:
+            self.note(path, f"unknown random model {quoted(target)}", did_you_mean(target, RANDOM_TASKS))
+        return None, RANDOM_TASKS.get(target, ("",))
+
+
+# The kinds of model: key -> check of its target, which gives the file it names and the default tasks.
+MODEL_KINDS: dict[str, Callable[[_Reader, tuple, str], tuple[Path | None, tuple[str, ...]]]] = {
+    "python": _Reader.check_function,
+    "predictions": _Reader.check_table,
+    "random": _Reader.check_random,
+}

@@ -1,0 +1,90 @@
+"""The audio library of the field as an oracle, for what both define alike.
+
+Where definitions differ, the test says how and checks the known difference. Tolerance: auglib computes in
+float32, so samples may differ by 1e-5 of full scale; what both only copy must be equal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from soundcheck.augment import edits, filters, level, noise
+
+auglib = pytest.importorskip("auglib", reason="auglib is the oracle of these tests")
+
+RATE = 16000
+TOLERANCE = 1e-5
+
+
+@pytest.fixture
+def speech(rng):
+    """Three seconds with pauses, a crest factor like that of speech and a peak of 0.5."""
+    signal = rng.standard_normal(3 * RATE) * (1 + np.sin(np.arange(3 * RATE) / 2000)) ** 2
+    return (0.5 * signal / np.abs(signal).max()).astype(np.float32)
+
+
+def theirs(transform, signal):
+    return np.ravel(transform(signal.copy(), RATE))  # a copy, since some of theirs write into their input
+
+
+@pytest.mark.parametrize("gain_db", [-2, -1, 1, 2])
+def test_gain(speech, rng, gain_db):
+    expected = theirs(auglib.transform.GainStage(gain_db), speech)
+    assert np.allclose(level.gain(speech, RATE, rng, gain_db=gain_db), expected, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("ratio", [0.001, 0.002, 0.003])
+def test_clip(speech, rng, ratio):
+    expected = theirs(auglib.transform.ClipByRatio(ratio), speech)
+    assert np.allclose(level.clip(speech, RATE, rng, ratio=ratio), expected, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("samples", [100, 500, 1000])
+def test_edits(speech, rng, samples):
+    append = auglib.transform.AppendValue(samples, unit="samples")
+    prepend = auglib.transform.PrependValue(samples, unit="samples")
+    beginning = auglib.transform.Trim(start_pos=samples, unit="samples")
+    end = auglib.transform.Trim(end_pos=samples, unit="samples")
+    assert np.array_equal(edits.append_zeros(speech, RATE, rng, samples=samples), theirs(append, speech))
+    assert np.array_equal(edits.prepend_zeros(speech, RATE, rng, samples=samples), theirs(prepend, speech))
+    assert np.array_equal(edits.crop_beginning(speech, RATE, rng, samples=samples), theirs(beginning, speech))
+    assert np.array_equal(edits.crop_end(speech, RATE, rng, samples=samples), theirs(end, speech))
+
+
+@pytest.mark.parametrize("cutoff", [50, 150, 6500, 7500])
+@pytest.mark.parametrize("order", [1, 4])
+def test_butterworth_filters(speech, rng, cutoff, order):
+    highpass = theirs(auglib.transform.HighPass(cutoff, order=order), speech)
+    lowpass = theirs(auglib.transform.LowPass(cutoff, order=order), speech)
+    ours_high = filters.highpass_filter(speech, RATE, rng, cutoff=cutoff, order=order)
+    ours_low = filters.lowpass_filter(speech, RATE, rng, cutoff=cutoff, order=order)
+    assert np.allclose(ours_high, highpass, rtol=0, atol=TOLERANCE)
+    assert np.allclose(ours_low, lowpass, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("frequency", [5000, 6321, 7000])
+def test_tone_is_louder_by_the_difference_of_crest_factors(speech, rng, frequency):
+    expected = theirs(auglib.transform.Tone(frequency, snr_db=40), speech).astype(np.float64) - speech
+    ours = noise.additive_tone(speech, RATE, rng, frequency=frequency, snr_db=40).astype(np.float64) - speech
+    crest = level.peak(speech) / level.rms(speech)
+    assert level.rms(ours) / level.rms(expected) == pytest.approx(crest / np.sqrt(2), rel=0.01)
+    assert np.corrcoef(ours, expected)[0, 1] > 0.999
+
+
+@pytest.mark.parametrize("snr_db", [20, 35, 45])
+def test_white_noise_has_the_same_level(speech, rng, snr_db):
+    expected = theirs(auglib.transform.WhiteNoiseGaussian(snr_db=snr_db), speech).astype(np.float64) - speech
+    ours = noise.white_noise(speech, RATE, rng, snr_db=snr_db).astype(np.float64) - speech
+    assert level.decibel(level.rms(ours)) == pytest.approx(level.decibel(level.rms(expected)), abs=0.1)
+
+
+@pytest.mark.parametrize("direction", ["downward", "upward"])
+def test_spectral_tilt(speech, rng, direction):
+    taps = filters.tilt_filter(direction).astype(np.float32)
+    convolved = theirs(auglib.transform.FFTConvolve(taps, keep_tail=True), speech)
+    expected = convolved[512 : 512 + speech.size]
+    expected = expected * (level.rms(speech) / level.rms(expected))
+    ours = filters.spectral_tilt(speech, RATE, rng, direction=direction)
+    assert level.peak(ours) < 1  # the limiter has nothing to do here
+    assert np.allclose(ours, expected, rtol=0, atol=TOLERANCE)

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from soundcheck.augment import filters
+from soundcheck.augment.level import decibel, peak, rms
+
+RATE = 16000
+DIRECTIONS = ["downward", "upward"]
+FREQUENCIES = np.fft.rfftfreq(RATE, 1 / RATE)  # a bin each Hz
+
+
+def impulse(samples=RATE, at=0, size=1.0):
+    signal = np.zeros(samples, dtype=np.float32)
+    signal[at] = size
+    return signal
+
+
+def response_db(answer):
+    return 20 * np.log10(np.abs(np.fft.rfft(answer.astype(np.float64))))
+
+
+def butterworth_db(kind, frequency, cutoff, order):
+    ratio = np.tan(np.pi * frequency / RATE) / np.tan(np.pi * cutoff / RATE)
+    return -10 * np.log10(1 + (ratio if kind == "lowpass" else 1 / ratio) ** (2 * order))
+
+
+@pytest.mark.parametrize(
+    "kind, cutoff",
+    [
+        ("highpass", 50),
+        ("highpass", 100),
+        ("highpass", 150),
+        ("lowpass", 6500),
+        ("lowpass", 7500),
+        ("lowpass", 1000),
+    ],
+)
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_butterworth_response(rng, kind, cutoff, order):
+    transform = {"highpass": filters.highpass_filter, "lowpass": filters.lowpass_filter}[kind]
+    measured = response_db(transform(impulse(), RATE, rng, cutoff=cutoff, order=order))
+    expected = butterworth_db(kind, FREQUENCIES[1:-1], cutoff, order)
+    audible = expected > -80  # below lies the rounding of float32
+    assert audible.sum() > 1000
+    assert np.abs(measured[1:-1] - expected)[audible].max() < 0.5
+    assert measured[cutoff] == pytest.approx(-3.01, abs=0.05)
+
+
+@pytest.mark.parametrize("transform", [filters.highpass_filter, filters.lowpass_filter])
+def test_butterworth_is_causal_and_of_first_order_by_default(rng, transform):
+    answer = transform(impulse(at=100), RATE, rng, cutoff=1000)
+    assert not answer[:100].any()
+    assert np.array_equal(answer, transform(impulse(at=100), RATE, rng, cutoff=1000, order=1))
+    assert not np.array_equal(answer, transform(impulse(at=100), RATE, rng, cutoff=1000, order=2))
+
+
+def test_butterworth_knows_the_sampling_rate(rng):
+    one = filters.lowpass_filter(impulse(), 16000, rng, cutoff=1000)
+    two = filters.lowpass_filter(impulse(), 32000, rng, cutoff=2000)
+    assert np.allclose(one, two, atol=1e-7)
+
+
+@pytest.mark.parametrize("transform", [filters.highpass_filter, filters.lowpass_filter])
+@pytest.mark.parametrize("cutoff", [0, -1, 8000, 9000, float("nan")])
+def test_cutoff_out_of_range(rng, transform, cutoff):
+    with pytest.raises(ValueError, match=f"cutoff is {cutoff} Hz. .* half the sampling rate, 8000 Hz"):
+        transform(impulse(), RATE, rng, cutoff=cutoff)
+
+
+@pytest.mark.parametrize("transform", [filters.highpass_filter, filters.lowpass_filter])
+@pytest.mark.parametrize("order", [0, 13])
+def test_order_out_of_range(rng, transform, order):
+    with pytest.raises(ValueError, match=f"order is {order}. It must lie between 1 and 12"):
+        transform(impulse(), RATE, rng, cutoff=100, order=order)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_tilt_filter_is_symmetric_and_read_only(direction):
+    taps = filters.tilt_filter(direction)
+    assert taps.shape == (1024,)
+    assert np.argmax(np.abs(taps)) == 512
+    assert np.allclose(taps[1:], taps[:0:-1], atol=1e-15)
+    with pytest.raises(ValueError, match="read-only"):
+        taps[0] = 1
+
+
+def test_tilt_response_on_the_grid_of_its_design():
+    ramp = np.arange(513) / 512
+    down = np.abs(np.fft.rfft(filters.tilt_filter("downward")))
+    up = np.abs(np.fft.rfft(filters.tilt_filter("upward")))
+    assert np.allclose(down, 1 - ramp, atol=1e-12)
+    assert np.allclose(up[1:-1], 2 * ramp[1:-1], atol=1e-12)
+    assert up[0] == pytest.approx(0.013)
+    assert up[-1] < 0.1
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_tilt_response_between_the_grid(rng, direction):
+    tilted = filters.spectral_tilt(impulse(at=RATE // 2, size=0.5), RATE, rng, direction=direction)
+    measured = response_db(tilted)
+    band = slice(200, 7501)
+    ramp = FREQUENCIES / 8000 if direction == "upward" else 1 - FREQUENCIES / 8000
+    expected = 20 * np.log10(ramp[band])
+    offset = np.median(measured[band] - expected)  # the level match
+    assert np.abs(measured[band] - expected - offset).max() < 0.5
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("at", [0, 1, 700, 1999])
+def test_tilt_moves_nothing(rng, direction, at):
+    tilted = filters.spectral_tilt(impulse(2000, at=at, size=0.1), RATE, rng, direction=direction)
+    assert tilted.size == 2000
+    assert np.argmax(tilted) == at
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("samples", [1, 10, 1023, 1024, 1025, 48000])
+def test_tilt_restores_the_level(rng, direction, samples):
+    signal = (0.02 * rng.standard_normal(samples)).astype(np.float32)
+    tilted = filters.spectral_tilt(signal, RATE, rng, direction=direction)
+    assert tilted.size == samples
+    assert decibel(rms(tilted)) == pytest.approx(decibel(rms(signal)), abs=0.1)
+
+
+def test_tilt_limits_by_the_largest_magnitude(rng):
+    low = np.sin(2 * np.pi * 100 / RATE * np.arange(RATE)).astype(np.float32)
+    clicks = low.copy()
+    clicks[::500] *= -1
+    for signal in (clicks, -clicks):
+        tilted = filters.spectral_tilt(signal, RATE, rng, direction="upward")
+        assert peak(tilted) == pytest.approx(1, abs=1e-6)
+        assert peak(tilted) <= 1
+        assert rms(tilted) < 0.9 * rms(signal)  # the level is given up, not the peaks
+
+
+def test_tilt_turns_the_spectrum_the_right_way(rng):
+    signal = (0.05 * rng.standard_normal(RATE)).astype(np.float32)
+    low, high = slice(200, 2000), slice(6000, 7800)
+
+    def slope(direction):
+        spectrum = np.abs(np.fft.rfft(filters.spectral_tilt(signal, RATE, rng, direction=direction)))
+        return np.mean(spectrum[high]) / np.mean(spectrum[low])
+
+    assert slope("downward") < 0.3
+    assert slope("upward") > 3
+
+
+def test_tilt_agrees_with_plain_convolution(rng):
+    signal = (0.02 * rng.standard_normal(3000)).astype(np.float32)
+    for direction in DIRECTIONS:
+        full = np.convolve(signal.astype(np.float64), filters.tilt_filter(direction))
+        assert full.size == 3000 + 1023
+        expected = full[512:-511]
+        expected *= rms(signal) / rms(expected)
+        assert np.allclose(filters.spectral_tilt(signal, RATE, rng, direction=direction), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("direction", ["up", "", None])
+def test_unknown_direction(rng, direction):
+    with pytest.raises(ValueError, match="It must be 'downward' or 'upward'"):
+        filters.spectral_tilt(impulse(), RATE, rng, direction=direction)

@@ -1,0 +1,252 @@
+"""What holds for every transform, whatever it does."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import types
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from soundcheck.augment import level, registry
+from soundcheck.augment.base import transform
+from soundcheck.errors import InputError
+
+RATE = 16000
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    name: str
+    transform: str
+    options: dict
+
+
+# The small changes and tilts as published: one change for each transform at least.
+CHANGES = [
+    Change(
+        "Additive Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": [40, 45, 50]}
+    ),
+    Change("Append Zeros", "append_zeros", {"samples": [100, 500, 1000]}),
+    Change("Clip", "clip", {"ratio": [0.001, 0.002, 0.003]}),
+    Change("Crop Beginning", "crop_beginning", {"samples": [100, 500, 1000]}),
+    Change("Crop End", "crop_end", {"samples": [100, 500, 1000]}),
+    Change("Gain", "gain", {"gain_db": [-2, -1, 1, 2]}),
+    Change("Highpass Filter", "highpass_filter", {"cutoff": [50, 100, 150], "order": 1}),
+    Change("Lowpass Filter", "lowpass_filter", {"cutoff": [7500, 7000, 6500]}),
+    Change("Prepend Zeros", "prepend_zeros", {"samples": [100, 500, 1000]}),
+    Change("White Noise", "white_noise", {"snr_db": [35, 40, 45]}),
+    Change("Downward Tilt", "spectral_tilt", {"direction": "downward"}),
+    Change("Upward Tilt", "spectral_tilt", {"direction": "upward"}),
+]
+TONE = CHANGES[0]
+NOISE = CHANGES[9]
+every_change = pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
+
+
+def signals():
+    samples = st.floats(-1, 1, width=32)
+    return hnp.arrays(np.float32, st.integers(1, 3000), elements=samples, fill=samples)
+
+
+def locked(signal):
+    signal = np.array(signal, dtype=np.float32)
+    signal.flags.writeable = False
+    return signal
+
+
+def test_the_changes_use_every_built_in_transform():
+    modules = {"edits", "filters", "level", "noise"}
+    built_in = {
+        name
+        for name, entry in registry.TRANSFORMS.items()
+        if entry.function.__module__.rpartition(".")[2] in modules
+    }
+    assert built_in == {change.transform for change in CHANGES}
+    assert list(registry.TRANSFORMS) == sorted(registry.TRANSFORMS)
+
+
+def test_every_transform_is_described():
+    for entry in registry.TRANSFORMS.values():
+        for sentence in (entry.summary, entry.level):
+            assert sentence.endswith(".") and sentence[0].isupper() and "\n" not in sentence
+        assert entry.source
+        assert all(option.kind is option.KEYWORD_ONLY for option in entry.options.values())
+        assert pickle.loads(pickle.dumps(entry.function)) is entry.function
+
+
+@every_change
+@settings(max_examples=25, deadline=None)
+@given(signal=signals())
+def test_a_signal_comes_back_new_finite_and_float32(change, signal):
+    before = signal.copy()
+    changed, drawn = registry.apply(change, locked(signal), RATE, seed=0, content="a")
+    again, drawn_again = registry.apply(change, signal, RATE, seed=0, content="a")
+    assert np.array_equal(signal, before)
+    assert changed.dtype == np.float32 and changed.ndim == 1 and changed.size
+    assert changed.flags.c_contiguous and changed.flags.writeable
+    assert np.isfinite(changed).all()
+    assert not np.shares_memory(again, signal)
+    assert np.array_equal(changed, again) and drawn == drawn_again
+
+
+@every_change
+@pytest.mark.parametrize(
+    "signal",
+    [
+        np.zeros(4000),
+        np.zeros(1),
+        np.ones(1),
+        np.linspace(-1, 1, 10),
+        np.ones(4000),
+        np.eye(1, 4000)[0],
+        np.tile([1.0, -1.0], 2000),
+        np.full(4000, 2**-15),
+        np.full(4000, 1e-42),
+        np.full(4000, 1e30),
+    ],
+    ids=["silence", "zero", "one", "ten", "DC", "impulse", "Nyquist", "smallest bit", "denormal", "huge"],
+)
+def test_odd_signals_give_no_warning(change, signal):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        changed, _ = registry.apply(change, locked(signal), RATE, seed=0, content="a")
+    assert np.isfinite(changed).all()
+    if not signal.any():
+        assert not changed.any()
+
+
+@every_change
+def test_strided_and_float64_signals_are_taken(change, rng):
+    signal = rng.uniform(-0.5, 0.5, 4000)
+    strided, _ = registry.apply(change, signal[::2], RATE, seed=0, content="a")
+    plain, _ = registry.apply(change, signal[::2].astype(np.float32), RATE, seed=0, content="a")
+    assert np.array_equal(strided, plain)
+
+
+@pytest.mark.parametrize("signal", [np.zeros(0), np.zeros((1, 5)), np.float32(0)], ids=str)
+def test_a_signal_without_samples_or_with_channels_is_refused(signal, rng):
+    with pytest.raises(ValueError, match="one channel with samples is needed"):
+        level.gain(signal, RATE, rng, gain_db=1)
+
+
+@pytest.mark.parametrize("value, gain_db", [(np.nan, 1), (np.inf, -1), (3e38, 2)])
+def test_a_result_that_is_not_finite_is_refused(value, gain_db, rng):
+    with pytest.raises(ValueError, match="gain gives samples that are not finite numbers"):
+        level.gain(np.full(3, value, dtype=np.float32), RATE, rng, gain_db=gain_db)
+
+
+def test_draws_depend_on_content_and_seed_only(rng):
+    signal = rng.uniform(-0.5, 0.5, 2000).astype(np.float32)
+    contents = [f"audio {n}" for n in range(20)]
+
+    def run(order, seed=0):
+        return {content: registry.apply(NOISE, signal, RATE, seed=seed, content=content) for content in order}
+
+    forward, backward, reseeded = run(contents), run(contents[::-1]), run(contents, seed=1)
+    for content in contents:
+        assert forward[content][1] == backward[content][1]
+        assert np.array_equal(forward[content][0], backward[content][0])
+        assert not np.array_equal(forward[content][0], reseeded[content][0])
+    assert len({changed.tobytes() for changed, _ in forward.values()}) == len(contents)
+    assert len({drawn["snr_db"] for _, drawn in forward.values()}) == 3
+
+
+def test_the_name_and_the_order_of_options_do_not_count(rng):
+    signal = rng.uniform(-0.5, 0.5, 200).astype(np.float32)
+    swapped = {"snr_db": [40, 45, 50], "frequency": {"to": 7000, "from": 5000}}
+    other = Change("Another name", "additive_tone", swapped)
+    for content in "abcdefgh":
+        one = registry.apply(TONE, signal, RATE, seed=0, content=content)
+        two = registry.apply(other, signal, RATE, seed=0, content=content)
+        assert one[1] == two[1] and np.array_equal(one[0], two[0])
+
+
+def test_a_fixed_option_uses_no_chance(rng):
+    state = rng.bit_generator.state
+    assert registry.draw({"snr_db": 20, "direction": "upward"}, rng) == {"snr_db": 20, "direction": "upward"}
+    assert rng.bit_generator.state == state
+
+
+def test_draws_are_uniform_and_reach_both_ends(rng):
+    options = {"range": {"from": -1, "to": 1}, "list": ["a", "b", "c"]}
+    drawn = [registry.draw(options, rng) for _ in range(3000)]
+    for name, values in {"range": (-1, 0, 1), "list": ("a", "b", "c")}.items():
+        counts = [sum(one[name] == value for one in drawn) for value in values]
+        assert sum(counts) == 3000
+        assert min(counts) > 900
+    assert type(drawn[0]["range"]) is int  # can be written as JSON
+
+
+@every_change
+def test_good_changes_have_no_problem(change):
+    assert registry.check_change(change) == ""
+
+
+@pytest.mark.parametrize(
+    "name, options, problem",
+    [
+        ("white_nois", {}, "there is no transform 'white_nois'. Did you mean 'white_noise'?"),
+        (None, {}, "there is no transform 'None'. Allowed: additive_tone"),
+        ("gain", {"gaindb": 1}, "gain has no option 'gaindb'. Did you mean 'gain_db'?"),
+        ("gain", {}, "gain needs the option gain_db. Give"),
+        ("gain", {"gain_db": []}, "option gain_db of gain: the list is empty. Give"),
+        ("gain", {"gain_db": [1, "2"]}, "option gain_db of gain: '2' is not a number. Give"),
+        ("gain", {"gain_db": True}, "'True' is not a number"),
+        ("gain", {"gain_db": float("nan")}, "'nan' is not a number"),
+        ("gain", {"gain_db": 10**400}, "is not a number"),
+        ("gain", {"gain_db": [1, 500]}, "gain: gain_db is 500. It must lie between -120 and 120."),
+        ("crop_end", {"samples": 1.5}, "'1.5' is not a whole number. Give"),
+        ("crop_end", {"samples": {"from": 3, "to": 1}}, "the range starts at 3 and ends at 1. Swap them."),
+        ("crop_end", {"samples": {"from": 1}}, "is no range. Write {from: 1, to: 2}."),
+        ("crop_end", {"samples": {"from": 1, "to": 2.5}}, "needs whole numbers. Use a list"),
+        ("additive_tone", {"frequency": {"from": 5000, "to": 8000}, "snr_db": 40}, "frequency is 8000 Hz."),
+        ("lowpass_filter", {"cutoff": 8000}, "cutoff is 8000 Hz. It must lie between 0 and half"),
+        ("highpass_filter", {"cutoff": 50, "order": 99}, "order is 99. It must lie between 1 and 12."),
+        ("spectral_tilt", {"direction": "upwards"}, "'upwards' is not allowed. Did you mean 'upward'?"),
+    ],
+)
+def test_a_bad_change_is_found_before_anything_runs(name, options, problem):
+    found = registry.check_change(Change("Mine", name, options))
+    assert problem in found
+    assert found.endswith(".") and ".." not in found
+
+
+def test_applying_an_unknown_transform_is_an_input_error():
+    with pytest.raises(InputError, match="change 'Mine': there is no transform 'gian'. Did you mean 'gain'?"):
+        registry.apply(Change("Mine", "gian", {}), np.ones(3, np.float32), RATE, seed=0, content="a")
+
+
+def module_with_flip(name):
+    module = types.ModuleType(name)
+
+    def flip(signal, sampling_rate, rng):
+        """Turn the signal upside down."""
+        return -signal
+
+    flip.__module__ = name
+    module.flip = transform(source="this test", level="Kept.")(flip)
+    return module
+
+
+def test_a_transform_is_added_by_declaring_a_function():
+    found = registry.collect([module_with_flip("added")])
+    assert list(found) == ["flip"]
+    assert found["flip"].summary == "Turn the signal upside down."
+    assert "flip" not in registry.TRANSFORMS
+
+
+def test_a_transform_that_a_module_only_imports_counts_once():
+    importer = types.ModuleType("importer")
+    importer.flip = module_with_flip("added").flip
+    assert not registry.collect([importer])
+
+
+def test_two_transforms_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="flip is defined in one and in two"):
+        registry.collect([module_with_flip("one"), module_with_flip("two")])

@@ -1,0 +1,56 @@
+"""What all tests share: a seeded generator, recordings, and a small suite that runs through the real command."""
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+# The prediction engine imports these with the oracles' deprecated calls in between; our own warnings stay errors.
+warnings.filterwarnings("ignore", category=DeprecationWarning, module="audobject")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def speech() -> Path:
+    """Folder of human recordings with a segments.csv; tests that need it skip without it."""
+    folder = os.environ.get("SOUNDCHECK_SPEECH")
+    if not folder:
+        pytest.skip("set SOUNDCHECK_SPEECH to a folder with recordings and a segments.csv")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all runs of a test session, so that the demo corpus is synthesised once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def soundcheck(
+    *arguments: object, cwd: Path, timeout: float = 300, **environment: str
+) -> subprocess.CompletedProcess:
+    """Run the real command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "soundcheck.cli", *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+@pytest.fixture
+def command():
+    """The ``soundcheck`` command: ``command("run", "suite.yml", cwd=folder)``."""
+    return soundcheck

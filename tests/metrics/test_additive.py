@@ -1,0 +1,238 @@
+"""Sums that are exact, combinators that carry sums, counts and reasons along."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soundcheck.metrics.additive import (
+    Cells,
+    Columns,
+    Statistic,
+    combine,
+    difference,
+    minimum,
+    numbers,
+    paired_difference,
+    point,
+    ratio,
+    segments,
+    settle,
+    value,
+    values,
+    within,
+)
+from soundcheck.metrics.change import unchanged
+from soundcheck.metrics.classification import recall_per_class
+from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value, pearson_cc
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+finite = st.floats(-1e6, 1e6, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-6)
+
+
+def columns(*arrays) -> Columns:
+    rows = np.ones(len(arrays[0]), dtype=bool)
+    return Columns(rows, ~rows, tuple(np.asarray(array, dtype=np.float64) for array in arrays))
+
+
+@given(st.lists(finite, min_size=1, max_size=40), st.randoms(use_true_random=False))
+def test_sums_do_not_depend_on_order(numbers, random):
+    blocks = [n % 3 for n in range(len(numbers))]
+    places = list(range(len(numbers)))
+    random.shuffle(places)
+    one = columns(numbers).layers(np.array(blocks), 3)
+    other = columns([numbers[n] for n in places]).layers(np.array([blocks[n] for n in places]), 3)
+    for a, b in zip(one, other, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+@given(st.lists(finite, min_size=1, max_size=40))
+def test_layers_add_up_like_exact_fractions(numbers):
+    import math
+
+    high, low = columns(numbers).layers(np.zeros(len(numbers), dtype=int), 1)
+    exact = math.fsum(numbers)
+    assert high[0, 0] == len(numbers)
+    assert high[0, 1] + low[0, 1] == pytest.approx(exact, rel=1e-15, abs=1e-14 * max(map(abs, numbers)))
+
+
+def test_layers_stay_exact_in_a_product_with_any_order_of_addition(rng):
+    n_blocks = 2000
+    part = columns(rng.normal(size=20_000) * 10.0 ** rng.integers(-6, 6, 20_000))
+    high, low = part.layers(rng.integers(0, n_blocks, 20_000), n_blocks)
+    weights = rng.integers(0, 5, n_blocks).astype(np.float64)
+    terms = weights[:, None] * high
+    forward = np.zeros(2)
+    for row in terms:
+        forward = forward + row
+    backward = np.zeros(2)
+    for row in terms[::-1]:
+        backward = backward + row
+    assert forward.tobytes() == backward.tobytes() == (weights @ high).tobytes()
+    assert np.abs(low).max() <= np.abs(high).max() * 2.0**-20
+
+
+def test_exactness_survives_a_long_constant_column():
+    statistic = mean_absolute_error(np.full(1_000_000, 0.5), np.full(1_000_000, 0.6))
+    assert value(statistic) == 0.1
+
+
+def test_block_sums_are_those_of_a_loop(rng):
+    x, y = rng.random((2, 50))
+    blocks = rng.integers(0, 4, 50)
+    sums = Statistic((columns(x, y),), lambda s: s, lambda s: s).block_sums(blocks, 4)
+    for block in range(4):
+        here = blocks == block
+        np.testing.assert_allclose(sums[block], [here.sum(), x[here].sum(), y[here].sum()], rtol=1e-14)
+
+
+def test_cells_count_per_block():
+    rows = np.array([True, True, True, False])
+    part = Cells(rows, ~rows, np.array([0, 2, 2, 1], dtype=np.int8), 3)
+    high, low = part.layers(np.array([0, 1, 1, 0]), 2)
+    assert high.tolist() == [[1, 0, 0], [0, 0, 2]]
+    assert not low.any()
+
+
+def test_a_million_cells_do_not_overflow_their_type():
+    n = 200_000
+    part = Cells(np.ones(n, bool), np.zeros(n, bool), np.full(n, 19, dtype=np.int8), 20)
+    high, _ = part.layers(np.arange(n) % 50_000, 50_000)
+    assert high[:, 19].tolist() == [4.0] * 50_000
+
+
+def test_within_is_the_statistic_of_the_group_alone(rng):
+    truth, prediction = rng.random((2, 60))
+    group = rng.random(60) < 0.4
+    for metric in (concordance_cc, pearson_cc, mean_absolute_error):
+        inside = value(within(metric(truth, prediction), group))
+        assert inside == pytest.approx(value(metric(truth[group], prediction[group])), abs=1e-12)
+
+
+@pytest.mark.parametrize("mask", [np.array([1, 0, 1]), np.array([True, False])])
+def test_within_refuses_what_is_no_mask(mask):
+    with pytest.raises(ValueError, match="A mask of 3 True or False"):
+        within(mean_value([0.1, 0.2, 0.3]), mask)
+
+
+def test_difference_subtracts_and_counts_the_first(rng):
+    truth, prediction = rng.random((2, 60))
+    group = rng.random(60) < 0.4
+    metric = mean_absolute_error(truth, prediction)
+    found = point(difference(within(metric, group), metric))
+    expected = np.abs(truth - prediction)[group].mean() - np.abs(truth - prediction).mean()
+    assert found.value[0] == pytest.approx(expected, abs=1e-12)
+    assert found.segments.tolist() == [group.sum()]
+
+
+def test_difference_of_the_same_is_exactly_zero(rng):
+    truth, prediction = rng.random((2, 60))
+    metric = concordance_cc(truth, prediction)
+    assert value(difference(metric, metric)) == 0.0
+    assert value(difference(within(metric, np.ones(60, bool)), metric)) == 0.0
+
+
+def test_difference_keeps_the_reason_of_either():
+    metric = concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.7])
+    one = within(metric, np.array([True, False, False]))
+    assert point(difference(one, metric)).reasons == ("1 segment",)
+    assert point(difference(metric, one)).reasons == ("1 segment",)
+    assert np.isnan(value(difference(metric, one)))
+
+
+def test_only_equal_labels_and_segments_combine():
+    with pytest.raises(ValueError, match="same labels"):
+        difference(mean_value([0.1]), recall_per_class(["a"], ["a"], ["a", "b"]))
+    with pytest.raises(ValueError, match="same segments"):
+        difference(mean_value([0.1]), mean_value([0.1, 0.2]))
+
+
+def test_combine_averages_shifts():
+    predictions = np.array([0.2, 0.4, 0.6, 1.0])
+    everything = mean_value(predictions)
+    groups = [within(everything, np.arange(4) < 2), within(everything, np.arange(4) >= 2)]
+    averaged = combine([groups[0], *groups], lambda tested, *all_: tested - sum(all_) / len(all_))
+    assert value(averaged) == pytest.approx(0.3 - (0.3 + 0.8) / 2, abs=1e-12)
+
+
+def test_paired_difference_uses_the_segments_of_both():
+    truth = np.array([0.1, 0.2, 0.3, 0.4])
+    clean = mean_absolute_error(truth, [0.1, 0.2, 0.3, np.nan])
+    changed = mean_absolute_error(truth, [np.nan, 0.3, 0.5, 0.4])
+    found = point(paired_difference(changed, clean))
+    assert found.value[0] == pytest.approx(0.15, abs=1e-12)
+    assert found.segments.tolist() == [2]
+    assert found.notes == ("no prediction for 2 of 4 segments",)
+
+
+def test_minimum_skips_with_both_numbers():
+    metric = recall_per_class(["a"] * 5 + ["b"] * 3, ["a"] * 8, ["a", "b"])
+    found = point(minimum(metric, [5, 3], 4))
+    assert found.reasons == ("", "3 segments, 4 needed")
+    assert found.value[0] == 1.0 and np.isnan(found.value[1])
+    assert found.segments.tolist() == [5, 3]
+    assert point(minimum(metric, 1, 4)).reasons == ("1 segment, 4 needed",) * 2
+    assert point(minimum(metric, 4, 4)).reasons == ("", "")
+
+
+def test_unanswered_segments_are_noted_and_refused():
+    truth = np.full(100, 0.5)
+    prediction = np.full(100, 0.6)
+
+    def found(missing):
+        answers = prediction.copy()
+        answers[:missing] = np.nan
+        return point(mean_absolute_error(truth, answers))
+
+    assert found(5).notes == ("",) and found(5).segments.tolist() == [95]
+    assert found(6).notes == ("no prediction for 6 of 100 segments",) and found(6).value[0] == 0.1
+    assert found(50).reasons == ("",)
+    assert found(51).reasons == ("no prediction for 51 of 100 segments",)
+    assert np.isnan(found(51).value[0])
+
+
+def test_unanswered_segments_of_a_group_count_for_the_group():
+    clean, changed = ["a"] * 10, ["a"] * 8 + [None] * 2
+    group = np.arange(10) >= 7
+    assert point(within(unchanged(clean, changed), group)).reasons == ("no prediction for 2 of 3 segments",)
+    assert point(within(unchanged(clean, changed), ~group)).notes == ("",)
+
+
+def test_value_needs_a_single_one():
+    with pytest.raises(ValueError, match="2 values"):
+        value(recall_per_class(["a"], ["a"], ["a", "b"]))
+    assert values(mean_value([0.25, 0.75])).tolist() == [0.5]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12))
+def test_settle_is_formatting_with_12_digits(number):
+    expected = 0.0 if abs(number) < 1e-14 else float(f"{number:.12g}")
+    settled = float(settle(number))
+    assert settled == pytest.approx(expected, rel=1.1e-12)
+    assert float(settle(settled)) == settled
+    assert float(f"{settled:.12g}") == settled
+
+
+def test_settle_examples():
+    assert settle([0.6 - 0.5, -1e-16, np.inf, np.nan, 1 / 3, 1e-12 / 3]).tolist()[:2] == [0.1, 0.0]
+    assert np.isnan(settle([np.inf, np.nan])).all()
+    assert settle(1e-11 / 3) == 3.33333333333e-12
+    assert np.copysign(1, settle(-0.0)) == 1
+
+
+def test_ratio_numbers_and_words():
+    assert np.isnan(ratio(0, 0)) and ratio(1, 4) == 0.25
+    assert np.isnan(numbers([np.inf, -np.inf, 1e300, np.nan])).all()
+    with pytest.raises(ValueError, match="One number a segment"):
+        numbers([[0.1]])
+    assert [segments(n) for n in (0, 1, 2)] == ["no segments", "1 segment", "2 segments"]
+
+
+def test_input_is_not_changed_and_may_be_read_only(rng):
+    truth, prediction = rng.random((2, 20))
+    truth.setflags(write=False)
+    prediction.setflags(write=False)
+    before = truth.tobytes() + prediction.tobytes()
+    value(concordance_cc(truth, prediction))
+    assert truth.tobytes() + prediction.tobytes() == before

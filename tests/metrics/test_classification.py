@@ -1,0 +1,159 @@
+"""Classification metrics: known answers, oracles away from the edges, our rule at the edges."""
+
+import audmetric
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as sklearn_metrics
+
+from soundcheck.metrics.additive import difference, point, value, values, within
+from soundcheck.metrics.classification import (
+    class_counts,
+    class_numbers,
+    confusion,
+    precision_per_class,
+    recall_per_class,
+    unweighted_average_precision,
+    unweighted_average_recall,
+)
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+CLASSES = ("anger", "happiness", "neutral", "sadness")
+ALL = (recall_per_class, precision_per_class, unweighted_average_recall, unweighted_average_precision)
+labels = st.sampled_from(CLASSES)
+
+
+def reasons(statistic):
+    return point(statistic).reasons
+
+
+def test_known_answers_by_hand():
+    truth = ["a", "a", "a", "b", "b", "c"]
+    prediction = ["a", "a", "b", "b", "c", "a"]
+    classes = ["a", "b", "c"]
+    assert values(recall_per_class(truth, prediction, classes)) == pytest.approx([2 / 3, 1 / 2, 0])
+    assert values(precision_per_class(truth, prediction, classes)) == pytest.approx([2 / 3, 1 / 2, 0])
+    assert value(unweighted_average_recall(truth, prediction, classes)) == pytest.approx(7 / 18)
+    assert confusion(truth, prediction, classes).tolist() == [[2, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 0]]
+
+
+@given(st.lists(st.tuples(labels, labels), min_size=2, max_size=60))
+def test_oracles(pairs):
+    truth, prediction = (list(side) for side in zip(*pairs, strict=True))
+    here = [name for name in CLASSES if name in truth]
+    places = [CLASSES.index(name) for name in here]
+    recalls = sklearn_metrics.recall_score(truth, prediction, labels=here, average=None, zero_division=0)
+    precisions = sklearn_metrics.precision_score(
+        truth, prediction, labels=here, average=None, zero_division=0
+    )
+    np.testing.assert_allclose(
+        values(recall_per_class(truth, prediction, CLASSES))[places], recalls, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        values(precision_per_class(truth, prediction, CLASSES))[places], precisions, atol=1e-9
+    )
+    assert value(unweighted_average_recall(truth, prediction, CLASSES)) == pytest.approx(
+        recalls.mean(), abs=1e-9
+    )
+    if len(here) == 4:
+        assert value(unweighted_average_recall(truth, prediction, CLASSES)) == pytest.approx(
+            audmetric.unweighted_average_recall(truth, prediction, CLASSES), abs=1e-9
+        )
+        assert value(unweighted_average_precision(truth, prediction, CLASSES)) == pytest.approx(
+            audmetric.unweighted_average_precision(truth, prediction, CLASSES), abs=1e-9
+        )
+    expected = sklearn_metrics.confusion_matrix(truth, prediction, labels=list(CLASSES))
+    assert confusion(truth, prediction, CLASSES)[:, :4].tolist() == expected.tolist()
+
+
+def test_class_absent_from_truth():
+    truth, prediction = ["anger", "neutral", "neutral"], ["anger", "sadness", "neutral"]
+    for metric in (recall_per_class, precision_per_class):
+        found = point(metric(truth, prediction, CLASSES))
+        assert found.reasons[1] == "class 'happiness' does not occur in the truth"
+        assert found.reasons[3] == "class 'sadness' does not occur in the truth"
+        assert np.isnan(found.value[[1, 3]]).all()
+    found = point(unweighted_average_recall(truth, prediction, CLASSES))
+    assert found.value[0] == 0.75
+    assert found.notes == ("over 2 of 4 classes",)
+
+
+def test_perfect_model_on_few_classes_is_perfect():
+    truth = ["anger"] * 3 + ["neutral"]
+    assert value(unweighted_average_recall(truth, truth, CLASSES)) == 1.0
+    assert value(unweighted_average_precision(truth, truth, CLASSES)) == 1.0
+
+
+def test_class_never_predicted_has_precision_zero():
+    found = point(precision_per_class(["a", "b", "b"], ["a", "a", "a"], ["a", "b"]))
+    assert found.value.tolist() == [pytest.approx(1 / 3), 0.0]
+    assert found.segments.tolist() == [3, 2]
+    assert found.reasons == ("", "")
+
+
+def test_one_class_in_truth():
+    found = point(unweighted_average_recall(["anger"] * 4, ["anger", "anger", "anger", "neutral"], CLASSES))
+    assert found.value[0] == 0.75
+    assert found.notes == ("not informative: 1 class in the truth",)
+    assert point(unweighted_average_recall(["a"] * 4, ["a"] * 4, ["a"])).notes == ("",)
+
+
+def test_answer_outside_the_classes_is_wrong():
+    truth, prediction = ["a", "a", "b"], ["a", "boredom", "b"]
+    assert values(recall_per_class(truth, prediction, ["a", "b"])).tolist() == [0.5, 1.0]
+    assert values(precision_per_class(truth, prediction, ["a", "b"])).tolist() == [1.0, 1.0]
+    assert confusion(truth, prediction, ["a", "b"]).tolist() == [[1, 0, 1], [0, 1, 0]]
+
+
+def test_truth_outside_the_classes_is_left_out():
+    found = point(unweighted_average_recall(["a", "b", "boredom"], ["a", "b", None], ["a", "b"]))
+    assert found.value[0] == 1.0
+    assert found.segments.tolist() == [2]
+    assert found.notes == ("",)
+
+
+def test_segments_behind_each_value():
+    truth, prediction = ["a", "a", "a", "b"], ["a", "b", "b", "b"]
+    assert point(recall_per_class(truth, prediction, ["a", "b"])).segments.tolist() == [3, 1]
+    assert point(precision_per_class(truth, prediction, ["a", "b"])).segments.tolist() == [1, 3]
+    assert point(unweighted_average_recall(truth, prediction, ["a", "b"])).segments.tolist() == [4]
+
+
+@pytest.mark.parametrize("metric", ALL)
+def test_one_segment_and_none(metric):
+    assert set(reasons(metric(["a"], ["a"], ["a", "b"]))) == {"1 segment"}
+    assert set(reasons(metric([], [], ["a", "b"]))) == {"no segments"}
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_predictions_are_unanswered(missing):
+    truth, prediction = ["a"] * 5 + ["b"] * 5, ["a"] * 5 + ["b"] * 4 + [missing]
+    found = point(recall_per_class(truth, prediction, ["a", "b"]))
+    assert found.segments.tolist() == [5, 4]
+    assert found.notes == ("no prediction for 1 of 10 segments",) * 2
+
+
+def test_group_minus_all():
+    truth, prediction = np.array(["a", "a", "b", "b"]), np.array(["a", "b", "b", "b"])
+    metric = recall_per_class(truth, prediction, ["a", "b"])
+    group = np.array([True, False, True, False])
+    assert values(difference(within(metric, group), metric)).tolist() == [0.5, 0.0]
+
+
+def test_names_stay_as_written():
+    names = ["NA", "none", "no", "001", "1"]
+    assert class_numbers(names, names).tolist() == [0, 1, 2, 3, 4]
+    assert class_numbers(pd.Series(names, dtype="str"), names).tolist() == [0, 1, 2, 3, 4]
+    assert class_counts(["NA", "NA", None, "x"], names).tolist() == [2, 0, 0, 0, 0]
+
+
+def test_faults():
+    with pytest.raises(ValueError, match="same class is given twice"):
+        recall_per_class(["a"], ["a"], ["a", "a"])
+    with pytest.raises(ValueError, match="One class a segment"):
+        class_numbers([["a"], ["b"]], ["a"])
+    with pytest.raises(ValueError, match="1 labels do not fit 2 predictions"):
+        recall_per_class(["a"], ["a", "a"], ["a"])

@@ -1,0 +1,526 @@
+"""What models do to a run: small models, asked about a few short recordings by real workers."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import audiofile
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.entries import ModelEntry, Suite
+from soundcheck.errors import InputError
+from soundcheck.files import OutputError, digest
+from soundcheck.models.reference import reference_answers
+from soundcheck.predict import pool
+from soundcheck.predict.engine import PredictionReport, predict_model
+from soundcheck.predict.tables import read_predictions
+from soundcheck.tasks import BUILTIN
+from soundcheck.thresholds import Change
+
+TONE = {"tone": Change("Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": 20})}
+# Segment number of a signal: its length tells it.
+NUMBER = "number = len(signal) // 160 - 10\n"
+ANSWER = "return {'arousal': number / 10, 'emotion': 'anger'}"
+
+
+@dataclasses.dataclass
+class World:
+    """A folder with recordings 0.wav, 1.wav, ... and a model.py."""
+
+    root: Path
+    segments: int = 6
+    tasks: tuple[str, ...] = ("arousal", "emotion")
+
+    def __post_init__(self) -> None:
+        self.out, self.cache = self.root / "out", self.root / "out" / "cache"
+        rng = np.random.default_rng(0)
+        for number in range(self.segments):
+            path = self.root / f"{number}.wav"
+            audiofile.write(path, rng.normal(0, 0.1, 160 * (10 + number)).astype(np.float32), 16000)
+
+    def corpus(self, name: str = "demo", numbers: list[int] | None = None) -> SimpleNamespace:
+        numbers = list(range(self.segments)) if numbers is None else numbers
+        files = [f"{number}.wav" for number in numbers]
+        segments = pd.DataFrame({"file": files, "start": np.nan, "end": np.nan, "duration": 1.0})
+        segments["key"] = segments["file"] + "||"
+        segments["audio"] = [digest(self.root / file) for file in files]
+        return SimpleNamespace(name=name, root=self.root, segments=segments)
+
+    def model(self, body: str, before: str = "") -> None:
+        body = textwrap.indent(NUMBER + textwrap.dedent(body) + "\n" + ANSWER, "    ")
+        self.source(f"{textwrap.dedent(before)}\ndef predict(signal, sampling_rate):\n{body}\n")
+
+    def source(self, text: str) -> None:
+        (self.root / "model.py").write_text(textwrap.dedent(text))
+
+    def run(self, changes=None, corpora=None, jobs=1, out=None, **entry) -> PredictionReport:
+        given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0} | entry
+        model = ModelEntry(name="mine", **given)
+        file = self.root / "suite.yml"
+        suite = Suite("t", 0, 100, "percentile", (), {}, {"mine": model}, dict(BUILTIN), self.root, file)
+        corpora = corpora or [self.corpus()]
+        out = out or self.out
+        return predict_model(model, suite, corpora, changes or {}, out, self.cache, jobs=jobs)
+
+    def log(self) -> str:
+        return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def table(report: PredictionReport, corpus: str = "demo") -> pd.DataFrame:
+    return read_predictions(report.tables[corpus])
+
+
+def failed(report: PredictionReport) -> dict[str, str]:
+    return {item: reason for _, item, _, reason in report.failures}
+
+
+# What comes out ---------------------------------------------------------------------------------------------
+
+
+def test_table_has_all_rows_in_order(world):
+    world.model("")
+    report = world.run(TONE)
+    assert (report.inputs, report.computed, report.reused, report.failed) == (12, 12, 0, 0)
+    rows = table(report)
+    assert rows.columns.tolist() == ["key", "change", "arousal", "emotion", "error", "drawn"]
+    assert rows["key"].tolist() == [f"{number}.wav||" for number in range(6) for _ in "ab"]
+    assert rows["change"].tolist() == ["", "tone"] * 6
+    assert rows["arousal"].tolist() == pytest.approx([number / 10 for number in range(6) for _ in "ab"])
+    assert rows["emotion"].tolist() == ["anger"] * 12
+    assert (rows["error"] == "").all()
+    assert rows["drawn"].str.contains("frequency").tolist() == [False, True] * 6
+    assert report.notes() == []
+
+
+def test_changes_reach_the_model(world):
+    world.tasks = ("arousal",)
+    world.source("def predict(signal, rate):\n    return {'arousal': float((signal ** 2).mean())}\n")
+    rows = table(world.run(TONE))
+    clean, changed = (rows.loc[rows["change"] == change, "arousal"].to_numpy() for change in ("", "tone"))
+    assert ((changed / clean > 1.01) & (changed / clean < 1.2)).all()
+
+
+def test_number_of_jobs_does_not_matter(world):
+    world.tasks = ("arousal",)
+    world.source("def predict(signal, rate):\n    return {'arousal': float((signal ** 2).sum())}\n")
+    first = world.run(TONE, jobs=1).tables["demo"].read_bytes()
+    world.cache = world.root / "other cache"
+    second = world.run(TONE, jobs=3, out=world.root / "other").tables["demo"].read_bytes()
+    assert first == second
+
+
+def test_second_run_asks_nothing(world):
+    world.model("open('calls', 'a').write('x')", before=f"import os; os.chdir({str(world.root)!r})")
+    first = world.run(TONE)
+    calls = (world.root / "calls").read_text()
+    assert len(calls) == 12 + 6  # six clean inputs are asked twice
+    second = world.run(TONE)
+    assert (second.computed, second.reused) == (0, 12)
+    assert (second.repeated, second.repeated_different) == (6, 0)
+    assert (world.root / "calls").read_text() == calls
+    assert first.tables["demo"].read_bytes() == second.tables["demo"].read_bytes()
+    world.run(TONE, [world.corpus(), world.corpus("again", [2, 3])])
+    assert (world.root / "calls").read_text() == calls  # the same sound in another corpus
+    world.model("number = 5")
+    assert world.run(TONE).computed == 12
+
+
+def test_each_segment_is_read_at_its_times(world):
+    corpus = world.corpus(numbers=[0, 0, 5])
+    corpus.segments["start"], corpus.segments["end"] = [0.01, 0.02, np.nan], [0.05, np.nan, np.nan]
+    corpus.segments["audio"] = ["a", "b", "c"]
+    world.source("def predict(signal, rate):\n    return {'arousal': len(signal) / rate, 'emotion': ''}\n")
+    rows = table(world.run(corpora=[corpus]))
+    assert rows["arousal"].tolist() == pytest.approx([0.04, 0.08, 0.15])
+
+
+def test_a_model_is_prepared_once_and_only_if_it_is_asked(world):
+    before = """
+        import os, pathlib
+        PLACE = pathlib.Path(os.environ["SOUNDCHECK_CACHE"], "prepared")
+        def prepare(jobs, progress):
+            PLACE.parent.mkdir(parents=True, exist_ok=True)
+            PLACE.open("a").write(f"{jobs} ")
+    """
+    world.model("number = len(PLACE.read_text())", before=before)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOUNDCHECK_CACHE", str(world.cache))
+        assert table(world.run(jobs=2))["arousal"].tolist() == [0.2] * 6
+        world.run(jobs=2)
+    assert (world.cache / "prepared").read_text() == "2 "
+
+
+def test_a_model_that_cannot_be_prepared(world):
+    world.model("", before="def prepare(): raise OSError('no room to train')")
+    report = world.run()
+    assert report.failed == 6
+    assert set(failed(report).values()) == {"its prepare() failed: OSError: no room to train"}
+
+
+# Models that answer wrongly ---------------------------------------------------------------------------------
+
+
+def test_a_model_that_raises_is_listed_and_asked_again_next_time(world):
+    world.model("if number == 2: raise ValueError('cannot read /secret/place/x')")
+    report = world.run(TONE)
+    assert (report.computed, report.failed) == (10, 2)
+    assert report.failures == [
+        ("demo", "2.wav", "", "ValueError: cannot read x"),
+        ("demo", "2.wav", "Tone", "ValueError: cannot read x"),
+    ]
+    rows = table(report)
+    bad = rows["error"] != ""
+    assert rows.loc[bad, "key"].tolist() == ["2.wav||"] * 2
+    assert rows.loc[bad, "arousal"].isna().all()
+    assert rows.loc[bad, "emotion"].tolist() == [None, None]
+    assert "Traceback" in world.log()
+    again = world.run(TONE)
+    assert (again.computed, again.reused, again.failed) == (0, 10, 2)
+    assert report.tables["demo"].read_bytes() == again.tables["demo"].read_bytes()
+
+
+def test_the_same_problem_is_told_once(world):
+    world.model("raise ValueError('no weights')")
+    report = world.run(TONE)
+    assert report.failed == 12
+    assert report.notes() == ["12 of 12 inputs have no answer", "12 times: ValueError: no weights"]
+
+
+@pytest.mark.parametrize("how", ["sys.exit(0)", "raise KeyboardInterrupt", "os.kill(os.getpid(), 2)"])
+def test_a_model_that_ends_its_call_in_another_way(world, how):
+    world.model(f"if number == 2: {how}", before="import os, sys")
+    report = world.run()
+    assert (report.computed, list(failed(report))) == (5, ["2.wav"])
+    assert "SystemExit: 0" in failed(report)["2.wav"] or "KeyboardInterrupt" in failed(report)["2.wav"]
+
+
+def test_unusable_answers(world):
+    answers = {
+        0: "None",
+        1: "{'arousel': 0.5}",
+        2: "{'arousal': np.array([0.5]), 'emotion': 'anger'}",
+        3: "{'arousal': float('nan'), 'emotion': 'anger'}",
+        4: "{'arousal': np.float32(1.5), 'emotion': np.str_('boredom')}",
+    }
+    for number, answer in answers.items():
+        answers[number] = f"if number == {number}: return {answer}"
+    world.model("\n".join(answers.values()), before="import numpy as np")
+    report = world.run()
+    reasons = failed(report)
+    assert list(reasons) == ["0.wav", "1.wav", "2.wav", "3.wav"]
+    assert (
+        "returned None; expected is a dict such as {'arousal': 0.5, 'emotion': 'anger'}" in reasons["0.wav"]
+    )
+    assert "no key 'arousal', 'emotion'; its keys: 'arousel'" in reasons["1.wav"]
+    assert reasons["2.wav"] == "arousal is an array of shape (1,), not a number"
+    assert reasons["3.wav"] == "arousal is nan, not a number"
+    assert (report.out_of_range, report.unknown_classes) == (1, {"boredom": 1})
+    assert "boredom (1)" in " ".join(report.notes())
+    assert table(report).loc[4, ["arousal", "emotion"]].tolist() == [1.5, "boredom"]
+
+
+def test_a_model_that_changes_its_input_or_directory(world):
+    world.model("import os; os.chdir('/')\nsignal[:] = 0; signal.resize(3, refcheck=False)")
+    report = world.run(TONE)
+    assert report.failed == 0
+    assert table(report)["arousal"].tolist() == pytest.approx([n / 10 for n in range(6) for _ in "ab"])
+
+
+def test_a_model_that_chatters(world, capfd):
+    world.model("print('x' * 400_000); os.write(2, b'y' * 400_000)", before="import os")
+    assert world.run().failed == 0
+    assert capfd.readouterr() == ("", "")
+    logs = list((world.out / "logs").glob("mine.*"))
+    assert logs
+    assert all(path.stat().st_size < pool.LOG_BYTES + 100 for path in logs)
+    assert "left out" in world.log()
+
+
+def test_a_model_that_is_not_deterministic(world):
+    world.model("number = random.random()", before="import random")
+    report = world.run()
+    assert (report.repeated, report.repeated_different) == (6, 6)
+    assert "6 of 6 inputs predicted twice gave another answer" in report.notes()
+    assert world.run().repeated_different == 6
+
+
+def test_a_model_that_depends_on_the_order(world):
+    world.model("calls.append(1); number = len(calls)", before="calls = []")
+    assert world.run().repeated_different == 6  # 1 2 3 4 5 6 and 6 5 4 3 2 1
+
+
+# Models that hang or die ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["time.sleep(99)", "ctypes.PyDLL(None).pause()", "sum(itertools.count())"])
+def test_a_model_that_hangs(world, how):
+    world.model(f"if number == 2: {how}", before="import ctypes, itertools, time")
+    start = time.monotonic()
+    report = world.run(time_limit=1.0, jobs=2)
+    assert failed(report) == {"2.wav": "no answer within 1 s"}
+    assert report.computed == 5
+    assert time.monotonic() - start < 15
+    assert not left_behind(world)
+
+
+def test_a_model_that_always_hangs_does_not_last_for_ever(world, monkeypatch):
+    monkeypatch.setattr(pool, "SPREAD_AFTER", 2)
+    monkeypatch.setattr(pool, "GIVE_UP_AFTER", 3)
+    world.model("time.sleep(99)", before="import time")
+    report = world.run(time_limit=0.2)
+    assert report.failed == 6
+    reasons = list(failed(report).values())
+    assert reasons.count("no answer within 0.2 s") == 3
+    assert sum("not asked, because 3 calls in a row failed" in reason for reason in reasons) == 3
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("os._exit(1)", "exit code 1"),
+        ("os._exit(0)", "exit code 0"),
+        ("os.kill(os.getpid(), 9)", "signal 9, SIGKILL"),
+        ("ctypes.string_at(0)", "signal 11, SIGSEGV"),
+    ],
+)
+def test_a_model_that_dies(world, how, words):
+    world.model(f"if number in (2, 3): {how}", before="import ctypes, os")
+    report = world.run(jobs=2)
+    reason = f"the model's process ended ({words})"
+    assert failed(report) == {"2.wav": reason, "3.wav": reason}
+    assert report.computed == 4
+
+
+def test_a_worker_that_is_killed_from_outside_once(world):
+    once = """
+        mark = pathlib.Path(__file__).with_name("mark")
+        if number == 2 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), 9)
+    """
+    world.model(once, before="import os, pathlib")
+    report = world.run()
+    assert (report.computed, report.failed) == (6, 0)
+
+
+def test_a_model_that_cannot_be_loaded_by_workers(world):
+    world.model("", before="import sys\nif 'soundcheck.predict.workers' in sys.orig_argv: 1 / 0")
+    report = world.run()
+    assert report.failed == 6
+    assert "ZeroDivisionError" in report.failures[0][3]
+
+
+def test_a_model_that_cannot_be_imported_is_refused(world):
+    world.source("1 / 0")
+    with pytest.raises(InputError, match="ZeroDivisionError"):
+        world.run()
+    assert not world.out.exists()
+
+
+def test_a_slow_first_call_is_not_a_hang(world):
+    world.model("ready = ready or time.sleep(1.0) or True", before="import time\nready = False")
+    text = (world.root / "model.py").read_text().replace("    number =", "    global ready\n    number =", 1)
+    world.source(text)
+    assert world.run(time_limit=0.5).failed == 0
+
+
+def test_a_model_that_leaves_processes_behind(world):
+    world.model("subprocess.Popen(['sleep', '99'])", before="import subprocess")
+    assert world.run().failed == 0
+    assert not left_behind(world)
+
+
+def test_audio_that_is_gone_is_not_the_models_fault(world):
+    world.model("")
+    corpus = world.corpus()
+    (world.root / "3.wav").unlink()
+    report = world.run(TONE, [corpus])
+    assert (report.failed, report.unusable, report.computed) == (0, 2, 10)
+    assert "the audio cannot be read" in failed(report)["3.wav"]
+    assert str(world.root) not in failed(report)["3.wav"]
+
+
+def test_a_change_that_cannot_be_applied_is_not_the_models_fault(world):
+    world.model("")
+    wrong = {"wrong": Change("Wrong", "additive_tone", {"frequency": 10**9, "snr_db": 20})}
+    report = world.run(wrong)
+    assert (report.failed, report.unusable, report.computed) == (0, 6, 6)
+    assert "the change Wrong cannot be applied" in report.failures[0][3]
+    assert report.failures[0][2] == "Wrong"
+
+
+# Batches ----------------------------------------------------------------------------------------------------
+
+BATCH = """
+    def predict(signals, sampling_rate):
+        numbers = [len(signal) // 160 - 10 for signal in signals]
+        open({calls!r}, "a").write(f"{{len(numbers)}} ")
+        {trouble}
+        return [{{"arousal": number / 10, "emotion": "anger"}} for number in numbers]
+"""
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        ("pass", ""),
+        ("if 2 in numbers: raise ValueError('two')", "ValueError: two"),
+        ("if 2 in numbers: import os; os._exit(1)", "the model's process ended (exit code 1)"),
+        ("if 2 in numbers: import time; time.sleep(99)", "no answer within 1 s"),
+        ("numbers = numbers[:1] if 2 in numbers and len(numbers) > 1 else numbers", ""),
+    ],
+)
+def test_batches(world, trouble, words):
+    calls = world.root / "calls"
+    world.source(BATCH.format(calls=str(calls), trouble=trouble))
+    report = world.run(TONE, batch=4, time_limit=1.0)
+    assert calls.read_text().startswith("4 4 ")
+    assert set(failed(report).items()) == ({("2.wav", words)} if words else set())
+    assert report.failed == (2 if words else 0)
+    assert report.computed == 12 - report.failed
+
+
+# Interruption -----------------------------------------------------------------------------------------------
+
+SEGMENTS = 24
+SCRIPT = """
+import sys
+sys.path.insert(0, {here!r})
+from pathlib import Path
+import importlib.util
+specification = importlib.util.spec_from_file_location("engine_test", {file!r})
+module = importlib.util.module_from_spec(specification)
+sys.modules["engine_test"] = module
+specification.loader.exec_module(module)
+module.World(Path({root!r}), segments=module.SEGMENTS).run(jobs=2)
+"""
+
+
+def start(world: World) -> subprocess.Popen:
+    code = SCRIPT.format(here=str(world.root), file=__file__, root=str(world.root))
+    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+
+
+def left_behind(world: World) -> list[int]:
+    """List processes that still know the cache of this test, in their environment."""
+    end = time.monotonic() + 5
+    while True:
+        found = []
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                if f"SOUNDCHECK_CACHE={world.cache}".encode() in (place / "environ").read_bytes():
+                    found.append(int(place.name))
+            except OSError:
+                continue
+        if not found or time.monotonic() > end:
+            return found
+        time.sleep(0.05)
+
+
+def slow(world: World) -> Path:
+    calls = world.root / "calls"
+    world.model(f"time.sleep(0.05); open({str(calls)!r}, 'a').write('x')", before="import time")
+    return calls
+
+
+def wait_for(path: Path, size: int) -> None:
+    end = time.monotonic() + 20
+    while not path.exists() or path.stat().st_size < size:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path):
+    world = World(tmp_path, segments=SEGMENTS)
+    calls = slow(world)
+    with start(world) as process:
+        wait_for(calls, 8)
+        process.kill()
+    assert not left_behind(world)
+    before = calls.stat().st_size
+    report = world.run(jobs=2)
+    assert report.reused >= before - 2
+    assert (report.computed + report.reused, report.failed) == (SEGMENTS, 0)
+    assert calls.stat().st_size <= SEGMENTS + report.repeated + 2
+    (tmp_path / "other").mkdir()
+    undisturbed = World(tmp_path / "other", segments=SEGMENTS)
+    slow(undisturbed)
+    assert undisturbed.run(jobs=2).tables["demo"].read_bytes() == report.tables["demo"].read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_process(tmp_path, number):
+    world = World(tmp_path, segments=SEGMENTS)
+    calls = slow(world)
+    with start(world) as process:
+        wait_for(calls, 5)
+        process.send_signal(number)
+        assert process.wait(10) != 0
+    assert not left_behind(world)
+
+
+def test_a_cache_that_cannot_be_written(world):
+    world.model("")
+    world.cache.parent.mkdir()
+    world.cache.write_text("a file in the place of the folder")
+    with pytest.raises(OutputError, match="Cannot write"):
+        world.run()
+    assert not left_behind(world)
+
+
+def test_two_runs_at_once_share_a_cache(tmp_path):
+    world = World(tmp_path, segments=SEGMENTS)
+    slow(world)
+    with start(world) as process:
+        report = world.run(jobs=1, out=tmp_path / "second")
+        assert process.wait(30) == 0
+    assert report.failed == 0
+    first = world.out / "predictions" / "mine" / "demo.parquet"
+    assert first.read_bytes() == report.tables["demo"].read_bytes()
+    assert world.run().reused == SEGMENTS
+
+
+# Models that do not listen ----------------------------------------------------------------------------------
+
+
+def test_random_model(world):
+    report = world.run(TONE, kind="random", target="gaussian", tasks=("arousal",))
+    rows = table(report)
+    keys = [f"demo|{key}" for key in rows["key"]][::2]
+    for change in ("", "tone"):
+        expected = reference_answers(BUILTIN["arousal"], 0, keys, change)
+        assert rows.loc[rows["change"] == change, "arousal"].tolist() == expected.tolist()
+    assert (report.inputs, report.computed, report.failed) == (12, 12, 0)
+
+
+def test_table_of_predictions(world):
+    path = world.root / "theirs.csv"
+    path.write_text("file,arousal\n0.wav,0.5\n1.wav,1.5\nx.wav,0\n")
+    report = world.run(TONE, kind="predictions", target="theirs.csv", path=path, tasks=("arousal",))
+    rows = table(report)
+    assert (rows["change"] == "").all()
+    assert rows["arousal"].tolist()[:2] == [0.5, 1.5]
+    assert (report.inputs, report.computed, report.failed, report.unusable) == (6, 2, 0, 4)
+    assert report.failures[0] == ("demo", "2.wav", "", "no row in theirs.csv")
+    assert report.out_of_range == 1
+    assert "1 row belongs to no segment of the corpora" in report.notes()
+
+
+def test_environment_of_a_model(world, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    world.model("number = int(os.environ['OMP_NUM_THREADS'])", before="import os")
+    assert table(world.run())["arousal"].tolist() == [0.1] * 6
+    assert os.environ["OMP_NUM_THREADS"] == "7"

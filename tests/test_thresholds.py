@@ -1,0 +1,297 @@
+"""Threshold files say what they mean, and the shipped ones hold the published values."""
+
+import csv
+import io
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from soundcheck import resources
+from soundcheck.errors import InputError
+from soundcheck.tasks import BUILTIN, Task
+from soundcheck.thresholds import Change, TestDefinition, passes, read_family
+
+# family, test, threshold a task, rule, decimals: as published with the tests.
+PUBLISHED = """\
+family,test,arousal,dominance,valence,emotion,compare,round
+correctness_classification,Precision Per Class,,,,0.5,>,2
+correctness_classification,Recall Per Class,,,,0.5,>,2
+correctness_classification,Unweighted Average Precision,,,,0.5,>,2
+correctness_classification,Unweighted Average Recall,,,,0.5,>,2
+correctness_regression,Concordance Correlation Coeff,0.5,0.5,0.5,,>,3
+correctness_regression,Mean Absolute Error,0.1,0.1,0.1,,<,3
+correctness_regression,Pearson Correlation Coeff,0.5,0.5,0.5,,>,3
+fairness_sex,Concordance Correlation Coeff Female,0.075,0.075,0.075,,abs<,3
+fairness_sex,Concordance Correlation Coeff Male,0.075,0.075,0.075,,abs<,3
+fairness_sex,Precision Per Bin Female,0.1,0.1,0.1,,abs<,3
+fairness_sex,Precision Per Bin Male,0.1,0.1,0.1,,abs<,3
+fairness_sex,Recall Per Bin Female,0.1,0.1,0.1,,abs<,3
+fairness_sex,Recall Per Bin Male,0.1,0.1,0.1,,abs<,3
+fairness_sex,Precision Per Class Female,,,,0.075,abs<,3
+fairness_sex,Precision Per Class Male,,,,0.075,abs<,3
+fairness_sex,Recall Per Class Female,,,,0.175,abs<,3
+fairness_sex,Recall Per Class Male,,,,0.175,abs<,3
+fairness_sex,Unweighted Average Recall Female,,,,0.075,abs<,3
+fairness_sex,Unweighted Average Recall Male,,,,0.075,abs<,3
+robustness_small_changes,Percentage Unchanged Predictions Additive Tone,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions Append Zeros,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions Clip,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions Crop Beginning,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions Crop End,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions Gain,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions Highpass Filter,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions Lowpass Filter,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions Prepend Zeros,0.95,0.95,0.95,0.95,>,2
+robustness_small_changes,Percentage Unchanged Predictions White Noise,0.95,0.95,0.95,0.95,>,2
+robustness_spectral_tilt,Change Ccc Downward Tilt,-0.05,-0.05,-0.05,,>,2
+robustness_spectral_tilt,Change Ccc Upward Tilt,-0.05,-0.05,-0.05,,>,2
+robustness_spectral_tilt,Percentage Unchanged Predictions Downward Tilt,0.8,0.8,0.8,0.8,>,2
+robustness_spectral_tilt,Percentage Unchanged Predictions Upward Tilt,0.8,0.8,0.8,0.8,>,2
+robustness_spectral_tilt,Change Uar Downward Tilt,,,,-0.02,>,2
+robustness_spectral_tilt,Change Uar Upward Tilt,,,,-0.02,>,2
+"""
+ROWS = list(csv.DictReader(io.StringIO(PUBLISHED)))
+FAMILIES = sorted({row["family"] for row in ROWS})
+RULE_NAMES = {">": ">", "<": "<", "abs<": "|value| <"}
+
+# simulation, maximum, 99th percentile: 1000 unbiased random models, 2 groups of 1000 segments.
+SIMULATED = {
+    "Concordance Correlation Coeff": (0.07412, 0.05856),
+    "Precision Per Bin": (0.08772, 0.06625),
+    "Recall Per Bin": (0.08210, 0.06546),
+    "Precision Per Class": (0.07367, 0.06078),
+    "Recall Per Class": (0.17770, 0.12640),
+    "Unweighted Average Recall": (0.05382, 0.04376),
+}
+
+GOOD = """\
+family: mine
+category: fairness
+title: Mine
+tasks: [regression]
+tests:
+  Mean Value:
+    rule: "|value| <"
+    range: [-1, 1]
+    thresholds: {arousal: 0.03, regression: 0.1}
+    source: words
+"""
+
+
+def own(tmp_path, text, name="mine"):
+    (tmp_path / "thresholds").mkdir(exist_ok=True)
+    (tmp_path / "thresholds" / f"{name}.yml").write_text(text)
+    return read_family(name, tmp_path)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['family']}-{row['test']}")
+def test_published_thresholds(row):
+    test = read_family(row["family"]).tests[row["test"]]
+    for name, task in BUILTIN.items():
+        assert test.threshold_for(task) == (float(row[name]) if row[name] else None)
+        assert (name in test.thresholds) == bool(row[name])  # explicit, not by kind
+    assert test.rule == RULE_NAMES[row["compare"]]
+    assert test.decimals == int(row["round"])
+    assert test.source == "method-tests"
+    assert test.note
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_shipped_families_are_complete(name):
+    family = read_family(name)
+    assert set(family.tests) == {row["test"] for row in ROWS if row["family"] == name}
+    assert family.name == name and name.startswith(family.category)
+    assert family.question.endswith("?")
+    further = {
+        "regression": Task("stress", "regression"),
+        "classification": Task("c", "classification", ("a", "b")),
+    }
+    for kind, task in further.items():
+        assert family.applies_to(task) == (kind in family.kinds)
+    assert pickle.loads(pickle.dumps(family)) == family
+    json.dumps(family.options)
+
+
+@pytest.mark.parametrize("metric", SIMULATED)
+@pytest.mark.parametrize("sex", ["Female", "Male"])
+def test_simulated_values_of_fairness_sex(metric, sex):
+    test = read_family("fairness_sex").tests[f"{metric} {sex}"]
+    simulation = test.simulation
+    assert (simulation["maximum"], simulation["percentile_99"]) == SIMULATED[metric]
+    assert (simulation["groups"], simulation["samples"]) == (2, 1000)
+    assert test.minimum == (67 if "Per Bin" in metric else None)
+
+
+def test_needs_of_fairness_sex():
+    family = read_family("fairness_sex")
+    assert family.columns == ("sex",)
+    assert family.options["bins"] == [0.25, 0.5, 0.75]
+    assert family.options["groups"] == ["female", "male"]
+
+
+def test_small_changes():
+    changes = read_family("robustness_small_changes").changes
+    expected = {
+        "Additive Tone": ("additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": [40, 45, 50]}),
+        "Append Zeros": ("append_zeros", {"samples": [100, 500, 1000]}),
+        "Clip": ("clip", {"ratio": [0.001, 0.002, 0.003]}),
+        "Crop Beginning": ("crop_beginning", {"samples": [100, 500, 1000]}),
+        "Crop End": ("crop_end", {"samples": [100, 500, 1000]}),
+        "Gain": ("gain", {"gain_db": [-2, -1, 1, 2]}),
+        "Highpass Filter": ("highpass_filter", {"cutoff": [50, 100, 150], "order": 1}),
+        "Lowpass Filter": ("lowpass_filter", {"cutoff": [7500, 7000, 6500], "order": 1}),
+        "Prepend Zeros": ("prepend_zeros", {"samples": [100, 500, 1000]}),
+        "White Noise": ("white_noise", {"snr_db": [35, 40, 45]}),
+    }
+    assert changes == {name: Change(name, *value) for name, value in expected.items()}
+
+
+def test_spectral_tilt():
+    changes = read_family("robustness_spectral_tilt").changes
+    assert changes == {
+        "Downward Tilt": Change("Downward Tilt", "spectral_tilt", {"direction": "downward"}),
+        "Upward Tilt": Change("Upward Tilt", "spectral_tilt", {"direction": "upward"}),
+    }
+
+
+@pytest.mark.parametrize("name", ["robustness_small_changes", "robustness_spectral_tilt"])
+def test_every_changed_test_has_its_change(name):
+    family = read_family(name)
+    assert all(any(test.endswith(f" {change}") for change in family.changes) for test in family.tests)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "expected"),
+    [
+        (">", 0.5, False),
+        (">", 0.5 + 1e-12, True),
+        ("<", 0.5, False),
+        ("<", 0.5 - 1e-12, True),
+        ("|value| <", -0.5, False),
+        ("|value| <", -0.4999, True),
+        ("|value| <", 0.5, False),
+        (">", np.nan, False),
+        ("<", np.nan, False),
+        ("|value| <", np.nan, False),
+    ],
+)
+def test_rules_are_strict_and_unrounded(rule, value, expected):
+    assert passes(rule, value, 0.5) is expected
+
+
+def test_rules_take_arrays():
+    values = np.array([-0.6, 0.2, np.nan])
+    values.setflags(write=False)
+    np.testing.assert_array_equal(passes("|value| <", values, 0.5), [False, True, False])
+
+
+def test_unknown_rule():
+    with pytest.raises(ValueError, match="unknown rule '=>'"):
+        passes("=>", 1, 0)
+
+
+def test_threshold_of_a_task_or_its_kind():
+    test = TestDefinition("t", ">", {"arousal": 0.2, "regression": 0.4})
+    assert test.threshold_for(BUILTIN["arousal"]) == 0.2
+    assert test.threshold_for(BUILTIN["valence"]) == 0.4
+    assert test.threshold_for(BUILTIN["emotion"]) is None
+    assert test.passes(0.3, BUILTIN["arousal"]) is True
+    assert test.passes(0.3, BUILTIN["valence"]) is False
+    with pytest.raises(ValueError, match="no threshold for 'emotion'"):
+        test.passes(0.3, BUILTIN["emotion"])
+
+
+def test_a_family_of_ones_own(tmp_path):
+    family = own(tmp_path, GOOD)
+    assert family.tests["Mean Value"].thresholds == {"arousal": 0.03, "regression": 0.1}
+    assert family.applies_to(BUILTIN["valence"]) and not family.applies_to(BUILTIN["emotion"])
+    assert family.digest != own(tmp_path, GOOD + "# changed\n").digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("0.03", "high", r"line 9, tests.'Mean Value'.thresholds.arousal: 'high' is not a number"),
+        ("0.03", "0,5", r"thresholds.arousal: '0,5' is not a number. Write 0.5, with a point"),
+        ("0.03", '"0,5"', r"'0,5' is a text in quotes"),
+        ("0.03", "50%", r"'50%' is not a number. Write 0.5"),
+        ("0.03", ".nan", r"'.nan' is not a number"),
+        ("0.03", ".inf", r"'.inf' is not a number"),
+        ("0.03", "5e-1", r"'5e-1' is not a number. Write 5.0e-1"),
+        ("0.03", "true", r"'true' is not a number"),
+        ("0.03", "", r"thresholds.arousal: nothing is not a number"),
+        ("0.03", "1.5", r"thresholds.arousal: 1.5 is impossible, scores lie from -1 to 1"),
+        ("{arousal: 0.03, regression: 0.1}", "{}", "there is no threshold"),
+        ("{arousal: 0.03, regression: 0.1}", "0.5", "'0.5' stands where key: value lines belong"),
+        (
+            '"|value| <"',
+            '"=>"',
+            r"line 7, tests.'Mean Value'.rule: '=>' is not known here.*Allowed: >, <, \|value\| <",
+        ),
+        ('"|value| <"', ">", r"tests.'Mean Value'.rule: the rule is empty. Put it in quotes"),
+        ("rule:", "rul:", r"unknown key. Did you mean 'rule'\?"),
+        ("    source: words\n", "", "tests.'Mean Value'.source: the key is missing"),
+        ("    source: words\n", "    source: words\n    source: words\n", "on line 10 and line 11"),
+        ("    source: words\n", "    source: words\n  Mean Value: {}\n", "on line 6 and line 11"),
+        ("family: mine", "family: other", "line 1, family: 'other' is not the name of the file. Write mine"),
+        (
+            "[regression]",
+            "[regresion]",
+            r"tasks item 1: unknown kind of task 'regresion'. Did you mean 'regression'\?",
+        ),
+        ("[regression]", "regression", r"tasks: 'regression' is not a list. Write \[regression\]"),
+        ("fairness", "fair", r"category: 'fair' is not known here. Did you mean 'fairness'\?"),
+        ("title: Mine\n", "", "title: the key is missing"),
+        ("tests:", "changes: {A: {x: 1}}\ntests:", "changes.A.transform: the key is missing"),
+        (
+            "tests:",
+            "changes: {A: {transform: t, x: []}}\ntests:",
+            "changes.A.x: this is not a list of values",
+        ),
+        ("tests:", "changes: {A: {transform: t, x: {from: 2}}}\ntests:", "not a span of whole numbers"),
+        (
+            "tests:",
+            "changes: {A: {transform: t, x: {from: 2, to: 1}}}\ntests:",
+            "not a span of whole numbers",
+        ),
+        ("tests:", "changes: {A: {transform: t, x: 5e-1}}\ntests:", "changes.A.x: .*Write 5.0e-1"),
+        ("tests:", "options: [1]\ntests:", "options: this is not a mapping"),
+        (GOOD[GOOD.index("tests:") :], "tests: {}\n", "tests: there are no tests"),
+        (GOOD[GOOD.index("tests:") :], "", "tests: there are no tests"),
+        (GOOD, "", "the file is empty"),
+    ],
+)
+def test_refused(tmp_path, old, new, words):
+    assert old in GOOD
+    with pytest.raises(InputError, match=rf"(?s)^(?=thresholds/mine.yml line ).*{words}"):
+        own(tmp_path, GOOD.replace(old, new, 1))
+
+
+def test_all_problems_at_once(tmp_path):
+    text = GOOD.replace("0.03", "high").replace("title", "titel").replace('"|value| <"', "=>")
+    with pytest.raises(InputError) as caught:
+        own(tmp_path, text)
+    told = str(caught.value)
+    assert all(word in told for word in ("'high'", "'title'", "'=>'"))
+
+
+def test_unknown_family_names_the_nearest(tmp_path):
+    with pytest.raises(InputError, match=r"no family 'fairnes_sex'. Did you mean 'fairness_sex'\?"):
+        read_family("fairnes_sex", tmp_path)
+    with pytest.raises(InputError, match="no family"):
+        read_family("../thresholds/fairness_sex")
+
+
+def test_other_thresholds_for_a_shipped_family(tmp_path):
+    shipped = (resources.root() / "thresholds/correctness_regression.yml").read_text()
+    family = own(tmp_path, shipped.replace("arousal: 0.1", "arousal: 0.2"), "correctness_regression")
+    assert family.tests["Mean Absolute Error"].thresholds["arousal"] == 0.2
+    assert family.digest != read_family("correctness_regression").digest
+    typo = shipped.replace("Mean Absolute Error", "Mean Absolute Eror")
+    with pytest.raises(InputError, match=r"line \d+, .*unknown test. Did you mean 'Mean Absolute Error'\?"):
+        own(tmp_path, typo, "correctness_regression")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks/correctness_regression.ipynb").touch()
+    assert "Mean Absolute Eror" in own(tmp_path, typo, "correctness_regression").tests
