@@ -39,7 +39,7 @@ def soundcheck(
 ) -> subprocess.CompletedProcess:
     """Run the real command in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "soundcheck.cli", *map(str, arguments)],
+        [sys.executable, "-P", "-m", "soundcheck.cli", *map(str, arguments)],
         cwd=cwd,
         env=os.environ | environment,
         stdin=subprocess.DEVNULL,

@@ -18,9 +18,10 @@ the model and with those of the random reference model, so that no verdict stand
 Conventions
 -----------
 - Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.tasks.Task`).
-- A sample holds every labelled segment, also those that the model gave no answer for (NaN or ``None``): metrics
-  leave them out and count them, and all models are tested on the same segments.
-- Every test of the family ends in a row: what a notebook did not judge is written as skipped with the reason.
+- A sample holds every labelled segment, also those that the model gave no answer for (NaN or ``None``):
+  metrics leave them out and count them, and all models are tested on the same segments.
+- Every test of the family ends in a row: what a notebook did not judge is written as skipped, with the
+  reason.
 """
 
 from __future__ import annotations

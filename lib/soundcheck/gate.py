@@ -1,7 +1,7 @@
 """Judges results for a pipeline: an exit code and JUnit XML.
 
-Nothing that did not run counts as passed: a family or model without rows, a failed notebook, a table without a
-single judged test all fail. A results table that was cut or edited after the run is refused; the run's record
+Nothing that did not run counts as passed: a family or model without rows, a failed notebook, a table without
+a single judged test all fail. A results table that was cut or edited after the run is refused; the run's record
 beside it (``run.json``) holds the digest.
 """
 
@@ -155,13 +155,13 @@ def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = ()) -> bytes:
                 name=xml_text(_name(row)),
                 time="0",
             )
-            if row.passed is False or row.passed == False:  # noqa: E712 - numpy's bool is not False itself
+            if row.passed is False:
                 counts["failures"] += 1
                 ElementTree.SubElement(case, "failure", type="threshold", message=xml_text(_verdict(row)))
-            elif isinstance(row.skipped, str) and row.skipped.startswith(FAILED_NOTEBOOK):
+            elif row.passed is None and row.skipped.startswith(FAILED_NOTEBOOK):
                 counts["errors"] += 1
                 ElementTree.SubElement(case, "error", type="run", message=xml_text(row.skipped))
-            elif isinstance(row.skipped, str) and row.skipped:
+            elif row.passed is None:
                 counts["skipped"] += 1
                 ElementTree.SubElement(case, "skipped", message=xml_text(row.skipped))
         for key, count in counts.items():

@@ -1,7 +1,7 @@
 """One run: suite, corpora, models, predictions, notebooks, results, book.
 
-Everything that can be refused is refused before a model runs, all problems at once. After that nothing stops the
-run: what fails is listed, and the exit code says so.
+Everything that can be refused is refused before a model runs, all problems at once. After that nothing stops
+the run: what fails is listed, and the exit code says so.
 """
 
 from __future__ import annotations
@@ -90,7 +90,15 @@ def run(
     for entry in suite.models.values():
         changes = _changes(tested, _tasks(suite, entry)) if _answers_changes(entry) else {}
         reports[entry.name] = predict_model(
-            entry, suite, corpora, changes, out=output.folder, cache=output.cache, jobs=jobs, progress=True
+            entry,
+            suite,
+            corpora,
+            changes,
+            output.folder,
+            output.cache,
+            jobs=jobs,
+            progress=True,
+            fingerprint=fingerprints[entry.name],
         )
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
 
@@ -105,9 +113,7 @@ def run(
     left_out = _left_out(corpora, reports)
     results_digest = verdicts.write_results(frame, output.folder)
     files.write_bytes(output.left_out, _csv(left_out))
-    content = record.compose(
-        suite, tested, corpora, reports, fingerprints, outcomes, results=results_digest
-    )
+    content = record.compose(suite, tested, corpora, reports, fingerprints, outcomes, results=results_digest)
     record.write(output, content)
 
     from soundcheck.book import build  # heavy, and of no use when anything above was refused
@@ -190,7 +196,7 @@ def _load(suite: Suite, output: Output, jobs: int) -> tuple[list[Corpus], dict[s
             problems.extend(error)
     for entry in suite.models.values():
         try:
-            fingerprints[entry.name] = check_model(entry, suite)
+            fingerprints[entry.name] = check_model(entry, suite, corpora)
         except InputError as error:
             problems.extend(error)
     problems.raise_if_any()

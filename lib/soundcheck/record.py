@@ -1,7 +1,7 @@
 """The record of a run, ``run.json``: what was tested, with which versions, seeds and data.
 
-Everything that pages say about models and corpora comes from here. It holds no absolute paths, no user, host or
-time, so that the same suite on the same data gives the same record.
+Everything that pages say about models and corpora comes from here. It holds no absolute paths, no user, host
+or time, so that the same suite on the same data gives the same record.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ class _Running:
         (self._cache / "matplotlib").mkdir(parents=True, exist_ok=True)
         with open(self._log, "ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "soundcheck.execution", str(job_file)],
+                [sys.executable, "-P", "-m", "soundcheck.execution", str(job_file)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from soundcheck import resources, schema
+from soundcheck import files, resources, schema
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.tasks import CLASSIFICATION, REGRESSION, Task

@@ -15,11 +15,8 @@ Conventions
 from __future__ import annotations
 
 import bisect
-import csv
 import dataclasses
-import io
 import math
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,35 +28,14 @@ from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.models.base import CLASS_LIMIT, LookUpModel
 from soundcheck.tasks import Task
+from soundcheck.text_table import TextTable, parse_number, parse_seconds, read_text_table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from soundcheck.corpora.segments import Corpus
     from soundcheck.suite import ModelEntry, Suite
 
 SAME_SECONDS = 0.001  # times that differ by less are the same
 _MISSING = ("", "nan", "NaN")
-_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?)")
-_FOREIGN = {  # first bytes -> what the file is
-    b"\x80": "a Python pickle, which is never opened",
-    b"PK": "a zip archive (perhaps a spreadsheet)",
-    b"\x93NUMPY": "a NumPy array",
-    b"\x1f\x8b": "a gzip archive",
-    b"\x89HDF": "an HDF5 file",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-}
-
-
-@dataclasses.dataclass(frozen=True)
-class _Cells:
-    """The cells of a table as text, with the place of each row for messages."""
-
-    columns: dict[str, Sequence[str]]
-    places: Sequence[int]
-    unit: str  # "line" or "row"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,25 +101,21 @@ class TableModel(LookUpModel):
         """
         shown = entry.target
         path = entry.path if entry.path is not None else suite.root / entry.target
-        files.require_regular(path, shown)
-        content = Path(path).read_bytes()
-        cells = _read(content, shown)
+        cells = read_text_table(path, shown)
         problems = Problems()
         tasks = [suite.tasks[name] for name in entry.tasks]
         for name in ("file", *entry.tasks):
             if name not in cells.columns:
-                where = f"{shown} line 1" if cells.unit == "line" else shown
-                problems.add(
-                    f"{where}, column {name}", "the column is missing", did_you_mean(name, cells.columns)
-                )
+                where = f"{cells.header}, column {name}"
+                problems.add(where, "the column is missing", did_you_mean(name, cells.columns))
         problems.raise_if_any()
         answers = {
-            task.name: _numbers(cells, task, shown, problems) if task.is_regression else _classes(cells, task)
+            task.name: _numbers(cells, task, problems) if task.is_regression else _classes(cells, task)
             for task in tasks
         }
-        rows = _place(cells, shown, problems)
+        rows = _place(cells, problems)
         problems.raise_if_any()
-        return cls(entry.name, shown, files.digest(content), tasks, rows, answers)
+        return cls(entry.name, shown, files.digest(Path(path)), tasks, rows, answers)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
@@ -253,111 +225,22 @@ def _zero(value: float) -> float:
     return 0.0 if math.isnan(value) else value
 
 
-# Reading ----------------------------------------------------------------------------------------------------
-
-
-def _read(content: bytes, shown: str) -> _Cells:
-    if content[:4] == b"PAR1":
-        return _read_parquet(content, shown)
-    if not content.strip():
-        raise refuse(shown, "the file is empty", "Give a CSV or Parquet table")
-    for start, what in _FOREIGN.items():
-        if content.startswith(start):
-            raise refuse(shown, f"this is {what}", "Give a CSV text in UTF-8 or a Parquet table")
-    return _read_csv(content, shown)
-
-
-def _read_csv(content: bytes, shown: str) -> _Cells:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        what = f"byte {error.start} is not UTF-8 text"
-        raise refuse(f"{shown} line {line}", what, "Save the table as CSV in UTF-8") from error
-    if "\x00" in text:
-        line = text.count("\n", 0, text.index("\x00")) + 1
-        raise refuse(f"{shown} line {line}", "there is a NUL character, this is no text", "Give a CSV table")
-    problems = Problems()
-    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header: list[str] = []
-    rows, places = [], []
-    line = 1
-    try:
-        for row in reader:
-            if not header:
-                header = [cell.strip() for cell in row]
-            elif row:
-                if len(row) != len(header):
-                    what = f"the row has {len(row)} cells, the header {len(header)}"
-                    problems.add(f"{shown} line {line}", what, "Correct the row")
-                rows.append(row)
-                places.append(line)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        what = f"the row that begins here is no CSV ({error})"
-        raise refuse(f"{shown} line {line}", what, "Check its quotes") from error
-    for name in sorted({name for name in header if header.count(name) > 1}):
-        problems.add(f"{shown} line 1", f"two columns are called {quoted(name)}", "Keep one of them")
-    if "file" not in header and any(mark in header[0] for mark in ";\t") and len(header) == 1:
-        mark = "semicolons" if ";" in header[0] else "tabs"
-        problems.add(f"{shown} line 1", f"the cells are separated by {mark}", "Save it with commas")
-    problems.raise_if_any()
-    if not rows:
-        raise refuse(shown, "the table has no rows", "Give one row a segment")
-    columns = {name: [row[position] for row in rows] for position, name in enumerate(header)}
-    return _Cells(columns, places, "line")
-
-
-def _read_parquet(content: bytes, shown: str) -> _Cells:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.ParquetFile(pa.BufferReader(content)).read()
-        table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        what = f"the file is no readable Parquet table ({str(error).splitlines()[0][:100]})"
-        raise refuse(shown, what, "Write it again") from error
-    columns: dict[str, Sequence[str]] = {}
-    for name in table.column_names:
-        if table.column_names.count(name) > 1:
-            raise refuse(shown, f"two columns are called {quoted(name)}", "Keep one of them")
-        columns[name] = _texts(table.column(name))
-    return _Cells(columns, range(1, table.num_rows + 1), "row")
-
-
-def _texts(column: pa.ChunkedArray) -> list[str]:
-    """Write the values of a column as the text that a CSV file would hold."""
-    import pyarrow as pa
-
-    if pa.types.is_duration(column.type):
-        per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
-        ticks = column.cast(pa.int64()).to_pylist()
-        return ["" if tick is None else repr(tick / per_second) for tick in ticks]
-    return ["" if value is None else str(value) for value in column.to_pylist()]
-
-
 # Cells ------------------------------------------------------------------------------------------------------
 
 
-def _numbers(cells: _Cells, task: Task, shown: str, problems: Problems) -> np.ndarray:
+def _numbers(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
     """Read the answers of a regression task; a missing one is NaN."""
 
     def read(text: str) -> float:
         if text in _MISSING:
             return math.nan
-        if not _NUMBER.fullmatch(text):
-            raise ValueError(f"{quoted(text)} is not a number")
-        if not math.isfinite(number := float(text)):
-            raise ValueError(f"{quoted(text)} is not a finite number")
-        return number
+        return parse_number(text)
 
     remedy = f"Give a number from {task.low:g} to {task.high:g} with a point, or leave the cell empty"
-    return np.array(_column(cells, task.name, read, remedy, shown, problems), dtype=np.float64)
+    return np.array(_column(cells, task.name, read, remedy, problems), dtype=np.float64)
 
 
-def _classes(cells: _Cells, task: Task) -> np.ndarray:
+def _classes(cells: TextTable, task: Task) -> np.ndarray:
     """Read the answers of a classification task as they are written; a missing one is ``None``."""
     values = np.full(len(cells.places), None, dtype=object)
     for position, text in enumerate(cells.columns[task.name]):
@@ -367,47 +250,39 @@ def _classes(cells: _Cells, task: Task) -> np.ndarray:
 
 
 def _seconds(text: str) -> float:
-    if text in ("", "NaT", *_MISSING):
-        return math.nan
-    if clock := _CLOCK.fullmatch(text):
-        days, hours, minutes, seconds = clock.groups(default="0")
-        return int(days) * 86400.0 + int(hours) * 3600.0 + int(minutes) * 60.0 + float(seconds)
-    if not _NUMBER.fullmatch(text) or not 0 <= float(text) < math.inf:
-        raise ValueError(f"{quoted(text)} is not a time")
-    return float(text)
+    return math.nan if text in _MISSING else parse_seconds(text)
 
 
 def _column(
-    cells: _Cells,
+    cells: TextTable,
     name: str,
     read: Callable[[str], float],
     remedy: str,
-    shown: str,
     problems: Problems,
 ) -> list[float]:
     values = []
-    for place, text in zip(cells.places, cells.columns[name], strict=True):
+    for row, text in enumerate(cells.columns[name]):
         try:
             values.append(read(text.strip()))
         except ValueError as error:
-            problems.add(f"{shown} {cells.unit} {place}, column {name}", str(error), remedy)
+            problems.add(cells.where(row, name), str(error), remedy)
             values.append(math.nan)
     return values
 
 
-def _place(cells: _Cells, shown: str, problems: Problems) -> dict[tuple[str, str], list[_Row]]:
+def _place(cells: TextTable, problems: Problems) -> dict[tuple[str, str], list[_Row]]:
     """Sort the rows under their files and refuse what is there twice."""
     count = len(cells.places)
     times = {}
     for name in ("start", "end"):
         times[name] = [math.nan] * count
         if name in cells.columns:
-            times[name] = _column(cells, name, _seconds, "Give seconds, or H:MM:SS", shown, problems)
+            times[name] = _column(cells, name, _seconds, "Give seconds, or H:MM:SS", problems)
     corpora = cells.columns.get("corpus", [""] * count)
     rows: dict[tuple[str, str], list[_Row]] = {}
     for number, (corpus, file) in enumerate(zip(corpora, cells.columns["file"], strict=True)):
         if not file:
-            problems.add(f"{shown} {cells.unit} {cells.places[number]}, column file", "the cell is empty")
+            problems.add(cells.where(number, "file"), "the cell is empty")
         row = _Row(times["start"][number], times["end"][number], number)
         rows.setdefault((corpus.strip(), file), []).append(row)
     for (_, file), same in rows.items():
@@ -416,7 +291,7 @@ def _place(cells: _Cells, shown: str, problems: Problems) -> dict[tuple[str, str
             if _same_time(_zero(one.start), _zero(other.start)) and _same_time(one.end, other.end):
                 first, second = sorted(cells.places[row.number] for row in (one, other))
                 problems.add(
-                    f"{shown} {cells.unit}s {first} and {second}",
+                    f"{cells.shown} {cells.unit}s {first} and {second}",
                     f"the segment {quoted(file)} is there twice",
                     "Keep one of the rows",
                 )

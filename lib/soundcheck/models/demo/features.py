@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 import parselmouth
+from scipy.signal import find_peaks, resample_poly
 
 SAMPLING_RATE = 16000  # signals of another rate are resampled
 PITCH_FLOOR, PITCH_CEILING = 75.0, 600.0
@@ -82,19 +83,17 @@ def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
     signal = np.asarray(signal).reshape(-1)[: LONGEST * int(sampling_rate)]
     signal = np.clip(np.nan_to_num(signal.astype(np.float64)), -LOUDEST, LOUDEST)
     if sampling_rate != SAMPLING_RATE and len(signal):
-        from scipy.signal import resample_poly
-
         common = math.gcd(int(sampling_rate), SAMPLING_RATE)
         signal = resample_poly(signal, SAMPLING_RATE // common, int(sampling_rate) // common)
     if len(signal) < FRAME:
         signal = np.pad(signal, (0, FRAME - len(signal)))
     signal = signal - signal.mean()
     values = dict(FALLBACK)
-    values.update(_pitch(signal))
     frames = np.lib.stride_tricks.sliding_window_view(signal, FRAME)[::HOP]
     level = 10 * np.log10(np.mean(frames**2, axis=1) + SILENCE)
     active = level > max(np.percentile(level, 95) - ACTIVE_DB, -90.0)
     if active.any():
+        values.update(_pitch(signal))
         values.update(_level(level, active))
         values.update(_spectrum(frames[active]))
     found = np.array([values[name] for name in NAMES])
@@ -126,14 +125,13 @@ def _level(level: np.ndarray, active: np.ndarray) -> dict[str, float]:
     first, last = np.flatnonzero(active)[[0, -1]]
     window = np.hanning(9)
     smooth = np.convolve(np.pad(level, 4, mode="edge"), window / window.sum(), mode="valid")
-    inner = smooth[1:-1]
-    # Taken as a syllable: a maximum of the level, smoothed over some 40 ms, in an active frame.
-    peaks = (inner > smooth[:-2]) & (inner >= smooth[2:]) & active[1:-1]
+    # Taken as a syllable: a maximum that stands out by 2 dB from the level around, smoothed over some 40 ms.
+    peaks, _ = find_peaks(smooth, prominence=2.0)
     seconds = (last - first + 1) * HOP / SAMPLING_RATE
     return {
         "level_high": np.percentile(level, 90),
         "level_spread": level[active].std(),
-        "syllable_rate": peaks.sum() / max(seconds, 0.1),
+        "syllable_rate": active[peaks].sum() / max(seconds, 0.1),
         "active_seconds": min(active.sum() * HOP / SAMPLING_RATE, 6.0),
     }
 

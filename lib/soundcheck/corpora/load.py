@@ -1,0 +1,199 @@
+"""Loads a corpus: read its table, look at its audio, put both together.
+
+The table is read and checked first, so that a bad one is refused within seconds; then every file is looked
+at, in parallel. What a file turns out to be is kept in the cache by its content, never by its name or time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from soundcheck import files
+from soundcheck.corpora import audio, segments
+from soundcheck.corpora.audformat_db import read_database
+from soundcheck.corpora.audio import Facts
+from soundcheck.corpora.demo import corpus as demo
+from soundcheck.corpora.manifest import read_manifest
+from soundcheck.corpora.segments import Corpus, LeftOut, Parsed, Raw
+from soundcheck.entries import CorpusEntry, Suite
+from soundcheck.errors import Problems, refuse
+from soundcheck.escaping import quoted
+
+TOLERANCE = 0.001  # seconds that an end may lie behind the end of its file, for rounding
+
+
+def load_corpus(
+    entry: CorpusEntry, suite: Suite, cache: Path, jobs: int = 1, progress: bool = False
+) -> Corpus:
+    """Load a corpus of a suite.
+
+    Parameters
+    ----------
+    entry
+        What the suite says about it.
+    suite
+        For its tasks and limits.
+    cache
+        Folder for the demo corpus and what is known about files.
+    jobs
+        Processes for synthesis and for looking at files.
+    progress
+        Whether to show progress bars on a terminal.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be used, a segment ends behind its file, or no segment is left.
+    """
+    description = entry.description
+    if entry.format == "demo":
+        folder = demo.build(cache, size=entry.options.get("size", "full"), jobs=jobs, progress=progress)
+        entry = dataclasses.replace(entry, path=folder / demo.TABLE, root=folder, synthetic=True)
+        description = description or demo.DESCRIPTION
+    raw = _read(entry, suite)
+    parsed = segments.parse(raw, entry, suite.tasks)
+    facts = _inspect(raw.root, parsed.table["file"].unique(), suite.audio_limit, cache, jobs, progress, entry)
+    table, left_out = _join(raw, parsed, facts)
+    if table.empty:
+        reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
+        raise refuse(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
+    notices = [*parsed.notices, *_notices(table, facts)]
+    return Corpus(
+        name=entry.name,
+        entry=entry,
+        root=raw.root,
+        segments=table,
+        left_out=tuple(left_out),
+        notices=tuple(notices),
+        synthetic=entry.synthetic,
+        description=description,
+    )
+
+
+def _read(entry: CorpusEntry, suite: Suite) -> Raw:
+    if entry.format == "audformat":
+        return read_database(entry, suite.tasks)
+    return read_manifest(entry, suite.tasks)
+
+
+# Looking at files -------------------------------------------------------------------------------------------
+
+
+def _inspect(
+    root: Path,
+    names: np.ndarray,
+    limit: float,
+    cache: Path,
+    jobs: int,
+    progress: bool,
+    entry: CorpusEntry,
+) -> dict[str, Facts]:
+    """Look at every file once; what is known about the same content is not looked at again."""
+    store = cache / "facts" / f"{files.slug(entry.name)}.json"
+    version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
+    known = _known(store, version)
+    hashes = Parallel(n_jobs=jobs, prefer="threads")(delayed(_digest)(root / name) for name in names)
+    todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
+    found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
+        delayed(audio.inspect)(root / name, limit) for name in todo.values()
+    )
+    bar = tqdm(
+        found,
+        total=len(todo),
+        desc=f"audio of {entry.name[:20]}",
+        unit="",
+        disable=None if progress else True,
+    )
+    known |= dict(zip(todo, bar, strict=True))
+    facts = {name: known[content] for name, content in zip(names, hashes, strict=True)}
+    kept = {content: dataclasses.asdict(known[content]) for content in hashes if not content.startswith("?")}
+    body = json.dumps(kept, sort_keys=True)
+    if todo:
+        files.write_text(store, json.dumps({"version": version, "digest": files.digest(body), "facts": body}))
+    return facts
+
+
+def _digest(path: Path) -> str:
+    """Hash a file; one that cannot be read gets a name of its own, so that it is looked at each time."""
+    try:
+        return files.digest(path)
+    except OSError:
+        return f"?{path}"
+
+
+def _known(store: Path, version: str) -> dict[str, Facts]:
+    """Read what is known about files; anything odd counts as nothing known."""
+    try:
+        content = json.loads(store.read_text(encoding="utf-8"))
+        if content["version"] != version or content["digest"] != files.digest(content["facts"]):
+            return {}
+        return {key: Facts(**value) for key, value in json.loads(content["facts"]).items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+# Putting together -------------------------------------------------------------------------------------------
+
+
+def _join(raw: Raw, parsed: Parsed, facts: Mapping[str, Facts]) -> tuple[pd.DataFrame, list[LeftOut]]:
+    """Add what the audio tells to the table; segments of unusable files are left out."""
+    table = parsed.table
+    left_out = list(parsed.left_out)
+    counts = table["file"].value_counts()
+    for name, fact in facts.items():
+        if fact.problem:
+            several = f" ({counts[name]} segments)" if counts[name] > 1 else ""
+            left_out.append(LeftOut(name, f"{fact.problem}{several}", "audio"))
+    usable = table["file"].map(lambda name: not facts[name].problem).to_numpy(dtype=bool)
+    table = table[usable].reset_index(drop=True)
+    length = table["file"].map(lambda name: facts[name].duration).to_numpy(dtype=np.float64)
+    _check_ends(table, length)
+    start = table["start"].fillna(0.0).to_numpy()
+    end = table["end"].to_numpy()
+    table["duration"] = np.where(np.isnan(end), length, np.minimum(end, length)) - start
+    times = [f"{_text(row.start)}|{_text(row.end)}" for row in table.itertuples()]
+    table["key"] = [f"{file}|{time}" for file, time in zip(table["file"], times, strict=True)]
+    table["audio"] = [
+        files.digest(f"{facts[file].digest}|{time}") for file, time in zip(table["file"], times, strict=True)
+    ]
+    return table.drop(columns="place"), left_out
+
+
+def _text(seconds: float) -> str:
+    return "" if np.isnan(seconds) else repr(float(seconds))
+
+
+def _check_ends(table: pd.DataFrame, length: np.ndarray) -> None:
+    problems = Problems()
+    for name in ("start", "end"):
+        times = table[name].to_numpy()
+        late = times >= length if name == "start" else times > length + TOLERANCE
+        for row in np.flatnonzero(late):
+            given = " to ".join(_text(table[side].iloc[row]) or "the end" for side in ("start", "end"))
+            what = f"the segment {given} s goes past the end of the file, which is {length[row]:.3f} s long"
+            milliseconds = times[row] / 1000 <= length[row] and times[row] > 10 * length[row]
+            remedy = "Are these milliseconds? Give seconds" if milliseconds else "Correct the times"
+            problems.add(f"{table['place'].iloc[row]}, column {name}", what, remedy)
+    problems.raise_if_any()
+
+
+def _notices(table: pd.DataFrame, facts: Mapping[str, Facts]) -> list[str]:
+    """Tell what is odd about the sounds of a corpus."""
+    notices = [f"{quoted(name)}: {fact.notice}" for name, fact in facts.items() if fact.notice]
+    if "speaker" in table.columns:
+        speakers = table.groupby("audio")["speaker"].nunique()
+        shared = table["audio"].isin(speakers[speakers > 1].index)
+        if shared.any():
+            notices.append(f"{int(shared.sum())} segments have the same sound as one of another speaker")
+    repeated = int(table["audio"].duplicated().sum())
+    if repeated:
+        notices.append(f"{repeated} segments repeat the sound of another segment")
+    return notices

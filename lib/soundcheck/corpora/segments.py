@@ -1,0 +1,394 @@
+"""The segment table: one row a segment, with checked labels, the same for every source.
+
+Readers deliver a :class:`Raw` table of text under our column names; :func:`parse` converts and checks it and
+collects all problems with the place where they stand. The audio is looked at later.
+
+Conventions
+-----------
+- Text cells are kept exactly as written; only the empty cell is missing.
+- Labels of regression tasks are scaled to 0..1, NaN = unlabelled. A class that the task does not have counts
+  as unlabelled and is listed: it never becomes an extra class.
+- A row that cannot be used although the table as a whole can is left out and listed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck import files
+from soundcheck.entries import CorpusEntry
+from soundcheck.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.escaping import quoted
+from soundcheck.suite import RESERVED_COLUMNS
+from soundcheck.tasks import Task
+from soundcheck.text_table import parse_number, parse_seconds
+
+TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
+SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m": "male", "man": "male"}
+NAMED = 5  # examples that a notice names
+
+_ADDRESS = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
+_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+
+
+@dataclasses.dataclass(frozen=True)
+class LeftOut:
+    """Something that is not evaluated: what it is called, and why."""
+
+    item: str
+    reason: str
+    stage: str = "corpus"
+
+
+@dataclasses.dataclass(frozen=True)
+class Raw:
+    """What a reader delivers.
+
+    Parameters
+    ----------
+    table
+        Text cells under our names: ``file``, ``start``, ``end`` (seconds or clock), reserved columns, tasks,
+        the column of the blocks; ``""`` = missing.
+    places
+        Where each row stands, for messages.
+    root
+        Folder that files are relative to.
+    shown
+        How messages call the source.
+    left_out, notices
+        What the reader has to tell.
+    """
+
+    table: pd.DataFrame
+    places: Sequence[str]
+    root: Path
+    shown: str
+    left_out: tuple[LeftOut, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Parsed:
+    """A checked table before its audio is looked at; ``table`` has a column ``place`` more."""
+
+    table: pd.DataFrame
+    left_out: tuple[LeftOut, ...]
+    notices: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Corpus:
+    """A corpus ready to be evaluated.
+
+    Parameters
+    ----------
+    name
+        Name in the suite.
+    entry
+        What the suite says about it.
+    root
+        Folder that files are relative to; never shown.
+    segments
+        RangeIndex, sorted by file, start, end. Columns: ``file``, ``start``, ``end`` (seconds, NaN = bound of
+        the file), ``duration`` (seconds), ``audio`` (digest of the sound), ``key`` (unique text), reserved
+        text columns that the source has (``None`` = missing), one column a labelled task.
+    left_out, notices
+        What is not evaluated, and what a reader of results must know.
+    synthetic
+        Whether the speech is synthetic.
+    description
+        Text for the corpus page.
+    """
+
+    name: str
+    entry: CorpusEntry
+    root: Path
+    segments: pd.DataFrame
+    left_out: tuple[LeftOut, ...]
+    notices: tuple[str, ...]
+    synthetic: bool
+    description: str
+
+
+def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
+    """Check a raw table and convert its cells.
+
+    Parameters
+    ----------
+    raw
+        What a reader delivered.
+    entry
+        The suite's entry: split, blocks, label ranges.
+    tasks
+        Tasks of the suite by name.
+
+    Returns
+    -------
+    Parsed
+        Rows that may be used, in canonical order.
+
+    Raises
+    ------
+    InputError
+        All problems of the table at once.
+    """
+    problems = Problems()
+    table = raw.table
+    left_out, notices = list(raw.left_out), list(raw.notices)
+    columns: dict[str, object] = {"file": _files(raw, problems, left_out)}
+    for name in ("start", "end"):
+        columns[name] = _times(raw, name, problems)
+    _check_order(raw, columns["start"], columns["end"], problems)
+    texts = [name for name in (*TEXT_COLUMNS, entry.blocks) if name in table.columns]
+    for name in dict.fromkeys(texts):
+        columns[name] = table[name].where(table[name] != "", None).astype(object)
+    if "sex" in columns:
+        columns["sex"] = _sex(columns["sex"], left_out, notices)
+    for task in tasks.values():
+        if task.name not in table.columns:
+            continue
+        if task.is_regression:
+            bounds = entry.ranges.get(task.name, (task.low, task.high))
+            columns[task.name] = _numbers(raw, task, bounds, entry, problems)
+        else:
+            columns[task.name] = _classes(raw, task, left_out)
+    problems.raise_if_any()
+    parsed = pd.DataFrame(columns)
+    parsed["place"] = list(raw.places)
+    _check_duplicates(parsed, [*texts, *(name for name in tasks if name in parsed)], problems)
+    problems.raise_if_any()
+    parsed = _blocks(parsed, entry, raw, left_out, notices)
+    parsed = parsed[parsed["file"].notna()]
+    parsed = _split(parsed, entry, raw, notices)
+    _tell(parsed, tasks, notices)
+    parsed = parsed.sort_values(
+        ["file", "start", "end"], kind="stable", na_position="first", ignore_index=True
+    )
+    return Parsed(parsed, tuple(left_out), tuple(notices))
+
+
+# Cells ------------------------------------------------------------------------------------------------------
+
+
+def _files(raw: Raw, problems: Problems, left_out: list[LeftOut]) -> pd.Series:
+    """Check the names of files; those that exist but must not be opened become ``None`` and are listed."""
+    verdicts: dict[str, tuple[str, str, str]] = {}
+    first: dict[str, int] = {}
+    for row, name in enumerate(raw.table["file"]):
+        first.setdefault(name, row)
+    for name in first:
+        verdicts[name] = _file(raw.root, name)
+    for name, row in first.items():
+        kind, what, remedy = verdicts[name]
+        if kind == "refuse":
+            problems.add(f"{raw.places[row]}, column file", what, remedy)
+        elif kind == "list":
+            left_out.append(LeftOut(name, what, "audio"))
+    usable = [name if not verdicts[name][0] else None for name in raw.table["file"]]
+    return pd.Series(usable, dtype=object)
+
+
+def _file(root: Path, name: str) -> tuple[str, str, str]:
+    """Judge a file's name: ``("refuse" | "list" | "", what, remedy)``; opens nothing."""
+    inside = "Give a path relative to the corpus folder"
+    if not name:
+        return "refuse", "the cell is empty", inside
+    if _ADDRESS.match(name):
+        return "refuse", f"{quoted(name)} is an address; nothing is fetched", inside
+    if os.path.isabs(name) or _DRIVE.match(name):
+        return "refuse", f"{quoted(name)} is an absolute path", inside
+    if name.startswith("~"):
+        return "refuse", f"{quoted(name)} begins in a home folder", inside
+    if ".." in name.replace("\\", "/").split("/"):
+        return "refuse", f"{quoted(name)} leads out of the corpus folder", inside
+    if "\0" in name:
+        return "refuse", f"{quoted(name)} has a NUL character", inside
+    path = root / name
+    reason = files.irregularity(path)
+    if reason == "the file does not exist":
+        return "refuse", f"the file {quoted(name)} does not exist", files.nearest_name(path) or inside
+    if reason:
+        return "list", reason, ""
+    try:
+        files.inside(root, name)
+    except InputError:
+        return "list", "the link leads out of the corpus folder", ""
+    return "", "", ""
+
+
+def _times(raw: Raw, name: str, problems: Problems) -> np.ndarray:
+    seconds = np.full(len(raw.table), np.nan)
+    if name not in raw.table.columns:
+        return seconds
+    for row, text in enumerate(raw.table[name]):
+        if not text:
+            continue
+        try:
+            seconds[row] = parse_seconds(text.strip())
+        except ValueError as error:
+            remedy = "Give seconds such as 1.5, or H:MM:SS, or leave the cell empty"
+            problems.add(f"{raw.places[row]}, column {name}", str(error), remedy)
+    return seconds
+
+
+def _check_order(raw: Raw, start: np.ndarray, end: np.ndarray, problems: Problems) -> None:
+    for row in np.flatnonzero(start >= end):
+        relation = "equals" if start[row] == end[row] else "is after"
+        what = f"start {start[row]:g} s {relation} end {end[row]:g} s"
+        problems.add(f"{raw.places[row]}, columns start and end", what, "Give a start before the end")
+
+
+def _numbers(
+    raw: Raw, task: Task, bounds: tuple[float, float], entry: CorpusEntry, problems: Problems
+) -> np.ndarray:
+    """Read labels of a regression task and scale them to 0..1."""
+    low, high = bounds
+    values = np.full(len(raw.table), np.nan)
+    own = Problems()
+    remedy = (
+        f"Give a number from {low:g} to {high:g}, or leave the cell empty to count the segment as unlabelled"
+    )
+    for row, text in enumerate(raw.table[task.name]):
+        if not text:
+            continue
+        try:
+            values[row] = parse_number(text.strip())
+        except ValueError as error:
+            own.add(f"{raw.places[row]}, column {task.name}", str(error), remedy)
+    outside = np.flatnonzero((values < low) | (values > high))
+    given = values[~np.isnan(values)]
+    if len(outside) > 1 and len(outside) > len(given) / 2:
+        found = f"all {len(given)} values lie between {given.min():g} and {given.max():g}"
+        what = f"{found}, not in {low:g} to {high:g}"
+        scale = f"range: [{math.floor(given.min()):g}, {math.ceil(given.max()):g}]"
+        where = f"{raw.shown}, column {task.name}"
+        own.add(where, what, f"Another scale? Declare `{scale}` under corpora.{entry.name} in the suite")
+    else:
+        for row in outside:
+            where = f"{raw.places[row]}, column {task.name}"
+            own.add(where, f"{quoted(raw.table[task.name].iloc[row])} is not in {low:g} to {high:g}", remedy)
+    try:
+        own.raise_if_any()
+    except InputError as error:
+        problems.extend(error)
+    return (values - low) / (high - low)
+
+
+def _classes(raw: Raw, task: Task, left_out: list[LeftOut]) -> pd.Series:
+    column = raw.table[task.name]
+    unknown = Counter(text for text in column if text and text not in task.classes)
+    for text, count in sorted(unknown.items()):
+        reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
+        left_out.append(LeftOut(f"label {quoted(text)}", reason + did_you_mean(text, task.classes), "label"))
+    return column.where(column.isin(task.classes), None).astype(object)
+
+
+def _sex(column: pd.Series, left_out: list[LeftOut], notices: list[str]) -> pd.Series:
+    """Map the usual words to female and male; list the others, which belong to neither group."""
+    lowered = column.map(lambda text: text.strip().lower() if isinstance(text, str) else None)
+    mapped = lowered.map(lambda text: SEX.get(text) if text is not None else None)
+    if ((mapped != column) & mapped.notna()).any():
+        notices.append("column sex: f, F, Female, woman count as female, and m, M, Male, man as male")
+    unknown = Counter(text for text, known in zip(column, mapped, strict=True) if text and not known)
+    for text, count in sorted(unknown.items()):
+        reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
+        left_out.append(LeftOut(f"sex {quoted(text)}", reason, "label"))
+    return mapped.astype(object)
+
+
+# Rows -------------------------------------------------------------------------------------------------------
+
+
+def _check_duplicates(table: pd.DataFrame, labels: Sequence[str], problems: Problems) -> None:
+    key = ["file", "start", "end"]
+    known = table[table["file"].notna()]
+    repeated = known[known.duplicated(key, keep=False)]
+    for (file, *_), rows in repeated.groupby(key, sort=True, dropna=False):
+        conflicts = [name for name in labels if rows[name].nunique(dropna=False) > 1]
+        differs = f" with different {', '.join(conflicts)}" if conflicts else ""
+        where = " and ".join(rows["place"])
+        problems.add(where, f"the segment {quoted(file)} is there {len(rows)} times{differs}", "Keep one row")
+
+
+def _blocks(
+    table: pd.DataFrame, entry: CorpusEntry, raw: Raw, left_out: list[LeftOut], notices: list[str]
+) -> pd.DataFrame:
+    """Leave out rows that belong to no block; without speakers every file is a block."""
+    if entry.blocks not in table.columns or table[entry.blocks].isna().all():
+        if entry.blocks != "speaker":
+            remedy = did_you_mean(entry.blocks, raw.table.columns)
+            where = f"{raw.shown}, column {entry.blocks}"
+            raise refuse(where, f"corpora.{entry.name}.blocks names it, and it is not there", remedy)
+        notices.append("no column speaker: each file counts as a block of its own in intervals")
+        return table.drop(columns="speaker", errors="ignore")
+    missing = table[entry.blocks].isna()
+    for _, row in table[missing].iterrows():
+        left_out.append(LeftOut(_name(row), f"no {entry.blocks}, so it belongs to no block", "label"))
+    return table[~missing]
+
+
+def _split(table: pd.DataFrame, entry: CorpusEntry, raw: Raw, notices: list[str]) -> pd.DataFrame:
+    """Keep the rows of the split that is evaluated."""
+    if "split" not in table.columns or entry.split == "all":
+        return table
+    there = Counter(table["split"].fillna("").tolist())
+    wanted = entry.split
+    if wanted is None:
+        if "test" not in there:
+            return table
+        wanted = "test"
+    if wanted not in there:
+        raise refuse(
+            f"{raw.shown}, column split",
+            f"no row belongs to the split {quoted(wanted)}",
+            did_you_mean(wanted, there),
+        )
+    kept = table[table["split"] == wanted]
+    if "speaker" in table.columns and "train" in there:
+        train = set(table.loc[table["split"] == "train", "speaker"].dropna())
+        test = set(kept["speaker"].dropna())
+        if train & test:
+            notices.append(f"{len(train & test)} of {len(test)} {wanted} speakers also train")
+    others = ", ".join(
+        f"{count} of {quoted(name)}" for name, count in sorted(there.items()) if name != wanted
+    )
+    if others:
+        notices.append(
+            f"evaluated are the {len(kept)} segments of split {quoted(wanted)}; not used: {others}"
+        )
+    return kept
+
+
+def _tell(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) -> None:
+    """Say what a reader of results must know about labels and speakers."""
+    for name in tasks:
+        if name in table.columns:
+            missing = int(table[name].isna().sum())
+            if missing:
+                notices.append(f"{missing} of {len(table)} segments have no label for {name}")
+    if "speaker" in table.columns and "sex" in table.columns:
+        sexes = table.groupby("speaker")["sex"].nunique()
+        two = sorted(str(name) for name in sexes[sexes > 1].index)
+        if two:
+            named = ", ".join(quoted(name) for name in two[:NAMED])
+            notices.append(f"{len(two)} speakers have segments of both sexes: {named}")
+
+
+def _name(row: pd.Series) -> str:
+    """Name a segment as a reader would look for it."""
+    times = [f"{row[name]:g}" for name in ("start", "end") if not math.isnan(row[name])]
+    return f"{row['file']} {' to '.join(times)}".strip()
+
+
+def segment_name(file: str, start: float, end: float) -> str:
+    """Name a segment: its file, and its times in seconds if it has any."""
+    return _name(pd.Series({"file": file, "start": start, "end": end}))

@@ -1,0 +1,88 @@
+"""What a reader wants to hear: the segments whose prediction moved most, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.augment.registry import apply
+from soundcheck.corpora.audio import SAMPLING_RATE, read
+from soundcheck.evaluation import Evaluation, Sample
+from soundcheck.report.html import Html, element
+from soundcheck.report.players import player, row
+
+
+def most_moved(evaluation: Evaluation, samples: Sequence[Sample], count: int = 5) -> Html:
+    """Play the segments whose prediction a change moved most: original and changed, with both predictions.
+
+    Parameters
+    ----------
+    evaluation
+        The evaluation, for the family's changes and the media store.
+    samples
+        Samples with a change. Regression tasks count by the size of the movement; classes, if there is no
+        regression task, by whether they changed.
+    count
+        How many segments to play, each segment once.
+    """
+    numeric = [sample for sample in samples if sample.task.is_regression]
+    moved = [entry for sample in numeric or samples for entry in _movements(sample)]
+    moved.sort(key=lambda entry: (-entry[0], entry[1], entry[3].change))
+    chosen, heard = [], set()
+    for movement, key, position, sample in moved:
+        if key not in heard and len(chosen) < count:
+            heard.add(key)
+            chosen.append((movement, position, sample))
+    if not chosen:
+        return element("p", "No prediction moved.")
+    return sum((_pair(evaluation, sample, position) for _, position, sample in chosen), Html(""))
+
+
+def _movements(sample: Sample) -> list[tuple[float, str, int, Sample]]:
+    """List how far each prediction moved, with segment, row and sample; only those that moved."""
+    clean, changed = sample.answers.clean, sample.answers.changed
+    both = pd.notna(clean) & pd.notna(changed)
+    moved = np.zeros(len(sample))
+    if sample.task.is_regression:
+        moved[both] = np.abs(changed[both] - clean[both])
+    else:
+        moved[both] = (changed[both] != clean[both]).astype(float)
+    keys = sample.segments["key"].to_numpy()
+    return [(float(moved[n]), str(keys[n]), int(n), sample) for n in np.flatnonzero(moved > 0)]
+
+
+def _pair(evaluation: Evaluation, sample: Sample, position: int) -> Html:
+    segment = sample.segments.iloc[position]
+    change = evaluation.change(sample.change)
+    signal = read(sample.root / segment["file"], segment["start"], segment["end"])
+    changed, drawn = apply(change, signal, SAMPLING_RATE, seed=evaluation.seed, content=segment["audio"])
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in drawn.items())
+    task, answers = sample.task, sample.answers
+    before, after = _answer(answers.clean[position]), _answer(answers.changed[position])
+    title = f"{segment['file']} under {sample.change}: {task.name} {before} → {after}"
+    return row(
+        [
+            player(
+                evaluation.media,
+                signal,
+                SAMPLING_RATE,
+                "original",
+                caption=f"{task.name} {before}",
+            ),
+            player(
+                evaluation.media,
+                changed,
+                SAMPLING_RATE,
+                sample.change,
+                caption=f"{task.name} {after}" + (f"; {settings}" if settings else ""),
+                color="changed",
+            ),
+        ],
+        title=title,
+    )
+
+
+def _answer(value: object) -> str:
+    return value if isinstance(value, str) else f"{value:.3f}"
