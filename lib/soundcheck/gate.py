@@ -1,8 +1,8 @@
 """Judges results for a pipeline: an exit code and JUnit XML.
 
 Nothing that did not run counts as passed: a family or model without rows, a failed notebook, a table without
-a single judged test all fail. A results table that was cut or edited after the run is refused; the run's record
-beside it (``run.json``) holds the digest.
+a single judged test all fail. A results table that was cut or edited after the run is refused; the record of
+the run beside it (``run.json``) holds the digest.
 """
 
 from __future__ import annotations

@@ -118,7 +118,15 @@ def run(
 
     from soundcheck.book import build  # heavy, and of no use when anything above was refused
 
-    problems = build.build(output.folder, content)
+    problems = build.build(
+        output,
+        content,
+        frame,
+        suite_root=suite.root,
+        families=tested,
+        corpora=corpora,
+        tasks=suite.tasks,
+    )
     return _outcome(output, frame, content, outcomes, reports, problems)
 
 

@@ -108,9 +108,12 @@ def _model(suite: Suite, name: str, report: PredictionReport, fingerprint: str) 
         "target": entry.target,
         "tasks": list(entry.tasks),
         "description": entry.description,
+        "license": entry.license,
         "fingerprint": fingerprint,
         "inputs": report.inputs,
         "failed": report.failed,
+        "unusable": report.unusable,
+        "notes": report.notes(),
         "failures": [
             {"corpus": corpus, "item": item, "change": change, "reason": reason}
             for corpus, item, change, reason in report.failures

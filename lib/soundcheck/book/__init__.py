@@ -1,0 +1,1 @@
+"""Turns executed notebooks and written pages into the book."""

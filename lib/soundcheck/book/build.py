@@ -1,0 +1,249 @@
+"""Assembles the book's sources, lets Jupyter Book build them, checks the site and puts it into place.
+
+Nothing changes in ``html`` before the new site is complete: it is built beside and moved.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from soundcheck import files, resources
+from soundcheck.book import executed, methods, overview, pages, subjects
+from soundcheck.book.inspect import SECRET, inspect
+from soundcheck.corpora.segments import Corpus
+from soundcheck.errors import Problem
+from soundcheck.escaping import heading
+from soundcheck.media import MediaStore
+from soundcheck.output import Output
+from soundcheck.tasks import Task
+from soundcheck.thresholds import Family
+
+WRITTEN = ("reading", "statistics", "reference_models", "data", "bibliography")
+LIMIT = 1800  # seconds that Jupyter Book may take
+
+_MEDIA = re.compile(r"media/([0-9a-f]{20}\.[a-z0-9]+)")
+
+
+def build(
+    output: Output,
+    record: Mapping,
+    results: pd.DataFrame,
+    *,
+    suite_root: Path,
+    families: Sequence[Family],
+    corpora: Sequence[Corpus],
+    tasks: Mapping[str, Task],
+) -> list[Problem]:
+    """Build the book of a run.
+
+    Parameters
+    ----------
+    output
+        The output folder, with executed notebooks and media.
+    record
+        The run's record.
+    results
+        The results table.
+    suite_root
+        Folder of the suite, which may hold pages of its own families.
+    families, corpora, tasks
+        What was tested.
+
+    Returns
+    -------
+    list of Problem
+        Why there is no complete book; empty if there is.
+    """
+    source = output.folder / "book-src"
+    shutil.rmtree(source, ignore_errors=True)
+    names = assemble(
+        source,
+        output,
+        record,
+        results,
+        suite_root=suite_root,
+        families=families,
+        corpora=corpora,
+        tasks=tasks,
+    )
+    state = output.folder / "book-src.json"
+    fingerprint = _fingerprint(source)
+    if _unchanged(state, fingerprint) and not inspect(output.html, names, record["run"], output.folder):
+        return []
+    state.unlink(missing_ok=True)
+    site, problem = _run(source, output)
+    if problem:
+        return [problem]
+    problems = inspect(site, names, record["run"], output.folder)
+    if problems:
+        return problems
+    _into_place(site, output.html)
+    files.write_text(state, json.dumps({"fingerprint": fingerprint}))
+    return []
+
+
+def assemble(
+    source: Path,
+    output: Output,
+    record: Mapping,
+    results: pd.DataFrame,
+    *,
+    suite_root: Path,
+    families: Sequence[Family],
+    corpora: Sequence[Corpus],
+    tasks: Mapping[str, Task],
+) -> list[str]:
+    """Write all sources of the book; returns the names of its generated pages."""
+    share = resources.root()
+    near, far = (MediaStore(output.media, prefix) for prefix in ("../media/", "../../media/"))
+    welcome = (share / "book" / "index.md").read_text(encoding="utf-8")
+    names = [pages.write(source, "index", overview.cells(welcome, record, results), record)]
+    titles = {family.name: family.title for family in families}
+    for outcome in record["notebooks"]:
+        folder, stem = files.slug(outcome["model"]), files.slug(outcome["family"])
+        title = executed.title(outcome["model"], titles[outcome["family"]])
+        notebook = output.notebooks / folder / f"{stem}.ipynb"
+        cells = executed.cells(notebook, title, outcome, output.folder)
+        about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
+        cells.insert(1, pages.markdown(about))
+        names.append(
+            pages.write(source, overview.result_page(outcome["model"], outcome["family"]), cells, record)
+        )
+    for model in record["models"]:
+        cells = subjects.model_cells(model, record, results, near)
+        names.append(pages.write(source, f"models/{model['slug']}", cells, record))
+    for about, corpus in zip(record["corpora"], corpora, strict=True):
+        cells = subjects.corpus_cells(about, corpus, tasks, near)
+        names.append(pages.write(source, f"corpora/{about['slug']}", cells, record))
+    signal = None
+    if any(family.changes for family in families):
+        full = any(
+            c.entry.format == "demo" and c.entry.options.get("size", "full") == "full" for c in corpora
+        )
+        signal = methods.sample(output.cache, "full" if full else "small")
+    for family in families:
+        cells = methods.cells(family, suite_root, near, signal if family.changes else None, record["seed"])
+        names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
+    names.append(pages.write(source, "all_results", subjects.all_results_cells(results), record))
+    names.append(pages.write(source, "provenance", subjects.provenance_cells(record), record))
+    for name in WRITTEN:
+        shutil.copyfile(share / "book" / f"{name}.md", source / f"{name}.md")
+    shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
+    shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
+    _configure(source, share, record)
+    _extra(source, output, far.folder)
+    return names
+
+
+def _configure(source: Path, share: Path, record: Mapping) -> None:
+    """Write the configuration and the table of contents of this book."""
+    configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
+    configuration["title"] = heading(record["title"], "Soundcheck")
+    files.write_text(source / "_config.yml", yaml.safe_dump(configuration, sort_keys=False))
+    contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
+    results = []
+    for model in record["models"]:
+        own = [entry for entry in record["notebooks"] if entry["model"] == model["name"]]
+        sections = [{"file": overview.result_page(entry["model"], entry["family"])} for entry in own]
+        chapter = {"file": f"models/{model['slug']}"}
+        results.append(chapter | ({"sections": sections} if sections else {}))
+    generated = [
+        {"caption": "Results", "chapters": [*results, {"file": "all_results"}]},
+        {"caption": "Corpora", "chapters": [{"file": f"corpora/{c['slug']}"} for c in record["corpora"]]},
+        {
+            "caption": "Methods",
+            "chapters": [{"file": f"methods/{files.slug(f['name'])}"} for f in record["families"]],
+        },
+    ]
+    about = contents.get("parts", [])
+    about[-1]["chapters"].append({"file": "provenance"})
+    contents["parts"] = generated + about
+    files.write_text(source / "_toc.yml", yaml.safe_dump(contents, sort_keys=False))
+
+
+def _extra(source: Path, output: Output, media: Path) -> None:
+    """Put sounds, pictures and tables beside the pages, as far as a page refers to them; drop the others."""
+    used = set()
+    for page in source.rglob("*.ipynb"):
+        used |= set(_MEDIA.findall(page.read_text(encoding="utf-8")))
+    folder = source / "extra" / "media"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sorted(used):
+        if (media / name).is_file():
+            os.link(media / name, folder / name)
+    shutil.copyfile(output.results, source / "extra" / "results.csv")
+    shutil.copyfile(output.left_out, source / "extra" / "left_out.csv")
+    output.prune(output.media, used | _kept_by_notebooks(output))
+
+
+def _kept_by_notebooks(output: Output) -> set[str]:
+    """Name the media that executed notebooks refer to; they are not executed again to make them anew."""
+    used = set()
+    for notebook in output.notebooks.rglob("*.ipynb"):
+        used |= set(_MEDIA.findall(notebook.read_text(encoding="utf-8", errors="replace")))
+    return used
+
+
+def _fingerprint(source: Path) -> str:
+    """Hash all sources of the book; media are named by their content."""
+    parts = []
+    for path in sorted(source.rglob("*")):
+        if path.is_file():
+            name = str(path.relative_to(source))
+            parts.append(name if name.startswith("extra/media/") else f"{name} {files.digest(path)}")
+    return files.digest("\n".join(parts))
+
+
+def _unchanged(state: Path, fingerprint: str) -> bool:
+    try:
+        return json.loads(state.read_text(encoding="utf-8"))["fingerprint"] == fingerprint
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _run(source: Path, output: Output) -> tuple[Path, Problem | None]:
+    """Let Jupyter Book build the sources; its output goes to the log."""
+    target = output.folder / "book-build"
+    shutil.rmtree(target, ignore_errors=True)
+    arguments = ["build", str(source), "--path-output", str(target), "-W", "--keep-going", "-q"]
+    command = [sys.executable, "-P", "-c", "from jupyter_book.cli.main import main; main()", *arguments]
+    environment = {name: value for name, value in os.environ.items() if not SECRET.search(name.upper())}
+    environment |= {"JUPYTER_PLATFORM_DIRS": "1", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+    with open(output.log, "ab") as log:
+        try:
+            code = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                timeout=LIMIT,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return target, Problem("book", f"Jupyter Book did not end within {LIMIT} s")
+    site = target / "_build" / "html"
+    if code or not (site / "index.html").is_file():
+        return site, Problem("book", f"Jupyter Book ended with exit code {code}", f"See {output.log.name}")
+    return site, None
+
+
+def _into_place(site: Path, html: Path) -> None:
+    """Move the finished site to where the book is read, the old one out of the way first."""
+    old = html.with_name("html-old")
+    shutil.rmtree(old, ignore_errors=True)
+    if html.exists():
+        os.replace(html, old)
+    os.replace(site, html)
+    shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(site.parents[1], ignore_errors=True)

@@ -1,0 +1,161 @@
+"""Executed notebooks, made fit for publishing: code folded, no paths, bounded outputs, errors readable."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from soundcheck.book import pages
+from soundcheck.escaping import heading
+from soundcheck.report.html import Html, element
+
+MOST_LINES = 200  # of printed text that an output keeps
+MOST_CHARACTERS = 20_000
+MOST_OUTPUTS = 60  # of one cell
+MOST_BYTES = 600_000  # of all outputs of a page
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+def places() -> list[str]:
+    """List folders of this machine that must not appear in a page, longest first."""
+    known = {str(Path.home()), os.getcwd(), sys.prefix, str(Path(__file__).resolve().parents[1])}
+    known |= {str(Path(sys.prefix).resolve()), str(Path.cwd().resolve()), "/tmp"}
+    return sorted((place for place in known if len(place) > 3), key=len, reverse=True)
+
+
+def without_paths(text: str, out: Path) -> str:
+    """Replace folders of this machine by an ellipsis."""
+    for place in [str(out), *places()]:
+        text = text.replace(place, "…")
+    return text
+
+
+def user_name() -> str:
+    """Name of the user; empty if it cannot be known."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
+    """Read an executed notebook and clean its cells.
+
+    Parameters
+    ----------
+    path
+        The notebook; may be missing if its process died.
+    title
+        Title of the page.
+    outcome
+        The record's entry of the notebook: status and error.
+    out
+        Output folder, whose path is taken out of all texts.
+    """
+    failure = [] if outcome["status"] == "ok" else [_failure(outcome, out)]
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        own = list(notebook["cells"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return [pages.markdown(f"# {title}"), *failure]
+    room = MOST_BYTES
+    cleaned, titled = [], False
+    for cell in own:
+        tags = cell.get("metadata", {}).get("tags", [])
+        if cell["cell_type"] != "code":
+            source = "".join(cell["source"])
+            if "papermill-error-cell-tag" in tags or "papermill-error" in source[:200]:
+                continue
+            if not titled and source.startswith("# "):
+                source, titled = f"# {title}\n" + source.partition("\n")[2], True
+            cleaned.append(pages.markdown(source))
+            if titled and failure:
+                cleaned += failure
+                failure = []
+            continue
+        outputs, room = _outputs(cell.get("outputs", []), room, out)
+        hidden = "remove-cell" if {"injected-parameters", "parameters"} & set(tags) else "hide-input"
+        cleaned.append(
+            {
+                "cell_type": "code",
+                "execution_count": cell.get("execution_count"),
+                "metadata": {"tags": [hidden]},
+                "source": "".join(cell["source"]),
+                "outputs": outputs,
+            }
+        )
+    if not titled:
+        cleaned.insert(0, pages.markdown(f"# {title}"))
+    return cleaned + failure
+
+
+def _failure(outcome: Mapping, out: Path) -> dict:
+    text = without_paths(_ANSI.sub("", outcome["error"]), out)
+    head = element("strong", "This notebook failed; its tests are missing from the results.")
+    return pages.output(
+        element("div", head, element("pre", text, limit=4000), class_="sc-error", role="alert")
+    )
+
+
+def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int]:
+    """Bound and clean the outputs of a cell; returns them and the room that is left on the page."""
+    kept: list[dict] = []
+    for output in outputs[:MOST_OUTPUTS]:
+        kind = output.get("output_type")
+        if kind == "stream":
+            if output.get("name") == "stderr":
+                continue
+            html = element("pre", _bounded(without_paths(_text(output), out)), limit=None)
+        elif kind == "error":
+            trace = _ANSI.sub("", "\n".join(output.get("traceback", [])))
+            trace = without_paths(f"{output.get('ename')}: {output.get('evalue')}\n\n{trace}", out)
+            html = element("pre", _bounded(trace), class_="sc-error", limit=None)
+        else:
+            data = output.get("data", {})
+            if "text/html" in data:
+                html = Html(_joined(data["text/html"]))
+            elif "image/png" in data:
+                source = f"data:image/png;base64,{_joined(data['image/png']).strip()}"
+                html = element("img", src=source, alt="Figure of the notebook")
+            elif "text/plain" in data:
+                html = element("pre", _bounded(without_paths(_joined(data["text/plain"]), out)), limit=None)
+            else:
+                continue
+        size = len(str(html).encode("utf-8", "replace"))
+        if size > room:
+            kept += pages.output(element("p", "… output left out: the page would be too large"))["outputs"]
+            return kept, 0
+        room -= size
+        kept += pages.output(html)["outputs"]
+    if len(outputs) > MOST_OUTPUTS:
+        left = f"… {len(outputs) - MOST_OUTPUTS} outputs left out"
+        kept += pages.output(element("p", left))["outputs"]
+    return kept, room
+
+
+def _text(output: Mapping) -> str:
+    return _ANSI.sub("", _joined(output.get("text", "")))
+
+
+def _joined(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else "".join(text)
+
+
+def _bounded(text: str) -> str:
+    """Cut a long text and say how much was left out."""
+    lines = text.splitlines()
+    shown = "\n".join(lines[:MOST_LINES])
+    if len(shown) > MOST_CHARACTERS:
+        return f"{shown[:MOST_CHARACTERS]}\n… the rest is left out"
+    return f"{shown}\n… {len(lines) - MOST_LINES} lines left out" if len(lines) > MOST_LINES else shown
+
+
+def title(model: str, family: str) -> str:
+    """Make the title of a result page; titles end up in the search, so only harmless characters stay."""
+    return f"{heading(model)}: {heading(family)}"

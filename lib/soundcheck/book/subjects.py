@@ -1,0 +1,183 @@
+"""Pages about what was tested: models, corpora, and the table of all results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from soundcheck import files
+from soundcheck.book import pages
+from soundcheck.corpora import audio
+from soundcheck.corpora.segments import Corpus
+from soundcheck.escaping import heading
+from soundcheck.media import MediaStore
+from soundcheck.report import figures, tables
+from soundcheck.report.html import Html, element, join
+from soundcheck.report.players import player, row
+from soundcheck.tasks import Task
+
+LISTED = 200  # items that a page lists before it only counts
+EXAMPLES = 4  # segments of a corpus to listen to
+MOST_ROWS = 2000  # rows of the results table that a page shows
+
+
+def model_cells(model: Mapping, record: Mapping, results: pd.DataFrame, media: MediaStore) -> list[dict]:
+    """Make the page of a model: what it is, what it passed, where it gave no answer."""
+    own = results[results["model"] == model["name"]]
+    facts = [
+        ("name", model["name"]),
+        ("kind", model["kind"]),
+        ("source", model["target"]),
+        ("tasks", ", ".join(model["tasks"])),
+        ("description", model["description"] or "–"),
+        ("license", model["license"] or "–"),
+        ("fingerprint", model["fingerprint"][:16]),
+        ("inputs", f"{model['inputs']}, without an answer {model['failed'] + model['unusable']}"),
+    ]
+    if model["repeated"]:
+        facts.append(
+            ("asked twice", f"{model['repeated_different']} of {model['repeated']} answers differed")
+        )
+    families = []
+    for family in record["families"]:
+        rows = own[own["family"] == family["name"]]
+        if len(rows):
+            page = f"../results/{model['slug']}/{files.slug(family['name'])}.html"
+            name = element("a", family["title"], href=page)
+            families.append([name, family["question"], tables.share(rows), int(rows["passed"].isna().sum())])
+    cells = [
+        pages.markdown(f"# Model {heading(model['name'])}"),
+        pages.output(_facts(facts)),
+        pages.output(tables.notes(model["notes"])),
+        pages.markdown("## Results by family"),
+        pages.output(tables.table(families, ["family", "question", "tests passed", "skipped"])),
+    ]
+    if own["value"].notna().any():
+        cells.append(pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."))
+        figure = figures.intervals(own)
+        cells.append(pages.output(figures.show(media, figure, "Values with 95 % intervals and thresholds")))
+    if model["failures"]:
+        cells.append(pages.markdown("## Inputs without an answer"))
+        rows = [
+            [entry["corpus"], entry["item"], entry["change"] or "–", entry["reason"]]
+            for entry in model["failures"][:LISTED]
+        ]
+        shown = tables.table(rows, ["corpus", "segment", "change", "reason"])
+        cells.append(pages.output(join([shown, _more(len(model["failures"]))])))
+    return cells
+
+
+def corpus_cells(about: Mapping, corpus: Corpus, tasks: Mapping[str, Task], media: MediaStore) -> list[dict]:
+    """Make the page of a corpus: how it came about, what is in it, what was left out, how it sounds."""
+    segments = corpus.segments
+    facts = [
+        ("name", about["name"]),
+        ("format", about["format"]),
+        ("segments", f"{about['segments']:,}"),
+        ("length", f"{about['seconds'] / 60:.1f} minutes"),
+        ("speakers", f"{about['speakers']}" if about["speakers"] else "not known"),
+        ("digest of all sounds", about["digest"][:16]),
+    ]
+    cells = [
+        pages.markdown(f"# Corpus {heading(about['name'])}"),
+        pages.output(join([tables.synthetic_notice(about["synthetic"]), _facts(facts)])),
+    ]
+    if corpus.description:
+        cells.append(pages.output(element("p", corpus.description, limit=None)))
+    if about["notices"]:
+        cells += [pages.markdown("## What to know"), pages.output(tables.notes(about["notices"]))]
+    counts = []
+    for column in ("sex", "language", "accent", "split", "condition"):
+        if column in segments.columns:
+            for value, rows in segments.groupby(column, sort=True):
+                speakers = int(rows["speaker"].nunique()) if "speaker" in rows else ""
+                counts.append([column, str(value), len(rows), speakers])
+    if counts:
+        cells += [
+            pages.markdown("## Who speaks"),
+            pages.output(tables.table(counts, ["column", "value", "segments", "speakers"])),
+        ]
+    labelled = {
+        name: segments[name] for name in tasks if name in segments.columns and segments[name].notna().any()
+    }
+    if labelled:
+        classes = {name: tasks[name].classes for name in labelled if not tasks[name].is_regression}
+        figure = figures.label_distribution(labelled, classes)
+        alt = "How many segments have which label"
+        cells += [pages.markdown("## Labels"), pages.output(figures.show(media, figure, alt))]
+    cells += [pages.markdown("## Listen"), pages.output(_examples(corpus, media))]
+    if about["left_out"]:
+        rows = [[item["item"], item["stage"], item["reason"]] for item in about["left_out"][:LISTED]]
+        shown = tables.table(rows, ["item", "stage", "reason"])
+        cells += [
+            pages.markdown("## Left out"),
+            pages.output(join([shown, _more(len(about["left_out"]))])),
+        ]
+    return cells
+
+
+def _examples(corpus: Corpus, media: MediaStore) -> Html:
+    """Play a few segments, spread evenly over the corpus."""
+    step = max(1, len(corpus.segments) // EXAMPLES)
+    shown = []
+    for segment in corpus.segments.iloc[step // 2 :: step].head(EXAMPLES).to_dict("records"):
+        signal = audio.read(corpus.root / segment["file"], segment["start"], segment["end"])
+        about = [segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript")]
+        caption = ", ".join(str(text) for text in about if isinstance(text, str) and text)
+        shown.append(player(media, signal, audio.SAMPLING_RATE, segment["file"], caption=caption))
+    return row(shown)
+
+
+def all_results_cells(results: pd.DataFrame) -> list[dict]:
+    """Make the page of all rows, with the way to the file."""
+    rows = []
+    for result in results.head(MOST_ROWS).itertuples():
+        name = " · ".join(part for part in (result.test, result.label) if part)
+        cells = [result.model, result.corpus, result.family, result.task, name, tables.number(result.value)]
+        cells += [tables.interval(result), tables.rule(result), tables.badge(result.passed, result.skipped)]
+        rows.append(cells)
+    columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "threshold", "verdict"]
+    file = element("p", "The same table as a file: ", element("a", "results.csv", href="results.csv"), ".")
+    more = Html("")
+    if len(results) > MOST_ROWS:
+        more = element("p", f"{len(results) - MOST_ROWS} more rows are in the file.")
+    shown = join([file, tables.table(rows, columns), more])
+    return [pages.markdown("# All results"), pages.output(shown)]
+
+
+def provenance_cells(record: Mapping) -> list[dict]:
+    """Make the page that says with what the book was made."""
+    versions = [[name, version] for name, version in record["versions"].items()]
+    facts = [
+        ("run", record["run"]),
+        ("seed", str(record["seed"])),
+        ("replicates", str(record["replicates"])),
+        ("interval", record["interval"]),
+        ("digest of results.csv", record["results"]),
+        ("digest of the suite", record["suite"]["digest"]),
+    ]
+    families = [[family["name"], family["title"], family["digest"][:16]] for family in record["families"]]
+    return [
+        pages.markdown(
+            "# Provenance\n\nWith what this book was made. The same suite on the same data gives the same results."
+        ),
+        pages.output(_facts(facts)),
+        pages.markdown("## Versions"),
+        pages.output(tables.table(versions, ["package", "version"], sortable=False)),
+        pages.markdown("## Threshold files"),
+        pages.output(tables.table(families, ["family", "title", "digest"], sortable=False)),
+    ]
+
+
+def _facts(facts: list[tuple[str, str]]) -> Html:
+    parts = [
+        part for name, value in facts for part in (element("dt", name), element("dd", value, limit=1000))
+    ]
+    return element("dl", *parts, class_="sc-facts")
+
+
+def _more(count: int) -> Html:
+    return (
+        element("p", f"… and {count - LISTED} more; left_out.csv lists all.") if count > LISTED else Html("")
+    )

@@ -1,0 +1,32 @@
+"""Sounds and pictures of the book: stored once, named by content, shared by all pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from soundcheck import files
+
+
+class MediaStore:
+    """A folder of files named by their content.
+
+    Parameters
+    ----------
+    folder
+        Where the files are kept.
+    prefix
+        The way from a page to the folder in the finished book, such as ``../../media/``; relative, so that
+        the book works from a disk and below any address.
+    """
+
+    def __init__(self, folder: Path, prefix: str = "media/") -> None:
+        self.folder = folder
+        self.prefix = prefix
+
+    def add(self, data: bytes, suffix: str) -> str:
+        """Store a file if it is not there yet; returns its address for a page."""
+        name = f"{files.digest(data)[:20]}{suffix}"
+        path = self.folder / name
+        if not path.is_file() or path.stat().st_size != len(data):
+            files.write_bytes(path, data)
+        return self.prefix + name

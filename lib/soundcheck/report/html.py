@@ -1,0 +1,67 @@
+"""HTML whose every text is escaped: the only place that makes HTML for pages."""
+
+from __future__ import annotations
+
+from soundcheck.escaping import escape
+
+_EMPTY = {"img", "br", "hr", "input", "source", "col"}  # elements without content
+
+
+class Html:
+    """Finished HTML, shown by notebooks; add two to join them.
+
+    Parameters
+    ----------
+    text
+        HTML that is safe already; only :func:`element` should make it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __add__(self, other: Html) -> Html:
+        return Html(self.text + other.text)
+
+    def _repr_html_(self) -> str:
+        return self.text
+
+
+def element(tag: str, *children: Html | str, limit: int | None = 200, **attributes: object) -> Html:
+    """Make an element; texts and attribute values are escaped.
+
+    Parameters
+    ----------
+    tag
+        Name of the element.
+    children
+        Texts, which are escaped, and finished HTML.
+    limit
+        Characters after which a text is cut; ``None`` keeps all.
+    attributes
+        ``class_="x"`` becomes ``class``, ``data_run`` becomes ``data-run``; ``True`` stands for an attribute
+        without value, ``None`` and ``False`` leave it out.
+
+    Examples
+    --------
+    >>> str(element("b", "<x>", title='"'))
+    '<b title="&quot;">&lt;x&gt;</b>'
+    """
+    written = ""
+    for name, value in attributes.items():
+        name = name.rstrip("_").replace("_", "-")
+        if value is True:
+            written += f" {name}"
+        elif value is not None and value is not False:
+            written += f' {name}="{escape(value, None)}"'
+    if tag in _EMPTY:
+        return Html(f"<{tag}{written}>")
+    inside = "".join(child.text if isinstance(child, Html) else escape(child, limit) for child in children)
+    return Html(f"<{tag}{written}>{inside}</{tag}>")
+
+
+def join(parts: list[Html] | tuple[Html, ...]) -> Html:
+    """Put several pieces one after the other."""
+    return Html("".join(part.text for part in parts))

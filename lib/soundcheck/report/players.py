@@ -1,0 +1,84 @@
+"""Players: a waveform to see and a sound to hear, at its true level."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import audplot
+import matplotlib.pyplot as plt
+import numpy as np
+
+from soundcheck.augment.level import decibel, peak, rms
+from soundcheck.corpora.audio import encode_flac
+from soundcheck.media import MediaStore
+from soundcheck.report.html import Html, element, join
+
+COLORS = {"original": "#d1495b", "changed": "#2b6cb0"}
+
+
+def player(
+    media: MediaStore,
+    signal: np.ndarray,
+    sampling_rate: int,
+    label: str,
+    *,
+    caption: str = "",
+    color: str = "original",
+) -> Html:
+    """Show a waveform and let the signal be heard; nothing is normalised, since level is tested too.
+
+    Parameters
+    ----------
+    media
+        Where sound and picture go.
+    signal
+        float32 ``(samples,)``.
+    sampling_rate
+        In Hz.
+    label, caption
+        What it is; both may come from data.
+    color
+        ``"original"`` or ``"changed"``.
+    """
+    signal = np.asarray(signal, dtype=np.float32)
+    seconds = len(signal) / sampling_rate
+    sound = media.add(encode_flac(signal, sampling_rate), ".flac")
+    picture = media.add(_waveform(signal, COLORS[color]), ".png")
+    level = f"{seconds:.2f} s, peak {decibel(peak(signal)):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
+    if peak(signal) > 1:
+        level += ", clipped by the file format"
+    return element(
+        "figure",
+        element("strong", label),
+        element("img", src=picture, alt=f"Waveform of {label}, {seconds:.2f} seconds", loading="lazy"),
+        element("audio", controls=True, preload="none", src=sound, aria_label=label),
+        element("figcaption", *([caption, element("br")] if caption else []), level),
+        class_="sc-player",
+    )
+
+
+def row(players: Sequence[Html], title: str = "") -> Html:
+    """Put players side by side."""
+    head = [element("p", title, class_="sc-players-title")] if title else []
+    return join([*head, element("div", *players, class_="sc-players")])
+
+
+def _waveform(signal: np.ndarray, color: str) -> bytes:
+    """Draw a waveform as PNG; the same signal gives the same bytes.
+
+    All share one scale down to half of full scale, so that louder looks louder and quiet speech still shows.
+    """
+    figure = plt.figure(figsize=(4, 1.4), dpi=90)  # audplot draws on the current figure
+    try:
+        axes = figure.add_axes((0, 0, 1, 1))
+        if len(signal) < 2:
+            axes.set_axis_off()
+        else:
+            reach = max(0.5, float(peak(signal)))
+            audplot.waveform(signal, color=color, ax=axes, ylim=(-reach, reach), linewidth=0.7)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", metadata={"Software": None})
+    finally:
+        plt.close(figure)
+    return buffer.getvalue()

@@ -1,0 +1,100 @@
+"""The look of all figures, and how they get onto a page.
+
+Conventions
+-----------
+- Colours are told apart by colour-blind readers (Okabe and Ito), and never carry a meaning alone: shapes and
+  words say the same.
+- Text from data is shown as it is, on one line, cut at 30 characters; it is never taken as a formula.
+- The same data give the same bytes: fixed salt, no dates.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from soundcheck.escaping import shorten, terminal
+from soundcheck.media import MediaStore
+from soundcheck.report.html import Html, element
+
+BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"
+LABEL_LIMIT = 30
+
+_SETTINGS = {
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 100,
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "soundcheck",
+    "text.parse_math": False,
+}
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Use the look of the book; a character without a glyph is a box, not an alarm."""
+    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def label(text: object, limit: int = LABEL_LIMIT) -> str:
+    """Make text from data fit for a figure."""
+    return shorten(terminal(str(text)).replace("\n", " "), limit)
+
+
+def new(
+    width: float, height: float, rows: int = 1, columns: int = 1, **options: object
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure of its own, apart from pyplot's state, with a flat list of axes."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(rows, columns, squeeze=False, **options)
+    return figure, list(axes.flat)
+
+
+def show(media: MediaStore, figure: Figure, alt: str, *, dense: bool | None = None) -> Html:
+    """Put a figure onto a page.
+
+    Parameters
+    ----------
+    media
+        Where the picture goes.
+    figure
+        The figure.
+    alt
+        What it shows, for readers who do not see it.
+    dense
+        Whether to store pixels instead of lines; default: if it has more than 2000 marks.
+    """
+    dense = _marks(figure) > 2000 if dense is None else dense
+    suffix, metadata = (".png", {"Software": None}) if dense else (".svg", {"Date": None, "Creator": None})
+    buffer = io.BytesIO()
+    with look():
+        figure.savefig(buffer, format=suffix[1:], metadata=metadata, facecolor="white", dpi=110)
+    width, height = (round(96 * size) for size in figure.get_size_inches())
+    source = media.add(buffer.getvalue(), suffix)
+    image = element("img", src=source, alt=alt, width=width, height=height, loading="lazy")
+    return element("figure", image, class_="sc-figure")
+
+
+def _marks(figure: Figure) -> int:
+    marks = 0
+    for axes in figure.axes:
+        marks += sum(len(line.get_xdata()) for line in axes.lines)
+        marks += sum(len(collection.get_offsets()) for collection in axes.collections)
+        marks += sum(mesh.get_array().size for mesh in axes.collections if mesh.get_array() is not None)
+    return marks
