@@ -1,17 +1,12 @@
-"""What all tests share: a seeded generator, recordings, and a small suite that runs through the real command."""
+"""What all tests share: a seeded generator, recordings of people, and the real command."""
 
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-
-# The prediction engine imports these with the oracles' deprecated calls in between; our own warnings stay errors.
-warnings.filterwarnings("ignore", category=DeprecationWarning, module="audobject")
 
 
 @pytest.fixture
@@ -50,7 +45,7 @@ def soundcheck(
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def command():
     """The ``soundcheck`` command: ``command("run", "suite.yml", cwd=folder)``."""
     return soundcheck

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import soundcheck
 
-
 LIBRARY = Path(soundcheck.__file__).parent
 
 # One row a room, in the order of the flow; a module may import from its own row's left and from rows above.
@@ -13,7 +12,8 @@ ORDER = """
 escaping errors files seeds resources tasks text_table yaml_reader schema entries suite thresholds
 corpora.audio corpora.segments corpora.manifest corpora.audformat_db corpora.demo corpora.load
 augment
-models.base models.processes models.importing models.reference models.function models.table models.demo models.load
+models.base models.processes models.importing models.reference
+models.function models.table models.demo models.load
 predict
 metrics bootstrap balance verdicts
 media evaluation

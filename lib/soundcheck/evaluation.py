@@ -80,7 +80,8 @@ class Sample:
     segments
         Rows of the segment table.
     truth
-        Labels, shape ``(segments,)``; ``None`` if the family needs none.
+        Labels, shape ``(segments,)``; ``None`` if the corpus has none for the task. Complete if the family
+        needs labels, else possibly with gaps.
     answers, reference
         Predictions of the model and of the random reference model.
     blocks
@@ -204,8 +205,9 @@ class Evaluation:
     def _sample(self, corpus: CorpusView, task: Task, change: str) -> Sample:
         segments = corpus.segments
         truth, rows = None, np.arange(len(segments))
-        if self.family.label:
+        if task.name in segments.columns and segments[task.name].notna().any():
             truth = _array(segments[task.name], task)
+        if self.family.label:
             rows = np.flatnonzero(pd.notna(truth))
             missing = len(segments) - len(rows)
             if missing:

@@ -373,7 +373,7 @@ def _outcome(
         rows = frame[frame["model"] == name]
         passed, failed = int(rows["passed"].eq(True).sum()), int(rows["passed"].eq(False).sum())
         skipped = len(rows) - passed - failed
-        informative = rows[rows["reference_passed"].eq(False)]
+        informative = rows[verdicts.informative(rows)]
         told = f"{int(informative['passed'].eq(True).sum())} of {int(informative['passed'].notna().sum())}"
         lines.append(
             f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "

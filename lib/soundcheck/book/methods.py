@@ -11,6 +11,7 @@ from soundcheck.augment.registry import apply
 from soundcheck.book import pages
 from soundcheck.corpora import audio
 from soundcheck.corpora.demo import corpus as demo
+from soundcheck.escaping import heading
 from soundcheck.media import MediaStore
 from soundcheck.report import tables
 from soundcheck.report.html import Html, join
@@ -53,8 +54,12 @@ def cells(family: Family, own: Path, media: MediaStore, signal: np.ndarray | Non
             parts.append(pages.markdown("\n".join(words)))
         words.clear()
 
+    titled = False
     for line in path.read_text(encoding="utf-8").splitlines():
-        if line.strip() == THRESHOLDS:
+        if line.startswith("# ") and not titled:
+            titled = True
+            words.append(f"# {heading(family.title)}")
+        elif line.strip() == THRESHOLDS:
             flush()
             parts.append(pages.output(tables.threshold_table(family)))
         elif line.strip() == LISTENING:

@@ -43,13 +43,13 @@ def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
             join([element("p", element("strong", record["title"])), tables.synthetic_notice(synthetic)])
         ),
         pages.markdown(
-            "## Overview\n\nShare of tests passed, by model and family; below it the share among *informative* tests, "
-            "those that the random reference model fails."
+            "## Overview\n\nShare of tests passed, by model and family; below it the share among "
+            "*informative* tests, those that the random reference model fails."
         ),
         pages.output(matrix(record, results)),
         pages.markdown(
-            "## Ranking\n\nThe pooled share counts every test once, so families with many tests lead it; the averaged "
-            "share gives every family the same weight."
+            "## Ranking\n\nThe pooled share counts every test once, so families with many tests lead it; the "
+            "averaged share gives every family the same weight."
         ),
         pages.output(ranking(record, results)),
         pages.markdown(

@@ -1,8 +1,8 @@
 """Pages as notebooks: trusted words as Markdown, everything that comes from data as escaped HTML output.
 
 Jupyter Book parses Markdown, so text from data must never get there: a label could include files or run code.
-Outputs are shown as they are, and :mod:`soundcheck.report.html` escapes what goes into them. Every page ends in
-a mark that names page and run; the finished site is searched for it.
+Outputs are shown as they are, and :mod:`soundcheck.report.html` escapes what goes into them. Every page ends
+in a mark that names page and run; the finished site is searched for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def output(html: Html) -> dict:
         "cell_type": "code",
         "execution_count": 1,
         "metadata": {"tags": ["remove-input"]},
-        "source": "",
+        "source": "show",  # never shown; MyST-NB drops a cell without source, outputs and all
         "outputs": [
             {
                 "output_type": "display_data",

@@ -160,7 +160,8 @@ def provenance_cells(record: Mapping) -> list[dict]:
     families = [[family["name"], family["title"], family["digest"][:16]] for family in record["families"]]
     return [
         pages.markdown(
-            "# Provenance\n\nWith what this book was made. The same suite on the same data gives the same results."
+            "# Provenance\n\nWith what this book was made. The same suite on the same data gives the same "
+            "results."
         ),
         pages.output(_facts(facts)),
         pages.markdown("## Versions"),

@@ -1,12 +1,13 @@
 """Reads audformat databases on disk without running anything that lies in them.
 
-audformat itself loads the header with a YAML loader that can execute code and prefers pickled tables, so neither
-is used here: the header is read with a safe loader, tables as text from CSV or Parquet, pickles are ignored.
+audformat itself loads the header with a YAML loader that can execute code and prefers pickled tables, so it
+is not used here: the header is read with a safe loader, tables as text from Parquet or CSV, never pickles.
 
 Conventions
 -----------
-- A column of ours comes from a column of a table (by its name, or by the name of its scheme), or, written with
-  a dot, from the labels of a scheme: ``speaker.gender`` is what the labels of the speakers say about gender.
+- A column of ours comes from a column of a table (by its name or its scheme's name) or, written with a dot,
+  from the labels of a scheme: ``speaker.gender`` is what the labels of the speakers say about gender, and
+  ``speaker.id`` is the label itself if they say nothing about ``id``.
   Labels are a dictionary in the header or a misc table.
 - Several tables are joined under our names: each segment once, cells filled from all; tables that contradict
   each other are refused.
@@ -166,16 +167,16 @@ class _Database:
             raise refuse(where, "the header has no tables", "Save the database again with audformat")
         return header
 
-    def read(self, name: str) -> tuple[str, TextTable]:
-        """Read a table by its id; CSV first, then Parquet, never a pickle."""
+    def read(self, name: str) -> TextTable:
+        """Read a table by its id; Parquet before CSV as audformat does, never a pickle."""
         if not name or any(part in name for part in ("/", "\\", "..", "\0")):
             raise refuse(
                 f"{self.shown}/{HEADER}, tables", f"{quoted(name)} is no name of a table", "Rename the table"
             )
-        for suffix in (".csv", ".parquet"):
+        for suffix in (".parquet", ".csv"):
             path = files.inside(self.root, f"db.{name}{suffix}")
             if path.exists():
-                return name, read_text_table(path, f"{self.shown}/db.{name}{suffix}")
+                return read_text_table(path, f"{self.shown}/db.{name}{suffix}")
         what = f"the table {quoted(name)} has neither a CSV nor a Parquet file; pickles are not read"
         raise refuse(f"{self.shown}/db.{name}.csv", what, "Save the database again with storage_format='csv'")
 
@@ -225,21 +226,22 @@ class _Database:
         columns = {
             column: str(about.get("scheme_id") or "") for column, about in self._columns(table).items()
         }
-        for name in (theirs or ours,):
-            if name in columns:
-                return name, columns[name], ""
-            for column, scheme in columns.items():
-                if name == scheme:
-                    return column, scheme, ""
+        name = theirs or ours
+        if name in columns:
+            return name, columns[name], ""
+        for column, scheme in columns.items():
+            if name == scheme:
+                return column, scheme, ""
         paths = [theirs] if theirs else [f"speaker.{field}" for field in ATTRIBUTES.get(ours, ())]
         for path in paths:
             for column, scheme in columns.items():
+                labels = self.labels(scheme) or {}
                 for prefix in (column, scheme):
                     field = path.removeprefix(f"{prefix}.")
-                    if field != path and any(
-                        field in label for label in (self.labels(scheme) or {}).values()
-                    ):
+                    if field != path and any(field in label for label in labels.values()):
                         return column, scheme, field
+                    if field == "id" and field != path:
+                        return column, scheme, ""
         return None
 
     def labels(self, scheme: str | None) -> dict[str, dict[str, str]] | None:
@@ -261,7 +263,7 @@ class _Database:
         if isinstance(labels, list):
             return {str(name): {} for name in labels}
         if isinstance(labels, str) and labels in self.misc:
-            _, table = self.read(labels)
+            table = self.read(labels)
             levels = self.misc[labels].get("levels")
             index = (
                 next(iter(levels))
@@ -325,7 +327,7 @@ def _seconds(text: str) -> str:
     if text == "NaT":
         return ""
     if not (match := _TIMEDELTA.fullmatch(text.strip())):
-        return text
+        return text.removesuffix(".0")  # as Parquet has it
     days, hours, minutes, seconds = (int(part or 0) for part in match.groups()[:4])
     fraction = (match[5] or "").rstrip("0")
     whole = ((days * 24 + hours) * 60 + minutes) * 60 + seconds

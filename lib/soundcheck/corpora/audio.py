@@ -7,7 +7,7 @@ Conventions
   encodings by list; libsndfile decodes all of them. audiofile would choose by the extension and call other
   programs for what it does not know, so it writes files here but does not open those of others.
 - Nothing is opened that is not a regular file, and no sample is read before length and rate are bearable.
-- libsndfile trusts headers and repairs lengths silently, and some decoders start while a file is opened. So the
+- libsndfile trusts headers, repairs lengths silently and starts decoders while it opens a file. So the
   chunks of WAV and AIFF files are walked here first: encoding, promised and real length.
 """
 
@@ -33,8 +33,7 @@ RATES = (1000, 768000)  # Hz
 LOUDEST = 1000.0  # largest sample of a float file that can be meant
 CANCELLED = 20.0  # dB that the mix of channels may lie below the loudest of them
 SHORTEST = 0.01  # seconds
-LFS = b"version https://git-lfs"
-FORMATS = {"WAV", "WAVEX", "RF64", "FLAC", "OGG", "MP3", "MPEG", "AIFF"}
+FORMATS = {"WAV", "WAVEX", "RF64", "FLAC", "OGG", "MP3", "AIFF"}
 SUBTYPES = {
     *("PCM_S8", "PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ALAW", "ULAW"),
     *("VORBIS", "OPUS", "MPEG_LAYER_III"),
@@ -43,7 +42,7 @@ SUBTYPES = {
 _SAMPLES = 1 << 20  # decoded at a time, all channels together
 _UNKNOWN = 1 << 60  # as many frames are "promised" by streams that do not know their length
 _CHUNKS = 10000  # that the walk through a file visits
-_STREAM = (0, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)  # lengths that streams write because they know no better
+_STREAM = (0, 2**32 - 1, 2**64 - 1)  # lengths that streams write because they know no better
 _WAV_TAGS = {1, 3, 6, 7, 0x55}  # integer, float, A-law, mu-law, MP3
 _EXTENSIBLE = 0xFFFE
 _AIFF_TAGS = {
@@ -94,13 +93,12 @@ def inspect(path: Path, limit_seconds: float) -> Facts:
     Facts
         Never raises for a bad file.
     """
-    reason = files.irregularity(path)
-    if reason:
+    if reason := files.irregularity(path):
         return Facts(problem=reason)
     try:
         with open(path, "rb") as file:
             content = files.digest(Path(path))
-            facts = _look(file, _size(file), limit_seconds)
+            facts = _look(file, limit_seconds)
     except OSError as error:
         return Facts(problem=error.strerror or "the file cannot be read")
     return dataclasses.replace(facts, digest=content)
@@ -115,10 +113,6 @@ class _Layout:
     there: int = 0
     unknown_at: int = -1
 
-    @property
-    def is_cut(self) -> bool:
-        return self.there < self.promised
-
 
 class _Bytes:
     """A file without a name, so that nothing is concluded from its extension.
@@ -129,8 +123,14 @@ class _Bytes:
     def __init__(self, file: io.BufferedReader, unknown_at: int = -1) -> None:
         self._file = file
         self._unknown_at = unknown_at
-        self.seek, self.tell = file.seek, file.tell
+        self.tell = file.tell
         file.seek(0)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        try:
+            return self._file.seek(offset, whence)
+        except (OSError, ValueError):  # a damaged header points before the beginning of the file
+            return self._file.seek(0)
 
     def read(self, size: int = -1) -> bytes:
         position = self._file.tell()
@@ -141,27 +141,23 @@ class _Bytes:
         return data
 
 
-def _size(file: io.BufferedReader) -> int:
-    return os.fstat(file.fileno()).st_size
-
-
-def _look(file: io.BufferedReader, size: int, limit_seconds: float) -> Facts:
+def _look(file: io.BufferedReader, limit_seconds: float) -> Facts:
     head = file.read(64)
     container = _container(head)
-    if size == 0:
+    if not head:
         return Facts(problem="0 bytes, the file is empty")
-    if head.startswith(LFS):
+    if head.startswith(b"version https://git-lfs"):
         return Facts(problem="this is a git-lfs pointer, not the sound; run git lfs pull")
     start = _after_tag(file, head)
     if not container or (start and _container(start) not in ("MP3", "FLAC") and any(start)):
         return Facts(problem="no audio format that is read here (WAV, FLAC, Ogg, MP3, AIFF)")
-    layout = _layout(file, container, size)
+    layout = _layout(file, container)
     if layout.problem:
         return Facts(problem=layout.problem)
-    exact = container != "MP3" or _knows_length(file)
+    slack = _slack(file) if container == "MP3" else 0
     try:
         with soundfile.SoundFile(_Bytes(file, layout.unknown_at)) as sound:
-            return _listen(sound, layout, exact, limit_seconds)
+            return _listen(sound, layout, slack, limit_seconds)
     except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
         return Facts(problem=f"the file cannot be decoded ({_plain(error)})")
 
@@ -185,33 +181,35 @@ def _container(head: bytes) -> str:
     return "MP3" if head[:3] == b"ID3" or frame_sync else ""
 
 
-def _after_tag(file: io.BufferedReader, head: bytes) -> bytes:
-    """Read on behind a tag of an MP3 file, where any format may hide; empty if there is no tag."""
-    if head[:3] != b"ID3" or len(head) < 10:
-        return b""
-    sizes = zip(head[6:10], (21, 14, 7, 0), strict=True)
-    file.seek(10 + sum((byte & 0x7F) << shift for byte, shift in sizes))
-    return file.read(256)
+def _after_tag(file: io.BufferedReader, data: bytes) -> bytes:
+    """Read on behind the tags of an MP3 file, where any format may hide; empty if there is none."""
+    position = 0
+    while data[:3] == b"ID3" and len(data) >= 10:
+        sizes = zip(data[6:10], (21, 14, 7, 0), strict=True)
+        position += 10 + sum((byte & 0x7F) << shift for byte, shift in sizes)
+        file.seek(position)
+        data = file.read(256)
+    return data if position else b""
 
 
-def _knows_length(file: io.BufferedReader) -> bool:
-    """Tell whether an MP3 file states its length; otherwise it is only estimated."""
+def _slack(file: io.BufferedReader) -> int:
+    """Give the frames that an MP3 file may lack: three blocks, or any if its length is only estimated."""
     file.seek(0)
     frame = _after_tag(file, head := file.read(256)) or head
-    return b"Xing" in frame or b"Info" in frame
+    return 3 * 1152 if b"Xing" in frame or b"Info" in frame else _UNKNOWN
 
 
-def _layout(file: io.BufferedReader, container: str, size: int) -> _Layout:
+def _layout(file: io.BufferedReader, container: str) -> _Layout:
     """Walk the chunks of a WAV or AIFF file; other containers have checks of their own in the decoder."""
     if container not in ("WAV", "AIFF"):
         return _Layout()
+    size = file.seek(0, os.SEEK_END)
     file.seek(0)
     form = file.read(4)
     order = ">" if form in (b"RIFX", b"FORM") else "<"
     whole = struct.unpack(f"{order}I", file.read(4))[0]
     aifc = file.read(4) == b"AIFC"
-    position, known, long = 12, False, 0
-    layout = _Layout()
+    position, known, long, layout = 12, False, 0, _Layout()
     for _ in range(_CHUNKS):
         file.seek(position)
         head = file.read(8)
@@ -222,7 +220,7 @@ def _layout(file: io.BufferedReader, container: str, size: int) -> _Layout:
         there = size - position - 8
         if name == b"ds64" and len(body) >= 16:
             long = struct.unpack("<Q", body[8:16])[0]
-        elif name == b"fmt " or name == b"COMM":
+        elif name in (b"fmt ", b"COMM"):
             known = True
             if problem := _encoding(name, body[:length], order, aifc):
                 return _Layout(problem=problem)
@@ -236,11 +234,8 @@ def _layout(file: io.BufferedReader, container: str, size: int) -> _Layout:
                 layout = dataclasses.replace(layout, unknown_at=unknown_at)
                 break
             layout = dataclasses.replace(layout, promised=length, there=min(there, length))
-            if (
-                rest > max(1000, length // 10)
-                and whole + 8 >= size
-                and not _is_chunk(file, size - rest, size, order)
-            ):
+            much = rest > max(1000, length // 10) and whole + 8 >= size
+            if much and not _is_chunk(file, size - rest, size, order):
                 layout = dataclasses.replace(layout, there=there)
         if position + 8 + length > size:
             break
@@ -270,8 +265,8 @@ def _encoding(name: bytes, body: bytes, order: str, aifc: bool) -> str:
     tag = struct.unpack(f"{order}H", body[:2])[0]
     if tag == _EXTENSIBLE and len(body) >= 26:
         tag = struct.unpack(f"{order}H", body[24:26])[0]
-    names = {2: "Microsoft ADPCM", 0x11: "IMA ADPCM", 0x31: "GSM 6.10"}
-    return "" if tag in _WAV_TAGS else f"the encoding {names.get(tag, f'{tag:#06x}')} is not read here"
+    named = {2: "MS ADPCM", 0x11: "IMA ADPCM", 0x31: "GSM"}.get(tag, f"{tag:#06x}")
+    return "" if tag in _WAV_TAGS else f"the encoding {named} is not read here"
 
 
 def _pieces(sound: soundfile.SoundFile, frames: int = _UNKNOWN) -> Iterator[np.ndarray]:
@@ -282,7 +277,7 @@ def _pieces(sound: soundfile.SoundFile, frames: int = _UNKNOWN) -> Iterator[np.n
         yield piece
 
 
-def _listen(sound: soundfile.SoundFile, layout: _Layout, exact: bool, limit_seconds: float) -> Facts:
+def _listen(sound: soundfile.SoundFile, layout: _Layout, slack: int, limit_seconds: float) -> Facts:
     """Decode a sound in pieces and judge it."""
     rate, channels, promised = sound.samplerate, sound.channels, sound.frames
     known = Facts(sampling_rate=rate, channels=channels)
@@ -307,13 +302,12 @@ def _listen(sound: soundfile.SoundFile, layout: _Layout, exact: bool, limit_seco
         power += (wide**2).sum(axis=0)
         mixed += float((wide.mean(axis=1) ** 2).sum())
     known = dataclasses.replace(known, frames=frames, duration=frames / rate)
-    cut = _cut(layout, frames, promised, rate, exact)
-    problem, notice = "", ""
+    problem = notice = ""
     if not finite:
         problem = "samples that are not numbers (NaN or infinite)"
     elif frames / rate > limit_seconds:
         problem = f"longer than the limit of {limit_seconds:g} s"
-    elif cut:
+    elif cut := _cut(layout, frames, promised, rate, slack):
         problem = cut
     elif frames == 0:
         problem = "0 samples"
@@ -328,23 +322,19 @@ def _listen(sound: soundfile.SoundFile, layout: _Layout, exact: bool, limit_seco
     return dataclasses.replace(known, problem=problem, notice=notice)
 
 
-def _cut(layout: _Layout, frames: int, promised: int, rate: int, exact: bool) -> str:
+def _cut(layout: _Layout, frames: int, promised: int, rate: int, slack: int) -> str:
     """Say that a file holds less sound than its header promises, or more."""
     wanted, there = promised, frames
     if layout.there != layout.promised:
         if not frames:
-            lengths = f"the header promises {layout.promised} bytes, {layout.there} are there"
-            return f"the file is cut (truncated): {lengths}"
-        unit = frames / min(layout.there, layout.promised)
+            return f"the file is cut (truncated): {layout.there} of {layout.promised} bytes are there"
+        unit = frames / max(1, min(layout.there, layout.promised))
         wanted, there = layout.promised * unit, layout.there * unit
-    elif not exact or promised >= _UNKNOWN or there >= wanted:
+    elif promised >= _UNKNOWN or there + slack >= wanted:
         return ""
-    if there > wanted:
-        start = "the lengths in the file contradict each other"
-    elif there < wanted:
-        start = "the file is cut (truncated)"
-    else:
-        return ""
+    start = (
+        "the file is cut (truncated)" if there < wanted else "the lengths in the file contradict each other"
+    )
     return f"{start}: the header promises {wanted / rate:.3f} s, {there / rate:.3f} s are there"
 
 
@@ -375,11 +365,10 @@ def read(
     OSError, soundfile.LibsndfileError
         If the file vanished or changed meanwhile.
     """
-    reason = files.irregularity(path)
-    if reason:
+    if reason := files.irregularity(path):
         raise OSError(f"the audio cannot be read: {reason}")
     with open(path, "rb") as file:
-        layout = _layout(file, _container(file.read(64)), _size(file))
+        layout = _layout(file, _container(file.read(64)))
         if layout.problem:
             raise OSError(f"the audio cannot be read: {layout.problem}")
         with soundfile.SoundFile(_Bytes(file, layout.unknown_at)) as sound:

@@ -375,6 +375,10 @@ def _tell(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) ->
             missing = int(table[name].isna().sum())
             if missing:
                 notices.append(f"{missing} of {len(table)} segments have no label for {name}")
+    if "sex" in table.columns:
+        missing = int(table["sex"].isna().sum())
+        if missing:
+            notices.append(f"{missing} of {len(table)} segments have no sex: not in comparisons of sexes")
     if "speaker" in table.columns and "sex" in table.columns:
         sexes = table.groupby("speaker")["sex"].nunique()
         two = sorted(str(name) for name in sexes[sexes > 1].index)

@@ -103,9 +103,9 @@ def verdict_table(frame: pd.DataFrame, *, caption: str = "") -> Html:
         What the table shows.
     """
     several = frame["corpus"].nunique() > 1
-    columns = ["corpus"] if several else []
-    columns += ["task", "test", "label", "value", "95 % interval", "segments", "blocks", "threshold"]
-    columns += ["verdict", "certainty", "random"]
+    labelled = (frame["label"] != "").any()
+    columns = (["corpus"] if several else []) + ["task", "test"] + (["label"] if labelled else [])
+    columns += ["value", "95 % interval", "segments (blocks)", "threshold", "verdict", "certainty", "random"]
     rows = []
     for row in frame.itertuples():
         random = Html("")
@@ -114,15 +114,9 @@ def verdict_table(frame: pd.DataFrame, *, caption: str = "") -> Html:
             if row.reference_passed is True:
                 random = random + element("span", f" {REFERENCE}", class_="sc-uninformative")
         certainty = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} %"
-        cells = [row.task, row.test, row.label, number(row.value), interval(row)]
-        cells += [
-            int(row.segments),
-            int(row.blocks),
-            rule(row),
-            badge(row.passed, row.skipped),
-            certainty,
-            random,
-        ]
+        cells: list[object] = [row.task, row.test, *([row.label] if labelled else [])]
+        cells += [number(row.value), interval(row), f"{row.segments:,} ({row.blocks})", rule(row)]
+        cells += [badge(row.passed, row.skipped), certainty, random]
         rows.append([row.corpus, *cells] if several else cells)
     shown = table(rows, columns, caption=caption)
     few = (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any()

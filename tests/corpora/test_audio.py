@@ -1,0 +1,318 @@
+"""What files turn out to be, whatever they are called and whatever their headers say."""
+
+import io
+import os
+import signal
+import socket
+import struct
+
+import numpy as np
+import pytest
+import soundfile
+
+from soundcheck.corpora import audio
+
+RATE = 16000
+LIMIT = 3600.0
+TAG = b"ID3\x04\0\0\0\0\0\x14" + bytes(20)  # as MP3 files have it
+
+
+def tone(rate=RATE, seconds=1.0):
+    """Two partials below 3 kHz with soft ends, so that every rate and codec can carry them."""
+    time = np.arange(round(rate * seconds)) / rate
+    sound = 0.3 * np.sin(2 * np.pi * 440 * time) + 0.1 * np.sin(2 * np.pi * 1500 * time)
+    return (sound * np.sin(np.pi * time / seconds) ** 2).astype(np.float32)
+
+
+def encode(form="WAV", subtype="PCM_16", sound=None, rate=RATE):
+    buffer = io.BytesIO()
+    soundfile.write(buffer, tone(rate) if sound is None else sound, rate, format=form, subtype=subtype)
+    return buffer.getvalue()
+
+
+def wav(length=None, whole=None, rate=RATE, tag=1, samples=RATE):
+    """Write a WAV file by hand: the lengths that it states, its rate and its encoding."""
+    data = np.round(tone(seconds=samples / RATE) * 32767).astype("<i2").tobytes()
+    length = len(data) if length is None else length
+    whole = 36 + len(data) if whole is None else whole
+    head = struct.pack("<4sI4s4sIHHIIHH", b"RIFF", whole, b"WAVE", b"fmt ", 16, tag, 1, rate, 2 * rate, 2, 16)
+    return head + struct.pack("<4sI", b"data", length) + data
+
+
+@pytest.fixture
+def inspect(tmp_path):
+    def look(content, name="sound.wav", limit=LIMIT):
+        (tmp_path / name).write_bytes(content)
+        facts = audio.inspect(tmp_path / name, limit)
+        assert str(tmp_path) not in facts.problem
+        return facts
+
+    return look
+
+
+@pytest.fixture
+def hurry():
+    """Fail a test that waits for a pipe for ever."""
+
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(10)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+ENCODINGS = [
+    *(("WAV", subtype) for subtype in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE")),
+    *(("WAV", subtype) for subtype in ("ALAW", "ULAW")),
+    *(("WAVEX", "PCM_24"), ("RF64", "PCM_16"), ("FLAC", "PCM_S8"), ("FLAC", "PCM_16"), ("FLAC", "PCM_24")),
+    *(("OGG", "VORBIS"), ("OGG", "OPUS"), ("MP3", "MPEG_LAYER_III")),
+    *(("AIFF", subtype) for subtype in ("PCM_S8", "PCM_16", "PCM_24", "FLOAT", "ALAW")),
+]
+
+
+@pytest.mark.parametrize("name", ["sound.wav", "sound.raw", "sound"])
+@pytest.mark.parametrize(("form", "subtype"), ENCODINGS)
+def test_same_sound_in_every_encoding_and_under_any_name(tmp_path, form, subtype, name):
+    path = tmp_path / name
+    path.write_bytes(encode(form, subtype))
+    facts = audio.inspect(path, LIMIT)
+    assert (facts.problem, facts.notice) == ("", "")
+    assert (facts.sampling_rate, facts.channels, facts.frames) == (RATE, 1, RATE)
+    signal_ = audio.read(path)
+    assert signal_.shape == (RATE,)
+    error = np.sqrt(np.mean((signal_ - tone()) ** 2)) / np.sqrt(np.mean(tone() ** 2))
+    assert error < (0.1 if subtype in ("VORBIS", "OPUS", "MPEG_LAYER_III", "PCM_U8", "PCM_S8") else 0.02)
+
+
+@pytest.mark.parametrize("rate", [8000, 11025, 22050, 44100, 48000, 192000])
+@pytest.mark.parametrize("channels", [1, 2, 6])
+def test_rates_and_channels(tmp_path, rate, channels):
+    path = tmp_path / "sound.wav"
+    path.write_bytes(encode(sound=np.tile(tone(rate)[:, None], channels), rate=rate))
+    facts = audio.inspect(path, LIMIT)
+    assert (facts.problem, facts.channels, facts.duration) == ("", channels, 1.0)
+    signal_ = audio.read(path)
+    assert (signal_.dtype, signal_.flags.c_contiguous) == (np.float32, True)
+    assert signal_.shape == (RATE,)
+    np.testing.assert_allclose(signal_, tone(), atol=0.01)
+
+
+@pytest.mark.parametrize("form", ["WAV", "FLAC", "AIFF"])
+def test_segments_are_parts_of_the_whole(tmp_path, form):
+    path = tmp_path / "sound"
+    path.write_bytes(encode(form))
+    whole = audio.read(path)
+    np.testing.assert_array_equal(audio.read(path, 0.25, 0.5), whole[4000:8000])
+    np.testing.assert_array_equal(audio.read(path, 0.25), whole[4000:])
+    np.testing.assert_array_equal(audio.read(path, end=0.25), whole[:4000])
+    np.testing.assert_array_equal(audio.read(path, float("nan"), float("nan")), whole)
+    assert len(audio.read(path, 0.5, 9.0)) == 8000
+    assert audio.read(path, 0.0, 1.0, sampling_rate=8000).shape == (8000,)
+
+
+def test_long_files_are_decoded_in_pieces(tmp_path, monkeypatch):
+    path = tmp_path / "sound.wav"
+    path.write_bytes(encode(sound=np.tile(tone()[:, None], 2)))
+    whole, facts = audio.read(path), audio.inspect(path, LIMIT)
+    monkeypatch.setattr(audio, "_SAMPLES", 1000)
+    np.testing.assert_array_equal(audio.read(path), whole)
+    assert audio.inspect(path, LIMIT) == facts
+
+
+# Headers and content ----------------------------------------------------------------------------------------
+
+
+def test_cut_wav_names_both_lengths(inspect):
+    facts = inspect(wav()[: 44 + 16000])
+    assert "cut (truncated): the header promises 1.000 s, 0.500 s are there" in facts.problem
+
+
+def test_wav_cut_behind_its_header(inspect):
+    assert "cut (truncated): 0 of 32000 bytes are there" in inspect(wav()[:44]).problem
+
+
+def test_huge_length_is_a_cut(inspect):
+    assert "the header promises 62500.000 s, 1.000 s are there" in inspect(wav(length=2_000_000_000)).problem
+
+
+def test_header_that_promises_too_little(inspect):
+    assert "promises 0.031 s, 1.000 s are there" in inspect(wav(length=1000)).problem
+
+
+@pytest.mark.parametrize("unknown", [0, 0xFFFFFFFF])
+def test_streams_that_know_no_length(inspect, tmp_path, unknown):
+    facts = inspect(wav(length=unknown, whole=unknown))
+    assert (facts.problem, facts.frames) == ("", RATE)
+    np.testing.assert_allclose(audio.read(tmp_path / "sound.wav"), tone(), atol=1e-4)
+
+
+def test_chunks_behind_the_sound_are_fine(inspect):
+    extra = b"LIST" + struct.pack("<I", 5000) + bytes(5000)
+    assert inspect(wav(whole=36 + 2 * RATE + len(extra)) + extra).frames == RATE
+
+
+def test_empty_sound_with_a_chunk_behind_it(inspect):
+    extra = b"LIST" + struct.pack("<I", 5000) + bytes(5000)
+    assert inspect(wav(length=0, whole=36 + len(extra), samples=0) + extra).problem == "0 samples"
+
+
+@pytest.mark.parametrize("form", ["RF64", "AIFF", "FLAC", "OGG", "MP3"])
+def test_other_cut_files(inspect, form):
+    subtype = {"OGG": "VORBIS", "MP3": "MPEG_LAYER_III"}.get(form, "PCM_16")
+    content = encode(form, subtype)
+    problem = inspect(content[: len(content) // 2]).problem
+    assert "cut" in problem or "decoded" in problem
+
+
+def test_tags_before_an_mp3(inspect):
+    assert inspect(2 * TAG + encode("MP3", "MPEG_LAYER_III")).problem == ""
+
+
+def test_flipped_bits_in_flac(inspect):
+    content = bytearray(encode("FLAC"))
+    content[len(content) // 2] ^= 0x10
+    assert "decoded" in inspect(bytes(content)).problem
+
+
+@pytest.mark.parametrize("rate", [1, 999, 768001, 2**31 - 1])
+def test_absurd_rates_before_reading(inspect, monkeypatch, rate):
+    monkeypatch.setattr(audio, "_pieces", lambda *_: pytest.fail("samples were read"))
+    assert f"{rate} Hz, allowed are 1000 to 768000 Hz" in inspect(wav(rate=rate)).problem
+
+
+def test_too_long_before_reading(inspect, monkeypatch):
+    assert inspect(wav(), limit=1.0).problem == ""
+    monkeypatch.setattr(audio, "_pieces", lambda *_: pytest.fail("samples were read"))
+    assert "more than the limit of 0.5 s" in inspect(wav(), limit=0.5).problem
+
+
+@pytest.mark.parametrize(("samples", "words"), [(0, "0 samples"), (1, "1 sample,"), (10, "10 samples")])
+def test_too_short(inspect, samples, words):
+    assert words in inspect(wav(samples=samples)).problem
+
+
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "NaN"), (-np.inf, "infinite"), (1e30, "absurd level")])
+def test_values_that_are_no_sound(inspect, value, words):
+    sound = tone()
+    sound[-1] = value
+    assert words in inspect(encode(subtype="FLOAT", sound=sound)).problem
+
+
+def test_loud_but_meant(inspect):
+    assert inspect(encode(subtype="FLOAT", sound=100 * tone())).problem == ""
+
+
+def test_channels_that_cancel(inspect):
+    facts = inspect(encode(sound=np.stack([tone(), -tone()], axis=1)))
+    assert facts.problem == ""
+    assert "the mix of its 2 channels" in facts.notice
+    assert inspect(encode(sound=np.stack([tone(), 0 * tone()], axis=1))).notice == ""
+    assert inspect(encode(sound=np.zeros((RATE, 2)))).notice == ""
+
+
+@pytest.mark.parametrize("tag", [2, 0x11, 0x31, 0x161])
+def test_encodings_are_refused_before_the_decoder_runs(inspect, monkeypatch, tag):
+    monkeypatch.setattr(soundfile, "SoundFile", lambda *_: pytest.fail("the decoder was called"))
+    assert "is not read here" in inspect(wav(tag=tag)).problem
+
+
+@pytest.mark.parametrize("form", ["MAT4", "MAT5", "PAF", "AU", "CAF", "W64", "VOC"])
+@pytest.mark.parametrize("tag", [b"", TAG, 2 * TAG])
+def test_containers_are_refused_before_the_decoder_runs(inspect, monkeypatch, form, tag):
+    content = tag + encode(form)
+    monkeypatch.setattr(soundfile, "SoundFile", lambda *_: pytest.fail("the decoder was called"))
+    assert "no audio format that is read here" in inspect(content).problem
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"#EXTM3U\n/etc/passwd\n", b"<html></html>", b"PK\x03\x04" + bytes(60), b"hello", b"\xff\xfeh\0"],
+)
+def test_other_content_named_wav(inspect, content):
+    assert inspect(content).problem
+
+
+def test_empty_file_and_pointer(inspect):
+    assert "empty" in inspect(b"").problem
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+    assert "git-lfs pointer" in inspect(pointer).problem
+    assert "run git lfs pull" in inspect(pointer).problem
+
+
+def test_damaged_headers_never_raise(inspect, rng):
+    for form, subtype in (("WAV", "PCM_16"), ("AIFF", "PCM_16"), ("FLAC", "PCM_16"), ("OGG", "VORBIS")):
+        content = encode(form, subtype, tone(seconds=0.05))
+        for _ in range(60):
+            damaged = bytearray(content[: rng.integers(1, len(content) + 1)])
+            for position in rng.integers(0, min(80, len(damaged)), 3):
+                damaged[position] = rng.integers(256)
+            assert isinstance(inspect(bytes(damaged)), audio.Facts)
+
+
+# Paths ------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_no_file(tmp_path, hurry):
+    os.mkfifo(tmp_path / "pipe.wav")
+    (tmp_path / "folder.wav").mkdir()
+    (tmp_path / "zero.wav").symlink_to("/dev/zero")
+    (tmp_path / "loop.wav").symlink_to(tmp_path / "loop.wav")
+    (tmp_path / "dangling.wav").symlink_to(tmp_path / "nothing")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(tmp_path / "socket.wav"))
+    for name in ("pipe", "folder", "zero", "loop", "dangling", "socket", "missing"):
+        path = tmp_path / f"{name}.wav"
+        problem = audio.inspect(path, LIMIT).problem
+        assert problem and str(tmp_path) not in problem
+        with pytest.raises(OSError, match="cannot be read"):
+            audio.read(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "-rf.wav",
+        "a\nb.wav",
+        "100%.wav",
+        "#1?.wav",
+        " ä 漢.wav",
+        "'\"$(x).wav",
+        "no extension",
+        b"\xff\xfe.wav",
+    ],
+)
+def test_awkward_names(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(name)
+    with open(name, "wb") as file:
+        file.write(wav())
+    assert audio.inspect(name, LIMIT).problem == ""
+    assert audio.read(name).shape == (RATE,)
+
+
+def test_digest_follows_the_content(inspect):
+    first = inspect(wav(), "a.wav").digest
+    assert inspect(wav(), "b.flac").digest == first
+    assert inspect(wav() + b"\0\0", "a.wav").digest != first
+
+
+# Writing ----------------------------------------------------------------------------------------------------
+
+
+def test_write_and_read_back(tmp_path):
+    path = tmp_path / "sound.wav"
+    audio.write(path, tone(), RATE)
+    assert soundfile.info(path).subtype == "PCM_16"
+    np.testing.assert_allclose(audio.read(path), tone(), atol=1 / 32768)
+
+
+def test_flac_is_the_same_every_time_and_never_normalised():
+    sound = np.concatenate([0.01 * tone(), [2.0, -2.0]]).astype(np.float32)
+    content = audio.encode_flac(sound, RATE)
+    assert content == audio.encode_flac(sound, RATE)
+    back, rate = soundfile.read(io.BytesIO(content), dtype="float32")
+    assert rate == RATE
+    np.testing.assert_allclose(back, np.clip(sound, -1, 1), atol=1 / 16384)
