@@ -1,12 +1,17 @@
 """What all tests share: a seeded generator, recordings of people, and the real command."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background: children would inherit that they ignore an interruption.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

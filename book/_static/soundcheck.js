@@ -1,38 +1,86 @@
-// Makes tables sortable and long ones searchable; without it everything is there, in its first order.
+// Makes tables sortable and long ones searchable. Without it everything is there, in its first order.
 document.addEventListener("DOMContentLoaded", () => {
-  const text = (row, column) => (row.cells[column] ? row.cells[column].textContent.trim() : "");
-  const compare = (a, b) => {
-    const x = parseFloat(a.replace(/,/g, "")), y = parseFloat(b.replace(/,/g, ""));
-    return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b) : x - y;
+  const LONG = 8; // rows from which a table gets a search field
+
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    if (!cell) return "";
+    const given = cell.dataset.sort === undefined ? cell.textContent.trim() : cell.dataset.sort;
+    const number = Number(given.replace(/,/g, "").replace("−", "-"));
+    return given !== "" && Number.isFinite(number) ? number : given;
   };
-  document.querySelectorAll("table.sc-sortable").forEach((table) => {
+  const compare = (a, b) => {
+    if (a === "" || b === "") return (a === "") - (b === ""); // empty cells last
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return String(a).localeCompare(String(b), "en", { numeric: true });
+  };
+
+  const sortable = (table, rows) => {
     const body = table.tBodies[0];
-    const first = Array.from(body.rows);
     Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = head.textContent;
-      button.title = "Sort by this column";
+      button.title = "Sort: up, down, as it was";
       head.replaceChildren(button);
       button.addEventListener("click", () => {
-        const down = head.getAttribute("aria-sort") === "ascending";
+        const next = { ascending: "descending", descending: null }[head.getAttribute("aria-sort")];
+        const order = next === undefined ? "ascending" : next;
         table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const rows = first.slice().sort((a, b) => compare(text(a, column), text(b, column)));
-        body.replaceChildren(...(down ? rows.reverse() : rows));
+        const sorted = rows.slice();
+        if (order) {
+          head.setAttribute("aria-sort", order);
+          const sign = order === "ascending" ? 1 : -1;
+          sorted.sort((a, b) => {
+            const x = key(a, column), y = key(b, column);
+            return x === "" || y === "" ? compare(x, y) : sign * compare(x, y);
+          });
+        }
+        body.replaceChildren(...sorted);
       });
     });
-    if (first.length > 12) {
-      const field = document.createElement("input");
-      field.type = "search";
-      field.className = "sc-filter";
-      field.placeholder = "Filter rows";
-      field.setAttribute("aria-label", "Filter rows");
-      field.addEventListener("input", () => {
-        const wanted = field.value.toLowerCase();
-        first.forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(wanted); });
+  };
+
+  const filterable = (table, rows) => {
+    const tools = document.createElement("div");
+    tools.className = "sc-tools";
+    const field = document.createElement("input");
+    field.type = "search";
+    field.placeholder = "Filter rows";
+    field.setAttribute("aria-label", "Filter rows");
+    tools.append(field);
+    const choice = (text, keeps) => {
+      if (!rows.some((row) => !keeps(row)) || !rows.some(keeps)) return { checked: false, keeps };
+      const label = document.createElement("label");
+      const box = document.createElement("input");
+      box.type = "checkbox";
+      label.append(box, text);
+      tools.append(label);
+      return { get checked() { return box.checked; }, keeps };
+    };
+    const choices = table.querySelector(".sc-badge") ? [
+      choice("failed only", (row) => row.querySelector(".sc-fail")),
+      choice("informative only", (row) => !row.querySelector(".sc-uninformative")),
+    ] : [];
+    const told = document.createElement("output");
+    tools.append(told);
+    const update = () => {
+      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      rows.forEach((row) => {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word)) || choices.some((one) => one.checked && !one.keeps(row));
+        shown += !row.hidden;
       });
-      table.parentElement.before(field);
-    }
+      told.textContent = shown === rows.length ? "" : `${shown} of ${rows.length} rows`;
+    };
+    tools.addEventListener("input", update);
+    table.parentElement.before(tools);
+  };
+
+  document.querySelectorAll("table.sc-sortable").forEach((table) => {
+    const rows = Array.from(table.tBodies[0].rows);
+    sortable(table, rows);
+    if (rows.length >= LONG) filterable(table, rows);
   });
 });

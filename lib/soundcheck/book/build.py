@@ -30,6 +30,7 @@ from soundcheck.thresholds import Family
 
 WRITTEN = ("reading", "statistics", "reference_models", "data", "bibliography")
 LIMIT = 1800  # seconds that Jupyter Book may take
+MOST_OPEN = 60  # result pages above which the menu shows only those of the current model
 
 _MEDIA = re.compile(r"media/([0-9a-f]{20}\.[a-z0-9]+)")
 
@@ -133,11 +134,15 @@ def assemble(
         signal = methods.sample(output.cache, "full" if full else "small")
     for family in families:
         cells = methods.cells(family, suite_root, near, signal if family.changes else None, record["seed"])
+        cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
     names.append(pages.write(source, "all_results", subjects.all_results_cells(results), record))
     names.append(pages.write(source, "provenance", subjects.provenance_cells(record), record))
+    if any(entry["status"] != "ok" for entry in record["notebooks"]):
+        names.append(pages.write(source, "failures", subjects.failures_cells(record), record))
     for name in WRITTEN:
-        shutil.copyfile(share / "book" / f"{name}.md", source / f"{name}.md")
+        words = (share / "book" / f"{name}.md").read_text(encoding="utf-8")
+        names.append(pages.write_words(source, name, words, record))
     shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
     shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
     _configure(source, share, record)
@@ -149,6 +154,8 @@ def _configure(source: Path, share: Path, record: Mapping) -> None:
     """Write the configuration and the table of contents of this book."""
     configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
     configuration["title"] = heading(record["title"], "Soundcheck")
+    if len(record["notebooks"]) > MOST_OPEN:  # else the menu would make every page large
+        configuration["sphinx"]["config"]["html_theme_options"]["collapse_navbar"] = True
     files.write_text(source / "_config.yml", yaml.safe_dump(configuration, sort_keys=False))
     contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
     results = []
@@ -157,8 +164,10 @@ def _configure(source: Path, share: Path, record: Mapping) -> None:
         sections = [{"file": overview.result_page(entry["model"], entry["family"])} for entry in own]
         chapter = {"file": f"models/{model['slug']}"}
         results.append(chapter | ({"sections": sections} if sections else {}))
+    failed = any(entry["status"] != "ok" for entry in record["notebooks"])
+    failures = [{"file": "failures"}] if failed else []
     generated = [
-        {"caption": "Results", "chapters": [*results, {"file": "all_results"}]},
+        {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *failures]},
         {"caption": "Corpora", "chapters": [{"file": f"corpora/{c['slug']}"} for c in record["corpora"]]},
         {
             "caption": "Methods",

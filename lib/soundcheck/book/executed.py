@@ -74,7 +74,7 @@ def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
                 continue
             if not titled and source.startswith("# "):
                 source, titled = f"# {title}\n" + source.partition("\n")[2], True
-            cleaned.append(pages.markdown(source))
+            cleaned.append(pages.markdown(_writable(source)))
             if titled and failure:
                 cleaned += failure
                 failure = []
@@ -86,7 +86,7 @@ def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
                 "cell_type": "code",
                 "execution_count": cell.get("execution_count"),
                 "metadata": {"tags": [hidden]},
-                "source": "".join(cell["source"]),
+                "source": _writable("".join(cell["source"])) or "pass",  # without source outputs would vanish
                 "outputs": outputs,
             }
         )
@@ -96,7 +96,7 @@ def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
 
 
 def _failure(outcome: Mapping, out: Path) -> dict:
-    text = without_paths(_ANSI.sub("", outcome["error"]), out)
+    text = without_paths(_ANSI.sub("", outcome["error"]), out) or "no message"
     head = element("strong", "This notebook failed; its tests are missing from the results.")
     return pages.output(
         element("div", head, element("pre", text, limit=4000), class_="sc-error", role="alert")
@@ -119,7 +119,7 @@ def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int
         else:
             data = output.get("data", {})
             if "text/html" in data:
-                html = Html(_joined(data["text/html"]))
+                html = Html(without_paths(_writable(_joined(data["text/html"])), out))
             elif "image/png" in data:
                 source = f"data:image/png;base64,{_joined(data['image/png']).strip()}"
                 html = element("img", src=source, alt="Figure of the notebook")
@@ -137,6 +137,11 @@ def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int
         left = f"… {len(outputs) - MOST_OUTPUTS} outputs left out"
         kept += pages.output(element("p", left))["outputs"]
     return kept, room
+
+
+def _writable(text: str) -> str:
+    """Show lone surrogates and NUL as escapes; no file can hold them."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _text(output: Mapping) -> str:

@@ -101,16 +101,15 @@ def _references(html: Path, page: Path, parser: _Page) -> list[Problem]:
 
 def _leaks(html: Path, out: Path) -> list[Problem]:
     """Search all texts of the site for what belongs to this machine and not into a publication."""
-    words = {str(out): "the path of the output folder", str(Path.home()): "the path of the home folder"}
-    words[os.getcwd()] = "the path of the working folder"
+    words = {str(out): "the path of the output folder", os.getcwd(): "the path of the working folder"}
     host = socket.gethostname()
     for name, value in os.environ.items():
         if len(value) > 8 and SECRET.search(name.upper()):
             words[value] = f"the value of the environment variable {name}"
-    words = {word: what for word, what in words.items() if len(word) > 5 and word != "/root"}
-    patterns = (
-        {re.compile(rf"/(home|Users)/{re.escape(user_name())}\b"): "the user's name"} if user_name() else {}
-    )
+    words = {word: what for word, what in words.items() if len(word) > 5}
+    patterns = {re.compile(rf"{re.escape(str(Path.home()))}(?![\w-])"): "the path of the home folder"}
+    if user_name():
+        patterns[re.compile(rf"/(home|Users)/{re.escape(user_name())}\b")] = "the user's name"
     if len(host) > 5 and "." in host:
         words[host] = "the name of this computer"
     problems = []

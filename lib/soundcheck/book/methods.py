@@ -14,8 +14,8 @@ from soundcheck.corpora.demo import corpus as demo
 from soundcheck.escaping import heading
 from soundcheck.media import MediaStore
 from soundcheck.report import tables
-from soundcheck.report.html import Html, join
-from soundcheck.report.players import player, row
+from soundcheck.report.html import Html
+from soundcheck.report.players import player, row, settings
 from soundcheck.thresholds import Family
 
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
@@ -55,7 +55,8 @@ def cells(family: Family, own: Path, media: MediaStore, signal: np.ndarray | Non
         words.clear()
 
     titled = False
-    for line in path.read_text(encoding="utf-8").splitlines():
+    text = path.read_text(encoding="utf-8")
+    for line in text.splitlines():
         if line.startswith("# ") and not titled:
             titled = True
             words.append(f"# {heading(family.title)}")
@@ -69,6 +70,10 @@ def cells(family: Family, own: Path, media: MediaStore, signal: np.ndarray | Non
         else:
             words.append(line)
     flush()
+    if THRESHOLDS not in text:
+        words += ["", "## Tests and thresholds"]
+        flush()
+        parts.append(pages.output(tables.threshold_table(family)))
     return parts
 
 
@@ -79,8 +84,7 @@ def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int)
     ]
     for change in family.changes.values():
         changed, drawn = apply(change, signal, audio.SAMPLING_RATE, seed=seed, content=SAMPLE)
-        settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in drawn.items())
         shown.append(
-            player(media, changed, audio.SAMPLING_RATE, change.name, caption=settings, color="changed")
+            player(media, changed, audio.SAMPLING_RATE, change.name, caption=settings(drawn), color="changed")
         )
-    return join([row(shown)])
+    return row(shown)

@@ -8,10 +8,12 @@ import pandas as pd
 
 from soundcheck import files, verdicts
 from soundcheck.book import pages
+from soundcheck.bootstrap import FEW_BLOCKS
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 
 WORRIES = 12  # failed tests that the first page names
+MOST_LINKS = 50  # models that a method page links to
 
 
 def result_page(model: str, family: str) -> str:
@@ -19,8 +21,8 @@ def result_page(model: str, family: str) -> str:
     return f"results/{files.slug(model)}/{files.slug(family)}"
 
 
-def link(text: str, page: str) -> Html:
-    """Link to a page from the first page."""
+def link(text: str | Html, page: str) -> Html:
+    """Link to a page from a page in the top folder."""
     return element("a", text, href=f"{page}.html")
 
 
@@ -43,17 +45,20 @@ def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
             join([element("p", element("strong", record["title"])), tables.synthetic_notice(synthetic)])
         ),
         pages.markdown(
-            "## Overview\n\nShare of tests passed, by model and family; below it the share among "
-            "*informative* tests, those that the random reference model fails."
+            "## Overview\n\nTests passed, by model and family; below, the same among the *informative* "
+            "tests, those that the random reference model fails. [How to read a verdict](reading.md) says "
+            "more."
         ),
         pages.output(matrix(record, results)),
         pages.markdown(
             "## Ranking\n\nThe pooled share counts every test once, so families with many tests lead it; the "
-            "averaged share gives every family the same weight."
+            "averaged share gives every family the same weight. Models are in the order of the last column."
         ),
         pages.output(ranking(record, results)),
         pages.markdown(
-            "## What to worry about first\n\nFailed informative tests, the surest verdicts first."
+            "## What to worry about first\n\nFailed informative tests: the surest verdicts first, and among "
+            "them those that miss their threshold by most. Verdicts on few blocks (†) come last, because "
+            "their certainty is too high."
         ),
         pages.output(worries(record, results)),
         pages.markdown("## What is missing"),
@@ -74,12 +79,25 @@ def matrix(record: Mapping, results: pd.DataFrame) -> Html:
                 cells.append("–")
                 continue
             own = results[(results["model"] == key[0]) & (results["family"] == key[1])]
-            text = tables.share(own) if status[key] == "ok" else "failed to run"
-            inner = tables.share(own[verdicts.informative(own)]) if status[key] == "ok" else ""
-            small = element("small", f"informative: {inner}") if inner else Html("")
-            cells.append(join([link(text, result_page(*key)), element("br"), small]))
+            if status[key] != "ok":
+                cells.append(link("✗ failed to run", result_page(*key)))
+                continue
+            shown = link(tables.share_bar(own), result_page(*key))
+            inner = tables.share_bar(own[verdicts.informative(own)])
+            pair = [shown, element("small", "informative:"), inner]
+            cells.append(element("div", *pair, class_="sc-pair"))
         rows.append(cells)
     return tables.table(rows, ["model", *(family["title"] for family in families)], sortable=False)
+
+
+def tested(record: Mapping, family: str) -> Html:
+    """Link from a method page to the results of its family."""
+    models = [entry["model"] for entry in record["notebooks"] if entry["family"] == family][:MOST_LINKS]
+    if not models:
+        return element("p", "No model of this book was tested with this family.")
+    links = [element("a", name, href=f"../{result_page(name, family)}.html") for name in models]
+    parts = [part for one in links for part in (one, Html(", "))][:-1]
+    return element("p", element("strong", "Results: "), *parts)
 
 
 def ranking(record: Mapping, results: pd.DataFrame) -> Html:
@@ -96,9 +114,11 @@ def ranking(record: Mapping, results: pd.DataFrame) -> Html:
             total.informative.share,
             total.informative.family_share,
         ]
-        counts = f"{total.all.passed} / {total.all.failed} / {total.all.skipped}"
+        counts = tables.Cell(
+            f"{total.all.passed} / {total.all.failed} / {total.all.skipped}", total.all.passed, "sc-rule"
+        )
         order = [-1.0 if share is None else share for share in (shares[3], shares[1])]
-        entries.append((order, [name, counts, *(percent(share) for share in shares)]))
+        entries.append((order, [name, counts, *map(_percent_cell, shares)]))
     entries.sort(key=lambda entry: entry[0], reverse=True)
     columns = ["model", "passed / failed / skipped", "pooled", "averaged over families"]
     columns += ["pooled, informative", "averaged, informative"]
@@ -110,31 +130,38 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
+def _percent_cell(share: float | None) -> tables.Cell:
+    return tables.Cell(percent(share), share, "sc-number")
+
+
 def worries(record: Mapping, results: pd.DataFrame) -> Html:
     """Name the surest failures of models that are not random."""
     random = [model["name"] for model in record["models"] if model["kind"] == "random"]
     failed = results[
         results["passed"].eq(False) & verdicts.informative(results) & ~results["model"].isin(random)
     ]
-    failed = failed.sort_values(["certainty", "model", "family", "test"], ascending=[False, True, True, True])
+    miss = (failed["value"].abs() - failed["threshold"].abs()).abs() / (failed["high"] - failed["low"])
+    failed = failed.assign(few=failed["blocks"] < FEW_BLOCKS, miss=miss.replace(float("inf"), 1e9))
+    order = {"few": True, "certainty": False, "miss": False, "model": True, "family": True, "test": True}
+    failed = failed.sort_values(list(order), ascending=list(order.values()), kind="stable")
     if failed.empty:
         return element("p", "No informative test failed.")
     rows = []
     for row in failed.head(WORRIES).itertuples():
-        name = " · ".join(part for part in (row.task, row.test, row.label) if part)
-        value = f"{row.value:.3f}" + (f" ({tables.interval(row)})" if tables.interval(row) else "")
+        name = " · ".join(part for part in (row.task, row.test, tables.label(row.label)) if part)
         sure = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} %"
         cells = [
             row.model,
-            link(name, result_page(row.model, row.family)),
+            tables.Cell(link(name, result_page(row.model, row.family)), name, "sc-wide"),
             row.corpus,
-            value,
-            tables.rule(row),
-            sure,
+            tables.Cell(tables.number(row.value, threshold=row.threshold), row.value, "sc-number"),
+            tables.Cell(tables.interval(row), None, "sc-rule"),
+            tables.Cell(tables.rule(row), row.threshold, "sc-rule"),
+            tables.Cell(sure, None if pd.isna(row.certainty) else row.certainty, "sc-number"),
         ]
         rows.append(cells)
     more = len(failed) - len(rows)
-    columns = ["model", "test", "corpus", "value (95 % interval)", "threshold", "certainty"]
+    columns = ["model", "test", "corpus", "value", "95 % interval", "threshold", "certainty"]
     shown = tables.table(rows, columns)
     rest = element("p", f"{more} more failed: see ", link("all results", "all_results")) if more else Html("")
     return join([shown, rest])

@@ -2,7 +2,7 @@
 
 Jupyter Book parses Markdown, so text from data must never get there: a label could include files or run code.
 Outputs are shown as they are, and :mod:`soundcheck.report.html` escapes what goes into them. Every page ends
-in a mark that names page and run; the finished site is searched for it.
+in a mark that names page and run, written pages included; the finished site is searched for it.
 """
 
 from __future__ import annotations
@@ -39,10 +39,16 @@ def output(html: Html) -> dict:
     }
 
 
-def mark(name: str, record: Mapping) -> dict:
-    """Make the last cell of a page: the mark by which the finished page is known."""
+def mark(name: str, record: Mapping) -> Html:
+    """Make the last line of a page: the mark by which the finished page is known."""
     text = f"Soundcheck {record['version']}, run {record['run']}"
-    return output(element("div", text, class_=f"{MARK} sc-footer", data_page=name, data_run=record["run"]))
+    return element("div", text, class_=f"{MARK} sc-footer", data_page=name, data_run=record["run"])
+
+
+def write_words(folder: Path, name: str, text: str, record: Mapping) -> str:
+    """Write a page of our own words, never of text from data; returns its name."""
+    files.write_text(folder / f"{name}.md", f"{text}\n\n```{{raw}} html\n{mark(name, record)}\n```\n")
+    return name
 
 
 def write(folder: Path, name: str, cells: Sequence[dict], record: Mapping) -> str:
@@ -59,7 +65,7 @@ def write(folder: Path, name: str, cells: Sequence[dict], record: Mapping) -> st
     record
         The run's record.
     """
-    cells = [*cells, mark(name, record)]
+    cells = [*cells, output(mark(name, record))]
     numbered = [dict(cell, id=f"cell-{number}") for number, cell in enumerate(cells)]
     notebook = {
         "cells": numbered,

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from soundcheck import files
+from soundcheck import files, verdicts
 from soundcheck.book import pages
+from soundcheck.book.overview import result_page
 from soundcheck.corpora import audio
 from soundcheck.corpora.segments import Corpus
 from soundcheck.escaping import heading
@@ -19,7 +20,7 @@ from soundcheck.tasks import Task
 
 LISTED = 200  # items that a page lists before it only counts
 EXAMPLES = 4  # segments of a corpus to listen to
-MOST_ROWS = 2000  # rows of the results table that a page shows
+MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
 
 
 def model_cells(model: Mapping, record: Mapping, results: pd.DataFrame, media: MediaStore) -> list[dict]:
@@ -45,13 +46,19 @@ def model_cells(model: Mapping, record: Mapping, results: pd.DataFrame, media: M
         if len(rows):
             page = f"../results/{model['slug']}/{files.slug(family['name'])}.html"
             name = element("a", family["title"], href=page)
-            families.append([name, family["question"], tables.share(rows), int(rows["passed"].isna().sum())])
+            told = rows[verdicts.informative(rows)]
+            skipped = int(rows["passed"].isna().sum())
+            families.append(
+                [name, family["question"], tables.share_bar(rows), tables.share_bar(told), skipped]
+            )
     cells = [
         pages.markdown(f"# Model {heading(model['name'])}"),
         pages.output(_facts(facts)),
         pages.output(tables.notes(model["notes"])),
         pages.markdown("## Results by family"),
-        pages.output(tables.table(families, ["family", "question", "tests passed", "skipped"])),
+        pages.output(
+            tables.table(families, ["family", "question", "passed", "informative passed", "skipped"])
+        ),
     ]
     if own["value"].notna().any():
         cells.append(pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."))
@@ -130,20 +137,48 @@ def _examples(corpus: Corpus, media: MediaStore) -> Html:
 
 
 def all_results_cells(results: pd.DataFrame) -> list[dict]:
-    """Make the page of all rows, with the way to the file."""
-    rows = []
-    for result in results.head(MOST_ROWS).itertuples():
-        name = " · ".join(part for part in (result.test, result.label) if part)
-        cells = [result.model, result.corpus, result.family, result.task, name, tables.number(result.value)]
-        cells += [tables.interval(result), tables.rule(result), tables.badge(result.passed, result.skipped)]
+    """Make the page of all rows, as many as a page can hold, with the way to the file."""
+    rows: list[list] = []
+    size = 0
+    for result in results.itertuples():
+        where = element("a", result.family, href=f"{result_page(result.model, result.family)}.html")
+        name = " · ".join(part for part in (result.test, tables.label(result.label)) if part)
+        value = None if pd.isna(result.value) else result.value
+        cells = [
+            result.model,
+            result.corpus,
+            where,
+            result.task,
+            name,
+            tables.Cell(tables.number(result.value, threshold=result.threshold), value, "sc-number"),
+            tables.interval(result),
+            tables.rule(result),
+            tables.badge(result.passed, result.skipped),
+        ]
+        size += len(str(tables.table([cells], [""])))
+        if size > MOST_BYTES:
+            break
         rows.append(cells)
     columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "threshold", "verdict"]
-    file = element("p", "The same table as a file: ", element("a", "results.csv", href="results.csv"), ".")
-    more = Html("")
-    if len(results) > MOST_ROWS:
-        more = element("p", f"{len(results) - MOST_ROWS} more rows are in the file.")
+    links = [element("a", file, href=file) for file in ("results.csv", "left_out.csv")]
+    file = element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")
+    more = Html()
+    if len(results) > len(rows):
+        more = element("p", f"{len(results) - len(rows):,} more rows are in the file.")
     shown = join([file, tables.table(rows, columns), more])
     return [pages.markdown("# All results"), pages.output(shown)]
+
+
+def failures_cells(record: Mapping) -> list[dict]:
+    """Make the page of notebooks that failed; their tests are skipped rows of the results."""
+    rows = []
+    for entry in record["notebooks"]:
+        if entry["status"] != "ok":
+            page = f"{result_page(entry['model'], entry['family'])}.html"
+            name = element("a", f"{entry['model']}: {entry['family']}", href=page)
+            rows.append([name, entry["status"], entry["error"].splitlines()[0] if entry["error"] else ""])
+    words = "# Failed notebooks\n\nTheir tests count as skipped. Each page shows how far its notebook came."
+    return [pages.markdown(words), pages.output(tables.table(rows, ["notebook", "how", "error"]))]
 
 
 def provenance_cells(record: Mapping) -> list[dict]:

@@ -1,6 +1,8 @@
-"""Figures that families share: pure functions of arrays and of rows of the results table.
+"""Figures of arrays that families share: truth, predictions and labels.
 
-Every function returns a :class:`matplotlib.figure.Figure` for :func:`show`; missing values are left out.
+Every function returns a :class:`matplotlib.figure.Figure` for :func:`show`; missing values are left out, and
+input without any value gives empty axes. Figures of rows of the results table come from
+:mod:`soundcheck.report.verdict_figures` and are offered here, too.
 """
 
 from __future__ import annotations
@@ -9,13 +11,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from soundcheck.metrics.change import TOLERANCE
-from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new, show
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new, show
+from soundcheck.report.verdict_figures import group_difference, intervals, unchanged_overview
 
 __all__ = [
     "confusion_matrix",
@@ -28,124 +28,20 @@ __all__ = [
     "unchanged_overview",
 ]
 
-MOST_ROWS = 60
-UNCHANGED = "Percentage Unchanged Predictions "
-PASS = Line2D([], [], marker="o", color=GREEN, linestyle="none", label="pass")
-FAIL = Line2D([], [], marker="^", color=RED, linestyle="none", label="fail")
-RANDOM = Line2D(
-    [], [], marker="D", color=GREY, markerfacecolor="none", linestyle="none", label="random model"
-)
-
-
-def intervals(frame: pd.DataFrame) -> Figure:
-    """Draw each value with its interval, its threshold and the random reference, one row a test."""
-    rows = _judged(frame)
-    left_out = max(0, len(rows) - MOST_ROWS)
-    if left_out:
-        rows = rows.assign(failed=rows["passed"].eq(False)).sort_values(
-            "failed", ascending=False, kind="stable"
-        )
-        rows = rows.head(MOST_ROWS).sort_index()
-    with look():
-        figure, (axes,) = new(8.5, 1.2 + 0.26 * max(1, len(rows)))
-        _rows(axes, rows, [_row_name(row, frame) for row in rows.itertuples()])
-        for y, row in enumerate(rows.itertuples()):
-            for side in (-1, 1) if "|" in row.rule else (1,):
-                axes.plot([side * row.threshold] * 2, [y - 0.4, y + 0.4], color=ORANGE, linewidth=2)
-        title = f"The {MOST_ROWS} of {MOST_ROWS + left_out} tests, failed ones first" if left_out else ""
-        axes.set_title(title, loc="left", fontsize=9)
-        axes.set_xlabel("value with 95 % interval")
-        handles = [PASS, FAIL, Line2D([], [], color=ORANGE, linewidth=2, label="threshold"), RANDOM]
-        figure.legend(handles=handles, loc="outside upper right", ncols=4, fontsize=9)
-    return figure
-
-
-def group_difference(frame: pd.DataFrame) -> Figure:
-    """Draw the difference of each group from all, with the band that the threshold allows."""
-    rows = _judged(frame)
-    tasks = list(dict.fromkeys(rows["task"])) or [""]
-    heights = [0.9 + 0.26 * max(1, int((rows["task"] == task).sum())) for task in tasks]
-    with look():
-        figure, panels = new(8.5, sum(heights) + 0.5, len(tasks), height_ratios=heights)
-        for axes, task in zip(panels, tasks, strict=True):
-            own = rows[rows["task"] == task]
-            names = [_row_name(row, frame, task=False) for row in own.itertuples()]
-            for y, row in enumerate(own.itertuples()):
-                axes.fill_betweenx(
-                    [y - 0.5, y + 0.5], -row.threshold, row.threshold, color=GREEN, alpha=0.12, lw=0
-                )
-            axes.axvline(0, color=GREY, linewidth=1)
-            _rows(axes, own, names)
-            reach = 1.1 * np.nanmax(np.abs([*axes.get_xlim(), 0.1]))
-            axes.set_xlim(-reach, reach)
-            axes.set_title(label(task), loc="left", fontweight="bold")
-            axes.set_xlabel("group below all  ←  difference  →  group above all")
-        band = Patch(color=GREEN, alpha=0.2, label="allowed")
-        figure.legend(handles=[PASS, FAIL, band, RANDOM], loc="outside upper right", ncols=4, fontsize=9)
-    return figure
-
-
-def unchanged_overview(frame: pd.DataFrame) -> Figure:
-    """Draw the share of unchanged predictions for each change, a panel a task; high shares are stretched."""
-    rows = _judged(frame)
-    rows = rows[rows["test"].str.startswith(UNCHANGED)]
-    tasks = list(dict.fromkeys(rows["task"])) or [""]
-    with look():
-        figure, panels = new(8.5, 2.6 * len(tasks) + 1.2, len(tasks), sharex=True)
-        for axes, task in zip(panels, tasks, strict=True):
-            own = rows[rows["task"] == task].sort_values(["test", "corpus"])
-            names = [label(test.removeprefix(UNCHANGED)) for test in own["test"]]
-            axes.set_yscale("function", functions=(_stretch, _unstretch))
-            for x, row in enumerate(own.itertuples()):
-                color, marker = (GREEN, "o") if row.passed else (RED, "^")
-                axes.plot([x, x], [100 * row.low, 100 * row.high], color=color, linewidth=2)
-                axes.plot(x, 100 * row.value, marker=marker, color=color, markersize=7)
-                axes.plot(x, 100 * row.reference, marker="D", markerfacecolor="none", color=GREY)
-            for threshold in own["threshold"].unique():
-                axes.axhline(100 * threshold, color=ORANGE, linewidth=1.5)
-            axes.set_ylim(0, 100.5)
-            axes.set_yticks([0, 50, 75, 90, 95, 100])
-            axes.set_ylabel("% unchanged")
-            axes.set_title(label(task), loc="left", fontweight="bold")
-            axes.set_xticks(range(len(names)), names, rotation=35, ha="right")
-        handles = [PASS, FAIL, Line2D([], [], color=ORANGE, linewidth=1.5, label="threshold"), RANDOM]
-        figure.legend(handles=handles, loc="outside upper right", ncols=4, fontsize=9)
-    return figure
-
-
-def _stretch(percent: np.ndarray) -> np.ndarray:
-    return np.exp(np.clip(np.asarray(percent, dtype=float), -50, 150) / 30)
-
-
-def _unstretch(height: np.ndarray) -> np.ndarray:
-    return 30 * np.log(np.maximum(np.asarray(height, dtype=float), 1e-6))
-
-
-def _judged(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[frame["value"].notna() & frame["threshold"].notna()].reset_index(drop=True)
-
-
-def _row_name(row: object, frame: pd.DataFrame, task: bool = True) -> str:
-    parts = [row.corpus] if frame["corpus"].nunique() > 1 else []
-    parts += ([row.task] if task else []) + [row.test, row.label]
-    return " · ".join(label(part, 45) for part in parts if part)
-
-
-def _rows(axes: Axes, rows: pd.DataFrame, names: Sequence[str]) -> None:
-    """Draw values, intervals and references, first row on top."""
-    for y, row in enumerate(rows.itertuples()):
-        color, marker = (GREEN, "o") if row.passed else (RED, "^")
-        if not pd.isna(row.low):
-            axes.plot([row.low, row.high], [y, y], color=color, linewidth=2)
-        axes.plot(row.value, y, marker=marker, color=color, markersize=6)
-        if not pd.isna(row.reference):
-            axes.plot(row.reference, y, marker="D", markerfacecolor="none", color=GREY, markersize=5)
-    axes.set_yticks(range(len(names)), names, fontsize=9)
-    axes.set_ylim(len(names) - 0.4, -0.6)
+MOST_CLASSES = 15  # of a confusion matrix or bar chart
+REACH = 0.35  # largest movement that :func:`shift` draws in its place
 
 
 def truth_and_prediction(truth: np.ndarray, prediction: np.ndarray, title: str = "") -> Figure:
-    """Draw predicted against true values with the least-squares line and the line of perfect agreement."""
+    """Draw predicted against true values with the least-squares line and the line of perfect agreement.
+
+    Parameters
+    ----------
+    truth, prediction
+        Values, nominally 0..1, ``(segments,)``; values outside -0.1..1.1 are beyond the axes and counted.
+    title
+        What is shown.
+    """
     truth, prediction = _numbers(truth, prediction)
     with look():
         figure, (axes,) = new(4.6, 4.4)
@@ -156,7 +52,9 @@ def truth_and_prediction(truth: np.ndarray, prediction: np.ndarray, title: str =
             ends = np.array([truth.min(), truth.max()])
             axes.plot(ends, slope * ends + offset, color=RED, linewidth=2)
         axes.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xlabel="truth", ylabel="prediction")
-        axes.set_title(label(title, 60), loc="left")
+        outside = int(((np.minimum(truth, prediction) < -0.1) | (np.maximum(truth, prediction) > 1.1)).sum())
+        note = f" ({outside} outside)" if outside else ""
+        axes.set_title(label(title, 40) + note, loc="left")
         axes.set_aspect("equal")
     return figure
 
@@ -168,25 +66,45 @@ def confusion_matrix(
     xlabel: str = "prediction",
     ylabel: str = "truth",
 ) -> Figure:
-    """Draw how often each class is taken for each other: row percentages, counts in brackets."""
-    known = list(labels)
-    pairs = [(t, p) for t, p in zip(truth, prediction, strict=True) if t in known and not pd.isna(p)]
-    columns = known + (["other"] if any(p not in known for _, p in pairs) else [])
+    """Draw how often each class is taken for each other: row percentages, counts in brackets.
+
+    Parameters
+    ----------
+    truth, prediction
+        Class names, ``(segments,)``; pairs with a missing value or a truth outside ``labels`` are left out,
+        predictions outside ``labels`` are counted in a column of their own.
+    labels
+        Classes in the order in which they are shown; beyond 15 of them, the most frequent ones.
+    xlabel, ylabel
+        What columns and rows are.
+    """
+    pairs = [(t, p) for t, p in zip(truth, prediction, strict=True) if not (pd.isna(t) or pd.isna(p))]
+    frequency = pd.Series([t for t, _ in pairs], dtype=object).value_counts(sort=True)
+    most = sorted(labels, key=lambda name: -frequency.get(name, 0))[:MOST_CLASSES]
+    known = {name: n for n, name in enumerate(name for name in labels if name in most)}
+    pairs = [(t, p) for t, p in pairs if t in known]
+    columns = list(known)
+    if any(p not in known for _, p in pairs):
+        columns.append("any other" if "other" in known else "other")
     counts = np.zeros((len(known), len(columns)), dtype=int)
     for t, p in pairs:
-        counts[known.index(t), columns.index(p) if p in known else -1] += 1
+        counts[known[t], known.get(p, -1)] += 1
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.zeros(counts.shape), where=totals > 0)
     with look():
-        figure, (axes,) = new(1.8 + 1.0 * len(columns), 1.2 + 0.8 * len(known))
-        axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        figure, (axes,) = new(3.0 + 0.9 * len(columns), 1.8 + 0.7 * len(known))
+        if known:
+            axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for y, x in np.ndindex(*counts.shape):
             color = "white" if shares[y, x] > 0.55 else "black"
             text = f"{100 * shares[y, x]:.0f} %\n({counts[y, x]})" if totals[y, 0] else "–"
             axes.text(x, y, text, ha="center", va="center", color=color)
-        axes.set_xticks(range(len(columns)), [label(name) for name in columns])
+        slanted = {"rotation": 35, "ha": "right"} if any(len(label(name)) > 9 for name in columns) else {}
+        axes.set_xticks(range(len(columns)), [label(name) for name in columns], **slanted)
         axes.set_yticks(range(len(known)), [label(name) for name in known])
-        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.set(xlabel=label(xlabel), ylabel=label(ylabel))
+        if len(known) < len(labels):
+            axes.set_title(f"the {len(known)} most frequent of {len(labels)} classes", loc="left", fontsize=9)
         axes.grid(visible=False)
     return figure
 
@@ -195,59 +113,89 @@ def shift(clean: np.ndarray, changed: np.ndarray, title: str = "") -> Figure:
     """Draw how far predictions move under a change, and the distributions before and after.
 
     Above: changed minus clean against clean, bins of 0.03 by 0.02, with the band that counts as unchanged;
-    movements beyond 0.35 are drawn at the edge. Below: both predictions, bins of 0.03.
+    movements beyond 0.35 are drawn at the edge and counted in the title. Below: both predictions, bins of
+    0.03, with a smooth density if they vary. Predictions outside 0..1 are drawn at its edges.
+
+    Parameters
+    ----------
+    clean, changed
+        Predictions for the clean and the changed signals, 0..1, ``(segments,)``.
+    title
+        Name of the change.
     """
     clean, changed = _numbers(clean, changed)
-    difference = np.clip(changed - clean, -0.3499, 0.3499)
-    beyond = int((np.abs(changed - clean) > 0.35).sum())
-    edges = np.arange(0, 1.031, 0.03)
+    movement = changed - clean
+    beyond = int((np.abs(movement) > REACH).sum())
+    edges, heights = 0.03 * np.arange(35), np.linspace(-REACH, REACH, 36)
+    clean, changed = np.clip(clean, 0, 1), np.clip(changed, 0, 1)
+    counts, _, _ = np.histogram2d(clean, np.clip(movement, -REACH, REACH), bins=[edges, heights])
     with look():
-        figure, (upper, lower) = new(6.2, 5.2, 2, sharex=True, height_ratios=[3, 2])
-        rows = np.arange(-0.35, 0.351, 0.02)
-        counts, _, _ = np.histogram2d(np.clip(clean, 0, 1), difference, bins=[edges, rows])
-        counts = np.where(counts > 0, counts, np.nan)
+        figure, (upper, lower) = new(6.2, 5.4, 2, sharex=True, height_ratios=[3, 2])
         upper.axhspan(-TOLERANCE, TOLERANCE, color=GREEN, alpha=0.15, lw=0)
-        mesh = upper.pcolormesh(edges, rows, counts.T, cmap="viridis_r", rasterized=True)
+        most = max(1, counts.max())  # equal limits would leave a colour bar without a range
+        filled = np.ma.masked_equal(counts.T, 0)
+        mesh = upper.pcolormesh(edges, heights, filled, cmap="viridis_r", vmin=0, vmax=most, rasterized=True)
         figure.colorbar(mesh, ax=upper, label="segments")
         upper.axhline(0, color=GREY, linestyle="--", linewidth=1)
-        upper.set(ylim=(-0.35, 0.35), ylabel="changed − clean")
+        upper.set(ylim=(-REACH, REACH), ylabel="changed − clean")
+        upper.text(1.01, TOLERANCE, "unchanged", color=GREEN, fontsize=8, ha="right", va="bottom")
         note = f" ({beyond} beyond the edge)" if beyond else ""
-        upper.set_title(label(title, 60) + note, loc="left")
-        lower.hist(np.clip(clean, 0, 1), bins=edges, color=RED, alpha=0.5, label="clean")
-        lower.hist(
-            np.clip(changed, 0, 1), bins=edges, histtype="step", linewidth=2, color=BLUE, label="changed"
-        )
-        lower.set(
-            xlim=(0, 1.02), xlabel="prediction for the clean signal; below: predictions", ylabel="segments"
-        )
+        upper.set_title(label(title, 50) + note, loc="left")
+        lower.hist(clean, bins=edges, color=RED, alpha=0.35, label="clean")
+        lower.hist(changed, bins=edges, histtype="step", linewidth=1.5, color=BLUE, label="changed")
+        for values, color, line in ((clean, RED, "-"), (changed, BLUE, "--")):
+            lower.plot(*_density(values), color=color, linestyle=line, linewidth=1.5)
+        lower.set(xlim=(0, 1.02), xlabel="above: clean prediction; below: both predictions")
+        lower.set_ylabel("segments")
         lower.legend(fontsize=9)
     return figure
 
 
+def _density(values: np.ndarray, width: float = 0.03) -> tuple[np.ndarray, np.ndarray]:
+    """Give a Gaussian kernel density (Scott's rule) in segments a bin; nothing for constant values."""
+    spread = values.std() if len(values) > 1 else 0.0
+    if spread < 1e-9:
+        return np.empty(0), np.empty(0)
+    bandwidth = max(0.005, spread * len(values) ** -0.2)
+    # Binned first: the cost does not grow with the number of segments.
+    counts, edges = np.histogram(values, bins=400, range=(0, 1))
+    places, centres = np.linspace(0, 1, 201), (edges[1:] + edges[:-1]) / 2
+    kernel = np.exp(-0.5 * ((places[:, np.newaxis] - centres) / bandwidth) ** 2)
+    return places, kernel @ counts * width / (bandwidth * np.sqrt(2 * np.pi))
+
+
 def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, Sequence[str]]) -> Figure:
-    """Draw the labels of a corpus: a histogram for each dimension, bars for classes.
+    """Draw the labels of a corpus: 20 bins of 0..1 for each dimension, bars for classes.
 
     Parameters
     ----------
     columns
-        Task -> labels, numbers in 0..1 or class names.
+        Task -> labels, numbers in 0..1 or class names; four tasks a line.
     classes
-        Task -> its classes, for classification tasks.
+        Task -> its classes, for classification tasks; beyond 15 of them, the most frequent ones are drawn.
     """
-    names = list(columns)
+    across = min(4, max(1, len(columns)))
+    down = max(1, -(-len(columns) // across))
     with look():
-        figure, panels = new(2.6 * max(1, len(names)), 2.4, 1, max(1, len(names)))
-        for axes, name in zip(panels, names, strict=False):
-            given = columns[name].dropna()
+        figure, panels = new(2.6 * across, 2.6 * down, down, across)
+        for axes in panels[len(columns) :]:
+            axes.set_axis_off()
+        for axes, (name, values) in zip(panels, columns.items(), strict=False):
+            title = label(name, 20)
             if name in classes:
-                counts = [int((given == one).sum()) for one in classes[name]]
-                axes.bar(range(len(counts)), counts, color=BLUE)
-                axes.set_xticks(
-                    range(len(counts)), [label(one, 12) for one in classes[name]], rotation=35, ha="right"
-                )
+                given = pd.Series(values, dtype=object).dropna()
+                counts = [(one, int((given == one).sum())) for one in classes[name]]
+                if len(counts) > MOST_CLASSES:
+                    title += f", {MOST_CLASSES} of {len(counts)} classes"
+                    counts = sorted(counts, key=lambda pair: -pair[1])[:MOST_CLASSES]
+                axes.bar(range(len(counts)), [count for _, count in counts], color=BLUE)
+                names = [label(one, 12) for one, _ in counts]
+                axes.set_xticks(range(len(names)), names, rotation=35, ha="right")
             else:
-                axes.hist(np.clip(given.to_numpy(dtype=float), 0, 1), bins=np.linspace(0, 1, 21), color=BLUE)
-            axes.set_title(label(name), loc="left")
+                (given,) = _numbers(values)
+                axes.hist(np.clip(given, 0, 1), bins=np.linspace(0, 1, 21), color=BLUE)
+                axes.set_xlim(0, 1)
+            axes.set_title(title, loc="left")
             axes.set_ylabel("segments")
     return figure
 

@@ -1,10 +1,25 @@
-"""HTML whose every text is escaped: the only place that makes HTML for pages."""
+"""HTML whose every text is escaped: the only place that makes HTML for pages.
+
+Conventions
+-----------
+- Texts and attribute values go through :func:`soundcheck.escaping.escape`; only :class:`Html` is kept as is.
+- Addresses are local or carry their content with them (``data:image/png``): a page loads and links nothing
+  from outside, whatever a label or a file is called.
+
+Public: :class:`Html`, :func:`element`, :func:`join`.
+"""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterable
 
 from soundcheck.escaping import escape
 
 _EMPTY = {"img", "br", "hr", "input", "source", "col"}  # elements without content
+_ADDRESSES = {"href", "src"}
+_SCHEME = re.compile(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*:|//)")
+_PICTURE = "data:image/png;base64,"
 
 
 class Html:
@@ -16,7 +31,7 @@ class Html:
         HTML that is safe already; only :func:`element` should make it.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str = "") -> None:
         self.text = text
 
     def __str__(self) -> str:
@@ -44,6 +59,11 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
         ``class_="x"`` becomes ``class``, ``data_run`` becomes ``data-run``; ``True`` stands for an attribute
         without value, ``None`` and ``False`` leave it out.
 
+    Raises
+    ------
+    ValueError
+        If an address leads out of the site.
+
     Examples
     --------
     >>> str(element("b", "<x>", title='"'))
@@ -52,6 +72,8 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
     written = ""
     for name, value in attributes.items():
         name = name.rstrip("_").replace("_", "-")
+        if name in _ADDRESSES and _SCHEME.match(str(value)) and not str(value).startswith(_PICTURE):
+            raise ValueError(f"the address {str(value)[:40]!r} leads out of the site")
         if value is True:
             written += f" {name}"
         elif value is not None and value is not False:
@@ -62,6 +84,6 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
     return Html(f"<{tag}{written}>{inside}</{tag}>")
 
 
-def join(parts: list[Html] | tuple[Html, ...]) -> Html:
+def join(parts: Iterable[Html]) -> Html:
     """Put several pieces one after the other."""
     return Html("".join(part.text for part in parts))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import audplot
 import matplotlib.pyplot as plt
 import numpy as np
 
 from soundcheck.augment.level import decibel, peak, rms
-from soundcheck.corpora.audio import encode_flac
+from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
 from soundcheck.media import MediaStore
 from soundcheck.report.html import Html, element, join
 
-COLORS = {"original": "#d1495b", "changed": "#2b6cb0"}
+COLORS = {"original": "#e13b41", "changed": "#3277b4"}
+_SIZE, _DPI = (4.0, 1.4), 90
+_WIDTH, _HEIGHT = round(_SIZE[0] * _DPI), round(_SIZE[1] * _DPI)
+_UNITS = {"frequency": "Hz", "cutoff": "Hz"}
 
 
 def player(
@@ -46,16 +49,53 @@ def player(
     sound = media.add(encode_flac(signal, sampling_rate), ".flac")
     picture = media.add(_waveform(signal, COLORS[color]), ".png")
     level = f"{seconds:.2f} s, peak {decibel(peak(signal)):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
+    level = level.replace("-", "−")
     if peak(signal) > 1:
         level += ", clipped by the file format"
     return element(
         "figure",
         element("strong", label),
-        element("img", src=picture, alt=f"Waveform of {label}, {seconds:.2f} seconds", loading="lazy"),
+        element(
+            "img",
+            class_="sc-picture",
+            src=picture,
+            alt=f"Waveform of {label}, {seconds:.2f} seconds",
+            width=_WIDTH,
+            height=_HEIGHT,
+            loading="lazy",
+        ),
         element("audio", controls=True, preload="none", src=sound, aria_label=label),
         element("figcaption", *([caption, element("br")] if caption else []), level),
         class_="sc-player",
     )
+
+
+def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) -> str:
+    """Write the options that a change drew, with their units.
+
+    Examples
+    --------
+    >>> settings({"frequency": 6539, "snr_db": 40})
+    'frequency 6539 Hz, SNR 40 dB'
+    >>> settings({"samples": 1000})
+    '1000 samples (62.5 ms)'
+    """
+    parts = []
+    for name, value in drawn.items():
+        words = name.replace("_", " ")
+        if not isinstance(value, int | float):
+            parts.append(f"{words} {value}")
+        elif name == "samples":
+            parts.append(f"{value} samples ({1000 * value / sampling_rate:g} ms)")
+        elif name.endswith("_db"):
+            what = words.removesuffix(" db")
+            sign = "+" if what == "gain" and value > 0 else ""
+            parts.append(f"{what.upper() if what == 'snr' else what} {sign}{value:g} dB".replace("-", "−"))
+        elif name in _UNITS:
+            parts.append(f"{words} {value:g} {_UNITS[name]}")
+        else:
+            parts.append(f"{words} {value:g}")
+    return ", ".join(parts)
 
 
 def row(players: Sequence[Html], title: str = "") -> Html:
@@ -69,7 +109,7 @@ def _waveform(signal: np.ndarray, color: str) -> bytes:
 
     All share one scale down to half of full scale, so that louder looks louder and quiet speech still shows.
     """
-    figure = plt.figure(figsize=(4, 1.4), dpi=90)  # audplot draws on the current figure
+    figure = plt.figure(figsize=_SIZE, dpi=_DPI)  # audplot draws on the current figure
     try:
         axes = figure.add_axes((0, 0, 1, 1))
         if len(signal) < 2:

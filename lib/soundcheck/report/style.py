@@ -20,12 +20,15 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from soundcheck.escaping import shorten, terminal
+from soundcheck.escaping import shorten, terminal, xml_text
 from soundcheck.media import MediaStore
 from soundcheck.report.html import Html, element
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"
 LABEL_LIMIT = 30
+NARROW = 500  # pixels; figures below may stand side by side
+MOST_MARKS = 2000  # above, a figure is stored as pixels
+SVG_BYTES = 150_000  # above, too
 
 _SETTINGS = {
     "axes.grid": True,
@@ -52,8 +55,9 @@ def look() -> Iterator[None]:
 
 
 def label(text: object, limit: int = LABEL_LIMIT) -> str:
-    """Make text from data fit for a figure."""
-    return shorten(terminal(str(text)).replace("\n", " "), limit)
+    """Make text from data fit for a figure: one line, no control characters, nothing that cannot be drawn."""
+    # SVG is XML and keeps the text in comments, so what XML cannot carry must not reach it.
+    return shorten(xml_text(terminal(text)).replace("\n", " "), limit)
 
 
 def new(
@@ -78,23 +82,34 @@ def show(media: MediaStore, figure: Figure, alt: str, *, dense: bool | None = No
     alt
         What it shows, for readers who do not see it.
     dense
-        Whether to store pixels instead of lines; default: if it has more than 2000 marks.
+        Whether to store pixels instead of lines; default: if it has more than :data:`MOST_MARKS` marks.
     """
-    dense = _marks(figure) > 2000 if dense is None else dense
-    suffix, metadata = (".png", {"Software": None}) if dense else (".svg", {"Date": None, "Creator": None})
+    pixels = _marks(figure) > MOST_MARKS if dense is None else dense
+    data = _picture(figure, pixels)
+    if dense is None and not pixels and len(data) > SVG_BYTES:
+        pixels, data = True, _picture(figure, True)
+    width, height = (round(96 * size) for size in figure.get_size_inches())
+    source = media.add(data, ".png" if pixels else ".svg")
+    image = element(
+        "img", class_="sc-picture", src=source, alt=alt, width=width, height=height, loading="lazy"
+    )
+    return element("figure", image, class_="sc-figure sc-narrow" if width < NARROW else "sc-figure")
+
+
+def _picture(figure: Figure, pixels: bool) -> bytes:
+    metadata = {"Software": None} if pixels else {"Date": None, "Creator": None}
     buffer = io.BytesIO()
     with look():
-        figure.savefig(buffer, format=suffix[1:], metadata=metadata, facecolor="white", dpi=110)
-    width, height = (round(96 * size) for size in figure.get_size_inches())
-    source = media.add(buffer.getvalue(), suffix)
-    image = element("img", src=source, alt=alt, width=width, height=height, loading="lazy")
-    return element("figure", image, class_="sc-figure")
+        name = "png" if pixels else "svg"
+        figure.savefig(buffer, format=name, metadata=metadata, facecolor="white", dpi=110)
+    return buffer.getvalue()
 
 
 def _marks(figure: Figure) -> int:
     marks = 0
     for axes in figure.axes:
-        marks += sum(len(line.get_xdata()) for line in axes.lines)
-        marks += sum(len(collection.get_offsets()) for collection in axes.collections)
-        marks += sum(mesh.get_array().size for mesh in axes.collections if mesh.get_array() is not None)
+        marks += sum(len(line.get_xdata()) for line in axes.lines) + len(axes.patches)
+        for collection in axes.collections:
+            if not collection.get_rasterized():
+                marks += max(len(collection.get_offsets()), len(collection.get_paths()))
     return marks

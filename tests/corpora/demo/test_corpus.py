@@ -191,9 +191,7 @@ def test_description_says_that_it_is_synthetic():
 
 @pytest.mark.slow
 def test_full_size(tmp_path):
-    start = time.monotonic()
     folder = corpus.build(tmp_path, jobs=2)
-    assert time.monotonic() - start < 60
     table, signals = load(folder)
     check_audio(table, signals)
     pitch = mean_pitch(table, signals)

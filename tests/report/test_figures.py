@@ -1,0 +1,156 @@
+"""Figures take any data, show nothing live, and the same data give the same bytes."""
+
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from soundcheck import verdicts
+from soundcheck.media import MediaStore
+from soundcheck.report import figures
+from soundcheck.verdicts import Verdict
+
+SURROGATE = "\ud800"
+HOSTILE = ["$\\foo$", "_x", "{{ 7 }}", "名前", "a\nb", SURROGATE, "x" * 300, "<b>"]
+
+
+@pytest.fixture
+def media(tmp_path):
+    return MediaStore(tmp_path / "media", "media/")
+
+
+def frame(count: int = 4, **given):
+    base = dict(model="m", corpus="c", family="f", category="fairness", task="arousal", rule="|value| <")
+    base |= dict(threshold=0.1, segments=50, blocks=12, certainty=0.9, reference=0.01, reference_passed=True)
+    rows = [
+        Verdict(
+            **(
+                base
+                | dict(test=f"T{n}", value=0.05 * n, low=0.05 * n - 0.1, high=0.05 * n + 0.1, passed=n < 2)
+            )
+        )
+        for n in range(count)
+    ]
+    return verdicts.to_frame(rows).assign(**given)
+
+
+def all_figures(rng):
+    truth = rng.random(80)
+    prediction = np.clip(truth + rng.normal(0, 0.1, 80), 0, 1)
+    names = np.array(["anger", "neutral", None], dtype=object)[rng.integers(0, 3, 60)]
+    unchanged = frame().assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"], rule=">")
+    yield figures.intervals(frame())
+    yield figures.group_difference(frame())
+    yield figures.unchanged_overview(unchanged)
+    yield figures.truth_and_prediction(truth, prediction, "t")
+    yield figures.confusion_matrix(names, names[::-1], ["anger", "neutral"])
+    yield figures.shift(truth, prediction, "t")
+
+
+def test_each_figure_is_stored_with_size_and_words(media, rng):
+    for number, figure in enumerate(all_figures(rng)):
+        html = str(figures.show(media, figure, f"Figure {number} <x>"))
+        assert f'alt="Figure {number} &lt;x&gt;"' in html
+        assert re.search(r'width="\d+" height="\d+"', html)
+        name = re.search(r'src="media/([^"]+)"', html).group(1)
+        assert (media.folder / name).stat().st_size > 1000
+    assert number == 5
+
+
+def test_same_data_same_bytes(media, rng):
+    state = rng.bit_generator.state
+    first = [str(figures.show(media, figure, "x")) for figure in all_figures(rng)]
+    rng.bit_generator.state = state
+    assert [str(figures.show(media, figure, "x")) for figure in all_figures(rng)] == first
+
+
+def test_figures_carry_no_dates_and_no_traces(media, rng):
+    for figure in all_figures(rng):
+        figures.show(media, figure, "x")
+    for path in media.folder.glob("*.svg"):
+        text = path.read_text()
+        assert "<dc:date>" not in text
+        assert "Matplotlib v" not in text
+        assert "<script" not in text
+    for path in media.folder.glob("*.png"):
+        assert "Software" not in Image.open(path).info
+
+
+def test_many_marks_become_pixels(media, rng):
+    few = figures.truth_and_prediction(rng.random(100), rng.random(100))
+    many = figures.truth_and_prediction(rng.random(5000), rng.random(5000))
+    assert ".svg" in str(figures.show(media, few, "x"))
+    assert ".png" in str(figures.show(media, many, "x"))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_name_can_be_drawn(media, text):
+    drawn = [
+        figures.confusion_matrix([text, "a"], ["a", text], [text, "a"]),
+        figures.truth_and_prediction([0.1, 0.2], [0.1, 0.2], text),
+        figures.shift([0.1], [0.2], text),
+    ]
+    if text != SURROGATE:  # a table cannot hold it
+        rows = frame(task=text, test=text, corpus=["c", text, "c", "c"])
+        drawn += [figures.intervals(rows), figures.group_difference(rows)]
+    for figure in drawn:
+        str(figures.show(media, figure, text)).encode("utf-8")
+
+
+def test_nothing_to_draw(media):
+    empty = frame().iloc[:0]
+    nan = np.array([np.nan])
+    for figure in (
+        figures.intervals(empty),
+        figures.group_difference(empty),
+        figures.unchanged_overview(empty),
+        figures.truth_and_prediction(nan, nan),
+        figures.confusion_matrix([], [], ["a", "b"]),
+        figures.shift(nan, nan),
+    ):
+        assert "src=" in str(figures.show(media, figure, "empty"))
+
+
+def test_values_without_interval_or_reference_are_drawn(media):
+    rows = frame(low=np.nan, high=np.nan, reference=np.nan, reference_passed=None)
+    unchanged = rows.assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"])
+    for figure in (
+        figures.intervals(rows),
+        figures.group_difference(rows),
+        figures.unchanged_overview(unchanged),
+    ):
+        figures.show(media, figure, "x")
+
+
+def test_three_hundred_groups_stay_legible(media):
+    figure = figures.intervals(frame(300))
+    assert len(figure.axes[0].get_yticklabels()) == figures.MOST_ROWS
+    assert "60 of 300" in figure.axes[0].get_title(loc="left")
+    shown = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert not any(name.endswith(("T0", "T1")) for name in shown)  # passed tests give way to failed ones
+
+
+def test_confusion_matrix_counts_and_percents():
+    figure = figures.confusion_matrix(["a", "a", "a", "b"], ["a", "a", "b", "z"], ["a", "b"])
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts == ["67 %\n(2)", "33 %\n(1)", "0 %\n(0)", "0 %\n(0)", "0 %\n(0)", "100 %\n(1)"]
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["a", "b", "other"]
+
+
+def test_fit_line_and_axes():
+    figure = figures.truth_and_prediction([0.0, 0.5, 1.0], [0.2, 0.4, 0.6])
+    axes = figure.axes[0]
+    assert axes.get_xlim() == axes.get_ylim() == (-0.1, 1.1)
+    np.testing.assert_allclose(axes.lines[-1].get_ydata(), [0.2, 0.6])
+
+
+def test_movements_beyond_the_edge_are_said():
+    figure = figures.shift([0.1, 0.5], [0.9, 0.5], "x")
+    assert "1 beyond the edge" in figure.axes[0].get_title(loc="left")
+
+
+def test_marks_differ_in_shape_not_only_colour():
+    figure = figures.intervals(frame())
+    markers = {line.get_marker() for line in figure.axes[0].lines if line.get_marker() not in ("None", "")}
+    assert {"o", "^", "D"} <= markers

@@ -1,0 +1,108 @@
+"""Everything that comes from data is text on a page, never a tag, an attribute or an address."""
+
+import ast
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import soundcheck
+from soundcheck.report.html import Html, element, join
+
+PAYLOADS = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</table></div><h1>x",
+    "{{ 7 * 7 }}",
+    "\x00\x1b[31m\ud800\u202e",
+]
+
+
+class Seen(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_text_and_attributes_stay_text(payload):
+    seen = Seen(str(element("p", payload, element("b", payload), title=payload, data_sort=payload)))
+    assert seen.tags == ["p", "b"]
+    assert [name for name, _ in seen.attributes] == ["title", "data-sort"]
+
+
+@given(st.text(alphabet=st.characters(codec=None), max_size=60))
+def test_any_text_can_be_written_and_makes_no_tag(text):
+    html = str(element("td", text, title=text))
+    html.encode("utf-8")
+    assert Seen(html).tags == ["td"]
+
+
+def test_finished_html_is_kept():
+    assert str(element("p", element("b", "x"), "<")) == "<p><b>x</b>&lt;</p>"
+    assert str(join([Html("a"), Html("b")]) + Html("c")) == "abc"
+    assert element("p", "x")._repr_html_() == "<p>x</p>"
+
+
+def test_attributes_can_be_left_out_or_stand_alone():
+    html = str(element("audio", controls=True, hidden=False, title=None, preload="none"))
+    assert html == '<audio controls preload="none"></audio>'
+
+
+def test_long_texts_are_cut_and_marked():
+    assert str(element("p", "a" * 500)).count("a") < 250
+    assert "…" in str(element("p", "a" * 500))
+    assert str(element("p", "a" * 500, limit=None)).count("a") == 500
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["javascript:alert(1)", " JavaScript:x", "https://example.org", "//example.org/x", "data:text/html,x"],
+)
+@pytest.mark.parametrize("name", ["href", "src"])
+def test_addresses_that_lead_out_of_the_site_are_refused(name, address):
+    with pytest.raises(ValueError, match="leads out of the site"):
+        element("a", "x", **{name: address})
+
+
+def test_local_addresses_are_fine():
+    for address in ("../media/a.flac", "x.html#part", "data:image/png;base64,AAAA"):
+        assert address in str(element("img", src=address))
+
+
+def test_html_is_made_nowhere_else():
+    """No f-string or sum becomes HTML, and neither pandas nor IPython write any."""
+    root = Path(soundcheck.__file__).parent
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name in ("to_html", "HTML", "Markdown", "Styler") and path.name != "html.py":
+                found.append(f"{path.name}:{node.lineno} {name}")
+            literal = not node.args or isinstance(node.args[0], ast.Constant)
+            if name == "Html" and not literal and path.name not in ("html.py", "executed.py"):
+                found.append(f"{path.name}:{node.lineno} Html")
+    assert found == []
+
+
+def test_notebooks_leave_html_to_the_report():
+    folder = Path(soundcheck.__file__).parents[2] / "notebooks"
+    notebooks = sorted(folder.glob("*.ipynb"))
+    if not notebooks:
+        pytest.skip("installed from a wheel")
+    for path in notebooks:
+        text = path.read_text(encoding="utf-8")
+        assert not any(word in text for word in ("to_html", "HTML(", "Markdown(", "Styler", ".style")), (
+            path.name
+        )

@@ -1,0 +1,97 @@
+"""What is heard is the signal itself, at its own level, with words for who does not hear it."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+import soundfile
+from PIL import Image
+
+from soundcheck.media import MediaStore
+from soundcheck.report.players import player, row, settings
+
+RATE = 16000
+
+
+@pytest.fixture
+def media(tmp_path):
+    return MediaStore(tmp_path, "../media/")
+
+
+def tone(amplitude: float, seconds: float = 0.2) -> np.ndarray:
+    return (amplitude * np.sin(2 * np.pi * 440 * np.arange(int(RATE * seconds)) / RATE)).astype(np.float32)
+
+
+def sound(media: MediaStore, html: str) -> np.ndarray:
+    name = re.search(r'<audio[^>]*src="../media/([^"]+\.flac)"', html).group(1)
+    return soundfile.read(io.BytesIO((media.folder / name).read_bytes()), dtype="float32")[0]
+
+
+def test_level_is_kept(media):
+    quiet = str(player(media, tone(0.05), RATE, "quiet"))
+    loud = str(player(media, tone(0.5), RATE, "loud"))
+    np.testing.assert_allclose(sound(media, quiet), tone(0.05), atol=1e-4)
+    np.testing.assert_allclose(sound(media, loud), tone(0.5), atol=1e-4)
+    assert "peak −26.0 dBFS" in quiet
+    assert "peak −6.0 dBFS" in loud
+
+
+def test_player_loads_nothing_until_asked_and_has_words(media):
+    html = str(player(media, tone(0.1), RATE, "Original", caption="arousal 0.4"))
+    assert 'preload="none"' in html
+    assert "controls" in html
+    assert 'aria-label="Original"' in html
+    assert 'alt="Waveform of Original, 0.20 seconds"' in html
+    assert "arousal 0.4" in html
+
+
+def test_labels_from_data_stay_text(media):
+    text = '"><script>x</script>'
+    assert "<script" not in str(player(media, tone(0.1), RATE, text, caption=text))
+    assert "<script" not in str(row([player(media, tone(0.1), RATE, "x")], title=text))
+
+
+@pytest.mark.parametrize(
+    "signal", [np.zeros(1600), np.zeros(1), np.ones(1) * 0.5], ids=["silence", "0", "1 sample"]
+)
+def test_degenerate_signals_have_a_player(media, signal):
+    html = str(player(media, signal.astype(np.float32), RATE, "x"))
+    assert "dBFS" in html
+    assert not re.search("nan|inf", html)
+
+
+def test_clipping_by_the_format_is_said(media):
+    html = str(player(media, tone(1.2), RATE, "x"))
+    assert "clipped by the file format" in html
+    assert np.abs(sound(media, html)).max() <= 1
+
+
+def test_louder_looks_louder(media):
+    def ink(html: str) -> int:
+        name = re.search(r'<img[^>]*src="../media/([^"]+)"', html).group(1)
+        pixels = np.asarray(Image.open(media.folder / name).convert("L"))
+        return int((pixels < 200).sum())
+
+    assert ink(str(player(media, tone(0.4), RATE, "x"))) > 2 * ink(str(player(media, tone(0.1), RATE, "x")))
+
+
+def test_same_signal_same_files(media):
+    first = str(player(media, tone(0.1), RATE, "x"))
+    assert str(player(media, tone(0.1), RATE, "x")) == first
+    assert len(list(media.folder.iterdir())) == 2
+
+
+def test_input_is_not_changed(media):
+    signal = tone(0.3)
+    signal.setflags(write=False)
+    player(media, signal, RATE, "x")
+
+
+def test_drawn_options_have_units():
+    assert settings({"frequency": 6539, "snr_db": 40}) == "frequency 6539 Hz, SNR 40 dB"
+    assert settings({"gain_db": -2}) == "gain −2 dB"
+    assert settings({"gain_db": 1}) == "gain +1 dB"
+    assert settings({"samples": 500}) == "500 samples (31.25 ms)"
+    assert settings({"direction": "upward", "ratio": 0.002}) == "direction upward, ratio 0.002"
+    assert settings({}) == ""

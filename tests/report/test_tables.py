@@ -1,0 +1,211 @@
+"""A row shows everything that belongs to its number, and says verdicts in words."""
+
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from soundcheck import verdicts
+from soundcheck.report import tables
+from soundcheck.thresholds import read_family
+from soundcheck.verdicts import Verdict
+
+HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
+
+
+def row(**given) -> Verdict:
+    base = dict(
+        model="m",
+        corpus="c",
+        family="f",
+        category="correctness",
+        task="arousal",
+        test="Concordance Correlation Coeff",
+        value=0.61234,
+        low=0.55,
+        high=0.67,
+        segments=1234,
+        blocks=24,
+        threshold=0.5,
+        rule=">",
+        passed=True,
+        certainty=0.987,
+        reference=0.01,
+        reference_passed=False,
+    )
+    return Verdict(**(base | given))
+
+
+def shown(*rows: Verdict) -> str:
+    return str(tables.verdict_table(verdicts.to_frame(rows)))
+
+
+class Cells(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: list[str] = []
+        self._open = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._open = True
+        elif self._open and self.rows[-1][-1]:
+            self.rows[-1][-1] += " "
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self._open = False
+
+    def handle_data(self, data):
+        if self._open:
+            self.rows[-1][-1] += data
+
+
+def test_a_number_keeps_its_company():
+    line = " | ".join(Cells(shown(row())).rows[1])
+    for part in (
+        "arousal",
+        "0.612",
+        "0.550 to 0.670",
+        "1,234",
+        "24 blocks",
+        "> 0.5",
+        "✓ pass",
+        "99 %",
+        "0.010",
+    ):
+        assert part in line
+
+
+def test_verdicts_are_words():
+    html = shown(
+        row(),
+        row(test="Mean Absolute Error", rule="<", threshold=0.1, value=0.2, passed=False),
+        row(
+            test="Pearson Correlation Coeff",
+            value=None,
+            passed=None,
+            certainty=None,
+            skipped="constant prediction",
+        ),
+    )
+    assert "✓ pass" in html
+    assert "✗ fail" in html
+    assert "– skipped" in html
+    assert "constant prediction" in html
+    assert "1 of 2 (50 %) tests passed" in html
+    assert "1 skipped" in html
+
+
+def test_the_random_model_that_passes_too_is_marked():
+    assert tables.REFERENCE in shown(row(reference=0.9, reference_passed=True))
+    assert tables.REFERENCE not in shown(row())
+    assert tables.REFERENCE not in shown(row(reference=None, reference_passed=None))
+
+
+@pytest.mark.parametrize("blocks, marked", [(19, True), (20, False)])
+def test_few_blocks_are_marked_with_the_measured_coverage(blocks, marked):
+    html = shown(row(blocks=blocks))
+    assert (f"{blocks} blocks †" in html) == marked
+    assert ("hold the true value in 80 to 85 %" in html) == marked
+
+
+def test_no_interval_no_mark():
+    html = shown(row(blocks=1, low=None, high=None, certainty=None, skipped="interval withheld: 1 block"))
+    assert "†" not in html
+    assert "1 block<" in html
+    assert "interval withheld: 1 block" in html
+
+
+def test_labels_of_several_rows_and_corpora_are_told_apart():
+    rows = Cells(shown(row(label="anger"), row(corpus="d", label="(-inf, 0.25]"))).rows
+    assert rows[0][0].strip() == "corpus"
+    assert "anger" in rows[1][2]
+    assert "(−∞, 0.25]" in rows[2][2]
+
+
+def test_hostile_text_stays_text():
+    hostile = dict(model=HOSTILE, corpus=HOSTILE, task=HOSTILE, test=HOSTILE, label=HOSTILE, skipped=HOSTILE)
+    html = shown(row(**hostile), row())
+    assert "<img" not in html
+    assert "img" not in Cells(html).tags
+    generic = str(tables.table([[HOSTILE, 1]], [HOSTILE, "n"], caption=HOSTILE))
+    assert "img" not in Cells(generic).tags
+
+
+@pytest.mark.parametrize(
+    "value, threshold, text",
+    [
+        (0.5, None, "0.500"),
+        (-0.1234, None, "−0.123"),
+        (-0.0001, None, "0.000"),
+        (0.94996, 0.95, "0.94996"),
+        (-0.07502, 0.075, "−0.07502"),
+        (0.95, 0.95, "0.950"),
+        (None, None, ""),
+        (float("nan"), 0.5, ""),
+    ],
+)
+def test_numbers_never_look_like_the_threshold_that_they_miss(value, threshold, text):
+    assert tables.number(value, threshold=threshold) == text
+
+
+def test_cells_carry_what_they_are_sorted_by():
+    html = str(tables.table([[1234, -0.5, "x"], [2, float("nan"), "y"]], ["n", "value", "name"]))
+    assert 'data-sort="1234"' in html
+    assert 'data-sort="-0.5"' in html
+    assert "nan" not in html
+
+
+def test_rows_may_be_mappings_and_headers_have_scope():
+    html = str(tables.table([{"b": "2", "a": "1"}], ["a", "b"], caption="Two"))
+    assert Cells(html).rows == [["a", "b"], ["1", "2"]]
+    assert html.count('scope="col"') == 2
+    assert "<caption>Two</caption>" in html
+
+
+def test_nothing_judged():
+    frame = verdicts.to_frame([row(value=None, passed=None, certainty=None, skipped="no labels")])
+    assert tables.share(frame) == "none judged"
+    assert "none judged" in str(tables.share_bar(frame))
+
+
+def test_bar_has_the_share_as_text_too():
+    bar = str(tables.share_bar(verdicts.to_frame([row(), row(label="b", value=0.1, passed=False)])))
+    assert "1 of 2 (50 %)" in bar
+    assert "--sc-share: 50.0%" in bar
+
+
+def test_empty_frame():
+    assert "none judged" in shown()
+
+
+def test_thresholds_as_in_the_file():
+    family = read_family("fairness_sex")
+    rows = Cells(str(tables.threshold_table(family))).rows
+    assert len(rows) == len(family.tests) + 1
+    first = next(line for line in rows if line[0] == "Recall Per Class Female")
+    assert "|value| < 0.175" in first
+    assert any("0.17770" in cell for cell in first)
+    assert not any("regression" in cell for cell in rows[0])
+    assert re.search("arousal.*dominance.*valence.*emotion", " ".join(rows[0]))
+
+
+def test_synthetic_speech_is_said():
+    assert "Synthetic speech" in str(tables.synthetic_notice(True))
+    assert str(tables.synthetic_notice(False)) == ""
+
+
+def test_verdict_of_object_columns_from_a_file(tmp_path):
+    """Tables read back from a file hold other types than those of a notebook."""
+    frame = verdicts.to_frame([row(reference_passed=True, reference=0.9)])
+    frame.to_parquet(tmp_path / "x.parquet")
+    again = pd.read_parquet(tmp_path / "x.parquet")
+    assert str(tables.verdict_table(again)) == str(tables.verdict_table(frame))
