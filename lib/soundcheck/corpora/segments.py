@@ -294,15 +294,14 @@ def _classes(raw: Raw, task: Task, left_out: list[LeftOut]) -> pd.Series:
 
 def _sex(column: pd.Series, left_out: list[LeftOut], notices: list[str]) -> pd.Series:
     """Map the usual words to female and male; list the others, which belong to neither group."""
-    lowered = column.map(lambda text: text.strip().lower() if isinstance(text, str) else None)
-    mapped = lowered.map(lambda text: SEX.get(text) if text is not None else None)
-    if ((mapped != column) & mapped.notna()).any():
+    mapped = pd.Series([SEX.get(text.strip().lower()) if text else None for text in column], dtype=object)
+    if any(known and known != text for text, known in zip(column, mapped, strict=True)):
         notices.append("column sex: f, F, Female, woman count as female, and m, M, Male, man as male")
     unknown = Counter(text for text, known in zip(column, mapped, strict=True) if text and not known)
     for text, count in sorted(unknown.items()):
         reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
         left_out.append(LeftOut(f"sex {quoted(text)}", reason, "label"))
-    return mapped.astype(object)
+    return mapped
 
 
 # Rows -------------------------------------------------------------------------------------------------------

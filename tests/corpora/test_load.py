@@ -1,0 +1,196 @@
+"""Manifests from table to corpus: what is refused, what is left out and listed."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from soundcheck.corpora.load import load_corpus
+from soundcheck.errors import InputError
+from soundcheck.suite import read_suite
+
+HEADER = "file,start,end,speaker,sex,split,arousal,emotion"
+
+
+def rows(count: int = 12) -> list[list[str]]:
+    sexes, classes = ("female", "male"), ("anger", "happiness", "neutral", "sadness")
+    return [
+        [f"a{n}.wav", "", "", f"s{n // 2}", sexes[n // 2 % 2], "test", f"{n / 20:.2f}", classes[n % 4]]
+        for n in range(count)
+    ]
+
+
+class World:
+    """A folder with twelve sounds of half a second, and a manifest that tests change."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "data").mkdir()
+        self.rows = rows()
+        for n in range(12):
+            tone = 0.1 * np.sin(2 * np.pi * (100 + n) * np.arange(8000) / 16000)
+            soundfile.write(folder / "data" / f"a{n}.wav", tone, 16000)
+
+    def load(self, header: str = HEADER, entry: str = ""):
+        text = "\n".join([header, *(",".join(row) for row in self.rows)]) + "\n"
+        (self.folder / "data" / "segments.csv").write_text(text)
+        suite = self.folder / "suite.yml"
+        suite.write_text(
+            f"corpora:\n  c: {{format: csv, path: data/segments.csv{entry}}}\n"
+            "models:\n  guess: {random: gaussian}\nfamilies: all\n"
+        )
+        read = read_suite(suite)
+        return load_corpus(read.corpora["c"], read, self.folder / "cache")
+
+    def refused(self, words: str, **options: str) -> str:
+        with pytest.raises(InputError, match=words) as error:
+            self.load(**options)
+        return str(error.value)
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def test_plain(world):
+    corpus = world.load()
+    assert len(corpus.segments) == 12
+    assert corpus.segments["duration"].eq(0.5).all()
+    assert corpus.segments["audio"].is_unique
+    assert corpus.left_out == ()
+    assert corpus.segments["arousal"].iloc[3] == pytest.approx(
+        float(corpus.segments["file"].iloc[3][1:-4]) / 20
+    )
+
+
+def test_row_order_does_not_matter(world):
+    one = world.load().segments
+    world.rows.reverse()
+    assert world.load().segments.equals(one)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        (0, "a99.wav", "line 3, column file: the file 'a99.wav' does not exist"),
+        (0, "A1.WAV", "Did you mean 'a1.wav'"),
+        (0, "", "line 3, column file: the cell is empty"),
+        (0, "/etc/passwd", "absolute"),
+        (0, "../suite.yml", "leads out of the corpus"),
+        (0, "~/a.wav", "home"),
+        (0, "https://example.com/a.wav", "address"),
+        (6, "high", "line 3, column arousal: 'high' is not a number"),
+        (6, '"0,5"', "write a point"),
+        (6, "1.2", "'1.2' is not in 0 to 1"),
+        (6, "inf", "is not a number"),
+        (2, "9", "line 3, column end: .*past the end of the file, which is 0.500 s"),
+        (1, "-1", "line 3, column start"),
+        (2, "soon", "'soon' is not a time"),
+    ],
+)
+def test_bad_cell_is_refused(world, column, value, words):
+    world.rows[1][column] = value
+    world.refused(words)
+
+
+def test_start_after_end(world):
+    world.rows[1][1:3] = ["0.4", "0.2"]
+    world.refused("start 0.4 s is after end 0.2 s")
+
+
+def test_milliseconds_are_suspected(world):
+    world.rows[1][1:3] = ["100", "400"]
+    world.refused("milliseconds")
+
+
+def test_other_scale_is_told_once(world):
+    for n, row in enumerate(world.rows):
+        row[6] = f"{1.1 + n / 2:.1f}"
+    text = world.refused(r"all 12 values lie between 1.1 and 6.6.*range: \[1, 7\]")
+    assert text.count("another scale".capitalize()) + text.count("Another scale") >= 1
+    assert len(text.splitlines()) == 1
+    scaled = world.load(entry=", range: [1, 7]").segments
+    assert scaled["arousal"].between(0, 1).all()
+
+
+def test_duplicates_name_both_lines(world):
+    world.rows.append([*world.rows[0][:6], "0.9", "anger"])
+    world.refused("line 2 and .*line 14: the segment 'a0.wav' is there 2 times with different arousal")
+
+
+def test_all_problems_at_once(world):
+    world.rows[0][6] = "high"
+    world.rows[5][0] = "nowhere.wav"
+    text = world.refused("high")
+    assert "nowhere.wav" in text
+
+
+def test_unknown_class_is_listed(world):
+    world.rows[0][7] = "Anger"
+    world.rows[1][7] = "joy"
+    corpus = world.load()
+    told = {item.item: item.reason for item in corpus.left_out}
+    assert "Did you mean 'anger'" in told["label 'Anger'"]
+    assert "label 'joy'" in told
+    assert corpus.segments["emotion"].isna().sum() == 2
+
+
+def test_unreadable_audio_is_listed(world):
+    (world.folder / "data" / "a3.wav").write_bytes(b"")
+    (world.folder / "data" / "a4.wav").write_text("version https://git-lfs.github.com/spec/v1\n")
+    corpus = world.load()
+    told = {item.item: item.reason for item in corpus.left_out}
+    assert "empty" in told["a3.wav"]
+    assert "git lfs pull" in told["a4.wav"]
+    assert len(corpus.segments) == 10
+
+
+def test_changed_audio_is_looked_at_again(world):
+    before = world.load().segments["audio"]
+    tone = 0.2 * np.sin(np.arange(8000) / 7)
+    soundfile.write(world.folder / "data" / "a0.wav", tone, 16000)
+    after = world.load().segments["audio"]
+    assert (before != after).sum() == 1
+
+
+def test_nothing_usable_is_refused(world):
+    for path in (world.folder / "data").glob("*.wav"):
+        path.write_bytes(b"")
+    world.refused("segments.csv: no segment can be used")
+
+
+def test_splits(world):
+    for row in world.rows[:4]:
+        row[5] = "train"
+    world.rows[2][3] = "s4"
+    corpus = world.load()
+    assert len(corpus.segments) == 8
+    assert any("1 of 4 test speakers also train" in notice for notice in corpus.notices)
+    assert len(world.load(entry=", split: all").segments) == 12
+    world.refused("no row belongs to the split 'dev'", entry=", split: dev")
+
+
+def test_speakers_as_written(world):
+    world.rows[0][3], world.rows[1][3], world.rows[2][3] = "001", "1", "None"
+    speakers = set(world.load().segments["speaker"])
+    assert {"001", "1", "None"} <= speakers
+
+
+def test_missing_speaker_is_listed(world):
+    world.rows[0][3] = ""
+    corpus = world.load()
+    assert corpus.left_out[0].item == "a0.wav"
+    assert "no speaker" in corpus.left_out[0].reason
+
+
+def test_unknown_sex_is_listed(world):
+    world.rows[0][4], world.rows[1][4] = "F", "unknown"
+    corpus = world.load()
+    assert any("sex 'unknown'" in item.item for item in corpus.left_out)
+    assert any("f, F" in notice for notice in corpus.notices)
+
+
+def test_missing_file_column_suggests(world):
+    world.refused("Did you mean 'path'.*columns: {file: path}", header=HEADER.replace("file", "path"))
