@@ -288,6 +288,14 @@ def test_bad_suite_is_refused(project, tmp_path, command, change, words):
     assert not (tmp_path / "out" / "results.csv").exists()
 
 
+def test_output_inside_a_corpus_is_refused(project, command):
+    folder, _ = project
+    done = command("run", "suite.yml", "--out", "data/out", cwd=folder)
+    assert done.returncode == 2
+    assert "inside the corpus" in done.stderr
+    assert not (folder / "data" / "out").exists()
+
+
 def test_foreign_folder_is_left_alone(project, tmp_path, command):
     folder, _ = project
     (tmp_path / "thesis.docx").write_text("precious")

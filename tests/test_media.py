@@ -16,6 +16,14 @@ def test_same_content_is_stored_once_and_shared(tmp_path):
     assert len(list((tmp_path / "media").iterdir())) == 1
 
 
+def test_name_is_that_of_the_stored_file(tmp_path):
+    store = MediaStore(tmp_path, "../media/")
+    name = store.name(b"sound", ".flac")
+    assert not (tmp_path / name).exists()
+    assert store.add(b"sound", ".flac") == f"../media/{name}"
+    assert (tmp_path / name).read_bytes() == b"sound"
+
+
 def test_pages_at_other_depths_share_the_file(tmp_path):
     near, far = (MediaStore(tmp_path, prefix) for prefix in ("media/", "../../media/"))
     assert near.add(b"x", ".png").split("/")[-1] == far.add(b"x", ".png").split("/")[-1]

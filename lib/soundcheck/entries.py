@@ -150,7 +150,7 @@ class Suite:
     balance_samples: int = 1000
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
-    notebook_seconds: float = 600.0
+    notebook_seconds: float = 120.0
 
     def describe(self) -> dict[str, Any]:
         """Describe the suite in plain JSON values, without absolute paths."""

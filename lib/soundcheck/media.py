@@ -23,9 +23,13 @@ class MediaStore:
         self.folder = folder
         self.prefix = prefix
 
+    def name(self, data: bytes, suffix: str) -> str:
+        """Name a file by its content: 20 digits of its digest and the suffix, such as ``.flac``."""
+        return f"{files.digest(data)[:20]}{suffix}"
+
     def add(self, data: bytes, suffix: str) -> str:
         """Store a file if it is not there yet; returns its address for a page."""
-        name = f"{files.digest(data)[:20]}{suffix}"
+        name = self.name(data, suffix)
         path = self.folder / name
         if not path.is_file() or path.stat().st_size != len(data):
             files.write_bytes(path, data)

@@ -77,7 +77,7 @@ def run(
     """
     suite = _select(read_suite(suite_file), models, families)
     output = Output(out)
-    output.check({entry.name: _corpus_folder(entry) for entry in suite.corpora.values() if entry.path})
+    output.check(_corpus_folders(suite))
     tested = _families(suite)
     if no_code:
         _refuse_code(suite)
@@ -107,6 +107,10 @@ def run(
         outcomes = runner.execute(
             planned, cache=output.cache, log=output.log, workers=jobs, finished=lambda _: bar.update()
         )
+    from soundcheck.book.executed import without_paths  # heavy, like all of the book
+
+    # What a notebook failed with is published with the results.
+    outcomes = [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
     _prune_notebooks(output, planned)
 
     frame = _results(suite, tested, corpora, planned, outcomes)
@@ -147,11 +151,22 @@ def _select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Sui
     )
 
 
+def _corpus_folders(suite: Suite) -> dict[str, Path]:
+    """List the folders of corpora that the output must stay out of.
+
+    A manifest that lies beside suite.yml makes the whole project the corpus folder; that is no reason against
+    an output folder in the project.
+    """
+    entries = [entry for entry in suite.corpora.values() if entry.path is not None]
+    folders = {entry.name: _corpus_folder(entry).resolve() for entry in entries}
+    project = suite.root.resolve()
+    return {name: folder for name, folder in folders.items() if not project.is_relative_to(folder)}
+
+
 def _corpus_folder(entry: CorpusEntry) -> Path:
     if entry.root is not None:
         return entry.root
-    path = Path(entry.path)
-    return path if path.is_dir() else path.parent
+    return entry.path if entry.path.is_dir() else entry.path.parent
 
 
 def _families(suite: Suite) -> list[Family]:

@@ -27,8 +27,9 @@ from pathlib import Path
 
 from soundcheck import files
 from soundcheck.errors import InputError, Problem
-from soundcheck.execution import START_SECONDS, jupyter_folders
+from soundcheck.execution import jupyter_folders
 
+STARTING = 60  # seconds granted for starting a kernel, on top of a notebook's limit
 TRIES = 3  # of a notebook whose kernel did not start
 MARK = "SOUNDCHECK_JOB"  # environment variable by which all processes of a job are found
 
@@ -51,7 +52,8 @@ class Job:
     fingerprint
         Digest of everything the notebook can see.
     limit
-        Seconds that one cell may take; the notebook as a whole may take three times that.
+        Seconds that one cell may take; the notebook as a whole may take half as much again, and the time
+        that a kernel needs to start.
     """
 
     model: str
@@ -175,7 +177,7 @@ class _Running:
 
     @property
     def overdue(self) -> bool:
-        return time.monotonic() - self.start > 3 * self.job.limit + START_SECONDS * self.tries
+        return time.monotonic() - self.start > 1.5 * self.job.limit + STARTING * self.tries
 
     def stop(self) -> None:
         """End all processes of the job, the kernel included, which has a session of its own."""
@@ -196,7 +198,7 @@ class _Running:
             report = {"problem": "the process that runs the notebook ended", "started": self.draft.exists()}
         problem = report["problem"]
         if overdue:
-            problem = f"the notebook did not end within {3 * self.job.limit:.0f} s"
+            problem = f"the notebook did not end within {1.5 * self.job.limit:.0f} s"
         died = "DeadKernelError" in problem or not self.outcome.is_file()
         if problem and not overdue and self.tries < (2 if died and report["started"] else TRIES):
             if died or not report["started"]:

@@ -62,7 +62,7 @@ LATER_KINDS = ("onnx", "transformers", "command")  # kinds of model that are pla
 
 class _Limits(schema.Section):
     audio_seconds: schema.number(0, 360_000, positive=True) = 3600.0
-    notebook_seconds: schema.number(0, 604_800, positive=True) = 600.0
+    notebook_seconds: schema.number(0, 604_800, positive=True) = 120.0
     model_seconds: schema.number(0, 604_800, positive=True) = 30.0
 
 

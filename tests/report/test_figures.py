@@ -8,7 +8,7 @@ from PIL import Image
 
 from soundcheck import verdicts
 from soundcheck.media import MediaStore
-from soundcheck.report import figures
+from soundcheck.report import figures, verdict_figures
 from soundcheck.verdicts import Verdict
 
 SURROGATE = "\ud800"
@@ -125,10 +125,20 @@ def test_values_without_interval_or_reference_are_drawn(media):
 
 def test_three_hundred_groups_stay_legible(media):
     figure = figures.intervals(frame(300))
-    assert len(figure.axes[0].get_yticklabels()) == figures.MOST_ROWS
+    shown = [tick.get_text() for axes in figure.axes for tick in axes.get_yticklabels()]
+    assert len(shown) == verdict_figures.MOST_ROWS
     assert "60 of 300" in figure.axes[0].get_title(loc="left")
-    shown = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     assert not any(name.endswith(("T0", "T1")) for name in shown)  # passed tests give way to failed ones
+
+
+def test_passes_of_the_random_model_are_hollow():
+    def hollow(figure) -> int:
+        faces = [line for axes in figure.axes for line in axes.lines if line.get_markerfacecolor() == "white"]
+        return sum(len(line.get_xdata()) for line in faces)
+
+    assert hollow(figures.intervals(frame())) == 2
+    assert hollow(figures.intervals(frame(reference_passed=False))) == 0
+    assert hollow(figures.intervals(frame(reference_passed=None))) == 0
 
 
 def test_confusion_matrix_counts_and_percents():

@@ -66,12 +66,19 @@ def test_long_texts_are_cut_and_marked():
 
 @pytest.mark.parametrize(
     "address",
-    ["javascript:alert(1)", " JavaScript:x", "https://example.org", "//example.org/x", "data:text/html,x"],
+    ["javascript:alert(1)", " JavaScript:x", "https://example.org", "//example.org/x", "data:text/html,x"]
+    + ["java\tscript:x", "java\nscript:x", "\x01javascript:x", "\\\\example.org", "/\\example.org", "DATA:x"],
 )
 @pytest.mark.parametrize("name", ["href", "src"])
 def test_addresses_that_lead_out_of_the_site_are_refused(name, address):
     with pytest.raises(ValueError, match="leads out of the site"):
         element("a", "x", **{name: address})
+
+
+@pytest.mark.parametrize("name", ["onclick", "ONCLICK", "srcdoc", "srcset", 'a" onx', "a>b", ""])
+def test_attributes_that_run_code_or_are_none_are_refused(name):
+    with pytest.raises(ValueError, match="no attribute"):
+        element("a", "x", **{name: "alert(1)"})
 
 
 def test_local_addresses_are_fine():

@@ -1,8 +1,10 @@
 """A row shows everything that belongs to its number, and says verdicts in words."""
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -149,6 +151,7 @@ def test_hostile_text_stays_text():
         (0.94996, 0.95, "0.94996"),
         (-0.07502, 0.075, "−0.07502"),
         (0.95, 0.95, "0.950"),
+        (float("-inf"), None, "−∞"),
         (None, None, ""),
         (float("nan"), 0.5, ""),
     ],
@@ -162,6 +165,20 @@ def test_cells_carry_what_they_are_sorted_by():
     assert 'data-sort="1234"' in html
     assert 'data-sort="-0.5"' in html
     assert "nan" not in html
+
+
+def test_numbers_of_numpy_are_numbers():
+    html = str(tables.table([[np.float32(0.5), np.float64(2), np.int64(3)]], ["a", "b", "c"]))
+    assert html.count('class="sc-number"') == 3
+    assert 'data-sort="0.5"' in html
+    assert Cells(html).rows[1] == ["0.500", "2.000", "3"]
+
+
+def test_decimals_of_a_test_are_kept():
+    frame = verdicts.to_frame([row(), row(test="Other")])
+    first, second = Cells(str(tables.verdict_table(frame, decimals={"Other": 1}))).rows[1:]
+    assert "0.612 0.550 to 0.670" in first[2]
+    assert "0.6 0.6 to 0.7" in second[2]
 
 
 def test_rows_may_be_mappings_and_headers_have_scope():
@@ -196,6 +213,35 @@ def test_thresholds_as_in_the_file():
     assert any("0.17770" in cell for cell in first)
     assert not any("regression" in cell for cell in rows[0])
     assert re.search("arousal.*dominance.*valence.*emotion", " ".join(rows[0]))
+
+
+def test_thresholds_show_minimum_and_source():
+    family = read_family("fairness_sex")
+    rows = Cells(str(tables.threshold_table(family))).rows
+    place = rows[0].index("fewest segments")
+    assert [line[place] for line in rows[1:]] == [
+        "" if test.minimum is None else str(test.minimum) for test in family.tests.values()
+    ]
+    assert "67" in {line[place] for line in rows}
+    sources = {test.source for test in family.tests.values()}
+    html = str(tables.threshold_table(family))
+    assert all(source in html for source in sources)
+    assert (len(sources) > 1) == ("source" in rows[0])
+
+
+def test_one_source_or_several():
+    family = read_family("robustness_small_changes")
+    first, second, *_ = family.tests.values()
+    cases = {("A", "A"): "<p", ("A", "<b>"): "&lt;b&gt;"}
+    for (one, other), expected in cases.items():
+        tests = {
+            "x": dataclasses.replace(first, name="x", source=one),
+            "y": dataclasses.replace(second, name="y", source=other),
+        }
+        html = str(tables.threshold_table(dataclasses.replace(family, tests=tests)))
+        assert expected in html
+        assert "<b>" not in html
+        assert ("source" in Cells(html).rows[0]) == (one != other)
 
 
 def test_synthetic_speech_is_said():

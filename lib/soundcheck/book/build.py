@@ -105,6 +105,7 @@ def assemble(
     tasks: Mapping[str, Task],
 ) -> list[str]:
     """Write all sources of the book; returns the names of its generated pages."""
+    record = _without_paths(record, output)
     share = resources.root()
     near, far = (MediaStore(output.media, prefix) for prefix in ("../media/", "../../media/"))
     welcome = (share / "book" / "index.md").read_text(encoding="utf-8")
@@ -150,6 +151,15 @@ def assemble(
     return names
 
 
+def _without_paths(record: Mapping, output: Output) -> dict:
+    """Take folders of this machine out of what notebooks failed with; several pages show it."""
+    entries = [
+        entry | {"error": executed.without_paths(entry["error"], output.folder)}
+        for entry in record["notebooks"]
+    ]
+    return {**record, "notebooks": entries}
+
+
 def _configure(source: Path, share: Path, record: Mapping) -> None:
     """Write the configuration and the table of contents of this book."""
     configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
@@ -189,10 +199,18 @@ def _extra(source: Path, output: Output, media: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted(used):
         if (media / name).is_file():
-            os.link(media / name, folder / name)
+            _share(media / name, folder / name)
     shutil.copyfile(output.results, source / "extra" / "results.csv")
     shutil.copyfile(output.left_out, source / "extra" / "left_out.csv")
     output.prune(output.media, used | _kept_by_notebooks(output))
+
+
+def _share(path: Path, target: Path) -> None:
+    """Give a file a second name; copy it where the file system knows no hard links."""
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copyfile(path, target)
 
 
 def _kept_by_notebooks(output: Output) -> set[str]:

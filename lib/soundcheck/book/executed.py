@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from soundcheck.book import pages
-from soundcheck.escaping import heading
+from soundcheck.escaping import escape, heading
 from soundcheck.report.html import Html, element
 
 MOST_LINES = 200  # of printed text that an output keeps
@@ -32,7 +32,7 @@ def places() -> list[str]:
 def without_paths(text: str, out: Path) -> str:
     """Replace folders of this machine by an ellipsis."""
     for place in [str(out), *places()]:
-        text = text.replace(place, "…")
+        text = text.replace(place, "…").replace(escape(place, None), "…")
     return text
 
 
@@ -86,7 +86,8 @@ def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
                 "cell_type": "code",
                 "execution_count": cell.get("execution_count"),
                 "metadata": {"tags": [hidden]},
-                "source": _writable("".join(cell["source"])) or "pass",  # without source outputs would vanish
+                "source": without_paths(_writable("".join(cell["source"])), out)
+                or "pass",  # without source outputs would vanish
                 "outputs": outputs,
             }
         )
@@ -97,7 +98,7 @@ def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
 
 def _failure(outcome: Mapping, out: Path) -> dict:
     text = without_paths(_ANSI.sub("", outcome["error"]), out) or "no message"
-    head = element("strong", "This notebook failed; its tests are missing from the results.")
+    head = element("strong", "This notebook failed; its tests are skipped in the results.")
     return pages.output(
         element("div", head, element("pre", text, limit=4000), class_="sc-error", role="alert")
     )

@@ -13,10 +13,16 @@ from pathlib import Path
 from soundcheck.book.executed import user_name
 from soundcheck.book.pages import MARK
 from soundcheck.errors import Problem
+from soundcheck.escaping import escape
 
 PAGE_BYTES = 1_000_000
 TEXT_SUFFIXES = {".html", ".js", ".css", ".svg", ".csv", ".json", ".txt", ".inv"}
 SECRET = re.compile("TOKEN|KEY|SECRET|PASS")
+SCHEME = re.compile(r"\s*([a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
+OUTSIDE = re.compile(r"\s*(https?:|//)", re.IGNORECASE)
+FETCHED = re.compile(
+    r"""(@import\s*["']|url\(\s*["']?)\s*(https?:|//)""", re.IGNORECASE
+)  # addresses in comments and SVG name spaces are not fetched
 LOADED = {"script": "src", "img": "src", "audio": "src", "source": "src", "iframe": "src", "link": "href"}
 OURS = {"_static", "_sphinx_design_static"}  # folders of the theme, whose own links are not ours to check
 
@@ -80,6 +86,7 @@ def inspect(html: Path, expected: Iterable[str], run: str, out: Path) -> list[Pr
         if len(content.encode()) > PAGE_BYTES:
             problems.append(Problem(f"html/{name}.html", f"the page is larger than {PAGE_BYTES} bytes"))
         problems += _references(html, page, parser)
+    problems += _styles(html)
     problems += _leaks(html, out)
     return problems
 
@@ -88,28 +95,47 @@ def _references(html: Path, page: Path, parser: _Page) -> list[Problem]:
     where = f"html/{page.relative_to(html)}"
     problems = []
     for address in parser.loaded:
-        if address.startswith(("http:", "https:", "//")):
+        if OUTSIDE.match(address):
             problems.append(Problem(where, f"the page loads {address[:80]} from outside"))
-    for address in {*parser.links, *parser.loaded}:
-        target = urllib.parse.unquote(address.partition("#")[0].partition("?")[0])
-        if not target or re.match(r"[a-z][a-z0-9+.-]*:|//", address):
+    root = os.path.abspath(html)
+    for address in sorted({*parser.links, *parser.loaded}):
+        name = urllib.parse.unquote(address.partition("#")[0].partition("?")[0])
+        if not name or SCHEME.match(address):
             continue
-        if not (page.parent / target).exists():
+        target = os.path.abspath(page.parent / name)  # a name that begins with "/" leads to the disk's root
+        if target != root and not target.startswith(root + os.sep):
+            problems.append(Problem(where, f"the link {address[:80]} leads out of the book"))
+        elif not os.path.exists(target):
             problems.append(Problem(where, f"the link {address[:80]} leads nowhere"))
     return problems
 
 
+def _styles(html: Path) -> list[Problem]:
+    """Search style sheets for what they would fetch from elsewhere."""
+    return [
+        Problem(f"html/{path.relative_to(html)}", "the style sheet loads something from outside")
+        for path in sorted(html.rglob("*.css"))
+        if FETCHED.search(path.read_text(encoding="utf-8", errors="replace"))
+    ]
+
+
 def _leaks(html: Path, out: Path) -> list[Problem]:
     """Search all texts of the site for what belongs to this machine and not into a publication."""
-    words = {str(out): "the path of the output folder", os.getcwd(): "the path of the working folder"}
-    host = socket.gethostname()
+    folders = {out: "output", Path.home(): "home", Path.cwd(): "working"}
+    patterns = {
+        # Not inside of a longer path or address: "/root" is no leak in "https://a.org/root".
+        re.compile(rf"(?<![\w.~-]){re.escape(text)}(?![\w.-])"): f"the path of the {what} folder"
+        for folder, what in folders.items()
+        for text in (str(folder), escape(folder, None))  # as it is and as HTML has it
+        if len(folder.parts) > 1
+    }
+    if user_name():
+        patterns[re.compile(rf"/(home|Users)/{re.escape(user_name())}\b")] = "the user's name"
+    words = {}
     for name, value in os.environ.items():
         if len(value) > 8 and SECRET.search(name.upper()):
             words[value] = f"the value of the environment variable {name}"
-    words = {word: what for word, what in words.items() if len(word) > 5}
-    patterns = {re.compile(rf"{re.escape(str(Path.home()))}(?![\w-])"): "the path of the home folder"}
-    if user_name():
-        patterns[re.compile(rf"/(home|Users)/{re.escape(user_name())}\b")] = "the user's name"
+    host = socket.gethostname()
     if len(host) > 5 and "." in host:
         words[host] = "the name of this computer"
     problems = []

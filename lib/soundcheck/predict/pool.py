@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WORKER = "soundcheck.predict.workers"
 START_SECONDS = 180.0  # for starting Python and importing the model, on a busy machine
 STEP_SECONDS = 600.0  # for reading or changing a signal
-LOADING_SECONDS = 120.0  # on top of the time limit of a first call, but not more than ...
+LOADING_SECONDS = 60.0  # on top of the time limit of a first call, but not more than ...
 LOADING_SHARE = 5.0  # ... this many time limits
 END_SECONDS = 5.0  # for a worker to end when there is nothing left to do
 TICK_SECONDS = 0.2  # how often workers are looked at that say nothing
@@ -43,6 +43,9 @@ STARTS = 3  # failed starts in a row after which there is no model
 TRIES = 2  # of a call during which the worker died
 NO_RETRY_AFTER = 6  # lost workers in a row from which there is no second try
 SPREAD_AFTER = 20  # lost workers in a row from which calls far apart are tried
+HANGING_AFTER = (
+    8  # calls without answer in a row, if none was ever answered, after which the rest is not tried
+)
 GIVE_UP_AFTER = 40  # lost workers in a row after which the rest is not tried
 DRAINED = 16  # times that output is read before others are listened to
 LOG_BYTES = 1_000_000  # of a worker's output that are kept
@@ -130,6 +133,7 @@ class Pool:
         self._failed_starts = 0
         self._last_problem = ""
         self._loaded = False  # whether a first call has ever been answered
+        self._hanging = 0
         self._loading = min(LOADING_SECONDS, LOADING_SHARE * self._limit)
 
     def run(self, units: Iterable[Unit]) -> None:
@@ -336,14 +340,16 @@ class Pool:
         for key in keys:
             self._finished(Result(key, problem=problem, fault=fault))
         self._last_problem = problem
+        self._hanging = self._hanging + 1 if late and not self._loaded else 0
 
     def _consider_giving_up(self) -> None:
         if self._lost_in_a_row == SPREAD_AFTER:
             # Multiples of the golden section, modulo 1, are as far apart as can be.
             order = sorted(range(len(self._queue)), key=lambda place: place * 0.6180339887498949 % 1.0)
             self._queue = collections.deque([self._queue[place] for place in order])
-        if self._lost_in_a_row >= GIVE_UP_AFTER:
-            last = f"{GIVE_UP_AFTER} calls in a row failed, the last one with: {self._last_problem}"
+        limit = HANGING_AFTER if self._hanging >= HANGING_AFTER else GIVE_UP_AFTER
+        if self._lost_in_a_row >= limit:
+            last = f"{limit} calls in a row failed, the last one with: {self._last_problem}"
             self._fail_the_rest(f"not asked, because {last}")
 
     def _not_started(self, problem: str) -> None:

@@ -5,6 +5,7 @@ Conventions
 - Texts and attribute values go through :func:`soundcheck.escaping.escape`; only :class:`Html` is kept as is.
 - Addresses are local or carry their content with them (``data:image/png``): a page loads and links nothing
   from outside, whatever a label or a file is called.
+- Attributes run no code: those of events (``onclick``) are refused.
 
 Public: :class:`Html`, :func:`element`, :func:`join`.
 """
@@ -17,8 +18,10 @@ from collections.abc import Iterable
 from soundcheck.escaping import escape
 
 _EMPTY = {"img", "br", "hr", "input", "source", "col"}  # elements without content
-_ADDRESSES = {"href", "src"}
-_SCHEME = re.compile(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*:|//)")
+_ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
+_NAME = re.compile(r"(?!on|srcdoc|srcset)[a-z][a-z0-9-]*")
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
+_BEFORE = "".join(map(chr, range(33)))  # what browsers drop before an address: control characters and blank
 _PICTURE = "data:image/png;base64,"
 
 
@@ -62,7 +65,7 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
     Raises
     ------
     ValueError
-        If an address leads out of the site.
+        If an address leads out of the site, or an attribute could run code or is none.
 
     Examples
     --------
@@ -72,7 +75,9 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
     written = ""
     for name, value in attributes.items():
         name = name.rstrip("_").replace("_", "-")
-        if name in _ADDRESSES and _SCHEME.match(str(value)) and not str(value).startswith(_PICTURE):
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name[:40]!r} is no attribute that a page may have")
+        if name in _ADDRESSES and _leads_out(str(value)):
             raise ValueError(f"the address {str(value)[:40]!r} leads out of the site")
         if value is True:
             written += f" {name}"
@@ -82,6 +87,12 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
         return Html(f"<{tag}{written}>")
     inside = "".join(child.text if isinstance(child, Html) else escape(child, limit) for child in children)
     return Html(f"<{tag}{written}>{inside}</{tag}>")
+
+
+def _leads_out(address: str) -> bool:
+    """Read an address as browsers do: without tabs and line breaks, a backslash being a slash."""
+    read = re.sub("[\t\r\n]", "", address.lstrip(_BEFORE)).replace("\\", "/")
+    return bool(_SCHEME.match(read)) and not address.startswith(_PICTURE)
 
 
 def join(parts: Iterable[Html]) -> Html:

@@ -73,7 +73,7 @@ def number(value: float | None, digits: int = DIGITS, threshold: float | None = 
         sides = (threshold, -threshold)
         while digits < MOST_DIGITS and value not in sides and round(value, digits) in sides:
             digits += 1
-    text = f"{value:.{digits}f}"
+    text = f"{value:.{digits}f}".replace("inf", "∞")
     return text.replace("-", "−") if text.strip("-0.") else text.lstrip("-")
 
 
@@ -120,8 +120,9 @@ def _cell(cell: object) -> Html:
         return element("td", "" if cell is None else str(cell))
     if isinstance(cell, numbers.Integral):
         return element("td", f"{cell:,}", class_="sc-number", data_sort=cell)
-    if isinstance(cell, float):
-        return element("td", number(cell), class_="sc-number", data_sort=None if pd.isna(cell) else cell)
+    if isinstance(cell, numbers.Real):  # numpy's, too
+        value = float(cell)
+        return element("td", number(value), class_="sc-number", data_sort=None if pd.isna(value) else value)
     text = str(cell)
     numeric = text.lstrip("-−").replace(".", "").replace(",", "").isdigit()
     return element("td", text, class_="sc-number" if numeric else None)
@@ -154,11 +155,13 @@ def rule(row: object) -> str:
     return "" if pd.isna(row.threshold) else f"{row.rule} {row.threshold:g}".replace("-", "−")
 
 
-def interval(row: object) -> str:
+def interval(row: object, digits: int = DIGITS) -> str:
     """Write the 95 % interval, with a mark if few blocks make it too narrow."""
     if pd.isna(row.low):
         return ""
-    return f"{number(row.low)} to {number(row.high)}" + (f" {FEW_MARK}" if row.blocks < FEW_BLOCKS else "")
+    return f"{number(row.low, digits)} to {number(row.high, digits)}" + (
+        f" {FEW_MARK}" if row.blocks < FEW_BLOCKS else ""
+    )
 
 
 def label(text: str) -> str:
@@ -172,7 +175,9 @@ def label(text: str) -> str:
     return text.replace("-", "−").replace("inf", "∞") if _BIN.fullmatch(text) else text
 
 
-def verdict_table(frame: pd.DataFrame, *, caption: str = "") -> Html:
+def verdict_table(
+    frame: pd.DataFrame, *, caption: str = "", decimals: Mapping[str, int] | None = None
+) -> Html:
     """Show results: value, interval, counts, threshold, verdict, certainty and the random reference.
 
     Parameters
@@ -181,6 +186,8 @@ def verdict_table(frame: pd.DataFrame, *, caption: str = "") -> Html:
         Rows of the results table, all of one model and family.
     caption
         What the table shows.
+    decimals
+        Test -> digits behind the point; three for the others.
     """
     several = frame["corpus"].nunique() > 1
     columns = ["corpus"] if several else []
@@ -195,7 +202,7 @@ def verdict_table(frame: pd.DataFrame, *, caption: str = "") -> Html:
     ]
     rows = []
     for row in frame.itertuples():
-        cells = [row.task, *_company(row)]
+        cells = [row.task, *_company(row, (decimals or {}).get(row.test, DIGITS))]
         rows.append([row.corpus, *cells] if several else cells)
     parts = [summary_line(frame), table(rows, columns, caption=caption)]
     if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
@@ -203,7 +210,7 @@ def verdict_table(frame: pd.DataFrame, *, caption: str = "") -> Html:
     return join(parts)
 
 
-def _company(row: object) -> list[Cell]:
+def _company(row: object, digits: int) -> list[Cell]:
     """Make the cells of a result: test, value, counts, threshold, verdict and reference."""
     certainty = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} % certain"
     mark = f" {FEW_MARK}" if row.blocks < FEW_BLOCKS and not pd.isna(row.low) else ""
@@ -215,8 +222,9 @@ def _company(row: object) -> list[Cell]:
     if not pd.isna(row.reference):
         passes_too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
         remark = element("span", REFERENCE, class_="sc-uninformative") if passes_too else Html()
-        reference = _two_lines(number(row.reference, threshold=row.threshold), remark)
-    value = _two_lines(number(row.value, threshold=row.threshold), interval(row).removesuffix(f" {FEW_MARK}"))
+        reference = _two_lines(number(row.reference, digits, row.threshold), remark)
+    bounds = interval(row, digits).removesuffix(f" {FEW_MARK}")
+    value = _two_lines(number(row.value, digits, row.threshold), bounds)
     return [
         Cell(_two_lines(row.test, label(row.label)), f"{row.test} {row.label}", "sc-test"),
         Cell(value, None if pd.isna(row.value) else row.value, "sc-number"),
@@ -274,6 +282,8 @@ def threshold_table(family: Family) -> Html:
     ]
     tasks = list(dict.fromkeys(tasks)) or named
     simulated = any(test.simulation for test in family.tests.values())
+    limited = any(test.minimum is not None for test in family.tests.values())
+    sources = list(dict.fromkeys(test.source for test in family.tests.values() if test.source))
     rows = []
     for test in family.tests.values():
         cells: list[object] = [Cell(test.name, None, "sc-test")]
@@ -281,12 +291,20 @@ def threshold_table(family: Family) -> Html:
             threshold = test.thresholds.get(name)
             text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
             cells.append(Cell(text, threshold, "sc-rule"))
+        if limited:
+            cells.append("" if test.minimum is None else test.minimum)
         cells.append(Cell(element("span", test.note, limit=None)))
+        if len(sources) > 1:
+            cells.append(test.source)
         if simulated:
             cells.append(_simulation(test.simulation))
         rows.append(cells)
-    columns = ["test", *tasks, "note", *(["largest of 1000 unbiased random models"] if simulated else [])]
-    return table(rows, columns)
+    columns = ["test", *tasks, *(["fewest segments"] if limited else []), "note"]
+    columns += [*(["source"] if len(sources) > 1 else [])]
+    columns += [*(["largest of 1000 unbiased random models"] if simulated else [])]
+    if len(sources) != 1:
+        return table(rows, columns)
+    return table(rows, columns) + element("p", f"Source: {sources[0]}", class_="sc-note", limit=None)
 
 
 def _simulation(found: Mapping) -> Cell:

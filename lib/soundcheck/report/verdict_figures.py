@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-- A passed test is a green circle, a failed one a red triangle, one without verdict a grey square; a hollow
-  grey diamond is the random reference model.
+- A passed test is a green circle, hollow if the random reference model passes too (the test tells little), a
+  failed one a red triangle, one without verdict a grey square; a hollow grey diamond is the random model.
 - Rows without value are left out. Where there are too many for a figure, failed ones stay and the figure says
   so; the tables beside it have all of them.
 
@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from soundcheck.report import tables
 from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, new
 
 MOST_ROWS = 60
@@ -159,12 +160,16 @@ def _scale(rows: pd.DataFrame) -> pd.Series:
 
 
 def _row_names(rows: pd.DataFrame, frame: pd.DataFrame, with_task: bool = True) -> list[str]:
-    """Name each row by what tells it from the others."""
+    """Name each row by what tells it from the others, without words that all share."""
     columns = [name for name in ("model", "corpus") if frame[name].nunique() > 1]
     columns += ["task"] * with_task + ["test", "label"]
+    shown = rows[columns].assign(
+        test=rows["test"].str.replace(UNCHANGED, "Unchanged: ", regex=False),
+        label=rows["label"].map(tables.label),
+    )
     return [
         " · ".join(label(part, 45 if name == "test" else 30) for name, part in row.items() if part)
-        for row in rows[columns].to_dict("records")
+        for row in shown.to_dict("records")
     ]
 
 
@@ -189,17 +194,31 @@ def _points(axes: Axes, places: np.ndarray, rows: pd.DataFrame, vertical: bool) 
         span = axes.vlines if vertical else axes.hlines
         span(places[own], low[own], high[own], color=color, linewidth=2)
         where = (places[own], value[own]) if vertical else (value[own], places[own])
-        axes.plot(*where, linestyle="none", marker=marker, color=color, markersize=6.5)
+        axes.plot(*where, linestyle="none", marker=marker, color=color, markersize=6.5, clip_on=False)
+    own = _pass_too(rows)
+    where = (places[own], value[own]) if vertical else (value[own], places[own])
+    axes.plot(*where, **_PASS_TOO, markersize=6, clip_on=False)
     where = (places, reference) if vertical else (reference, places)
     axes.plot(*where, linestyle="none", marker="D", color=GREY, markerfacecolor="none", markersize=5)
 
 
+_PASS_TOO = {
+    "linestyle": "none",
+    "marker": "o",
+    "color": GREEN,
+    "markerfacecolor": "white",
+    "markeredgewidth": 1.6,
+}
 _VERDICTS = {True: (GREEN, "o", "pass"), False: (RED, "^", "fail"), None: (GREY, "s", "no verdict")}
 
 
 def _are(rows: pd.DataFrame, verdict: bool | None) -> np.ndarray:
     column = rows["passed"]
     return (column.isna() if verdict is None else column.eq(verdict)).to_numpy(dtype=bool)
+
+
+def _pass_too(rows: pd.DataFrame) -> np.ndarray:
+    return (rows["passed"].eq(True) & rows["reference_passed"].eq(True)).to_numpy(dtype=bool)
 
 
 def _legend(figure: Figure, rows: pd.DataFrame, threshold: Line2D | Patch) -> None:
@@ -209,6 +228,8 @@ def _legend(figure: Figure, rows: pd.DataFrame, threshold: Line2D | Patch) -> No
         for verdict, (color, marker, name) in _VERDICTS.items()
         if verdict is not None or _are(rows, None).any()
     ]
+    if _pass_too(rows).any():
+        handles.insert(1, Line2D([], [], **_PASS_TOO, label="pass, random too"))
     random = Line2D(
         [], [], linestyle="none", marker="D", color=GREY, markerfacecolor="none", label="random model"
     )

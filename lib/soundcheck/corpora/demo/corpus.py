@@ -156,7 +156,7 @@ def _make(folder: Path, size: str, jobs: int, progress: bool) -> None:
         running = Parallel(n_jobs=max(1, jobs), backend="threading", return_as="generator")(
             delayed(_synthesise)(part, speaker, count) for speaker, count in speakers
         )
-        for _ in tqdm(running, total=len(speakers), desc="Demo speakers", disable=not progress):
+        for _ in tqdm(running, total=len(speakers), desc="Demo speakers", disable=None if progress else True):
             pass
         segments = table(size)
         write_text(part / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))

@@ -137,7 +137,9 @@ def _measure(folder: Path, jobs: int, progress: bool) -> tuple[pd.DataFrame, np.
     running = Parallel(n_jobs=max(1, jobs), return_as="generator")(
         delayed(_extract)(folder / name) for name in table["file"]
     )
-    bar = tqdm(running, total=len(table), desc="Demo model, training segments", disable=not progress)
+    bar = tqdm(
+        running, total=len(table), desc="Demo model, training segments", disable=None if progress else True
+    )
     return table, np.array(list(bar))
 
 

@@ -1,0 +1,358 @@
+"""Real builds: complete, quiet, the same bytes again, and harmless with hostile names in every place."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from soundcheck import files, verdicts
+from soundcheck.book import build
+from soundcheck.corpora import audio
+from soundcheck.corpora.segments import Corpus, LeftOut
+from soundcheck.entries import CorpusEntry
+from soundcheck.media import MediaStore
+from soundcheck.output import Output
+from soundcheck.report import figures, players, tables
+from soundcheck.tasks import BUILTIN
+from soundcheck.thresholds import read_family
+from soundcheck.verdicts import Verdict
+
+PWN = "document.documentElement.dataset.pwn=1"
+HOSTILE = [
+    f'<img src=x onerror="{PWN}">',
+    f"</table><script>{PWN}</script>",
+    "{{ cycler.__init__.__globals__.os.popen('touch pwned').read() }}",
+    "![x](../../../../../../../etc/passwd)",
+    "```{raw} html\n:file: /etc/passwd\n```",
+    f'"><svg onload={PWN}> $\\foo$ `code` [l](javascript:{PWN})',
+]
+MODEL, BROKEN = HOSTILE[0], HOSTILE[1]
+
+
+class Book:
+    """A finished run of one family on two segments, with every name hostile."""
+
+    def __init__(self, folder):
+        self.output = Output(folder / "out")
+        self.output.prepare()
+        self.families = [read_family("correctness_regression")]
+        self.corpora = [self._corpus(folder / "data")]
+        self.results = verdicts.to_frame(self._rows())
+        digest = verdicts.write_results(self.results, self.output.folder)
+        self.output.left_out.write_text("stage,model,corpus,item,reason\n")
+        self.record = self._record(digest)
+        self._notebooks()
+
+    def _corpus(self, root):
+        root.mkdir()
+        rng = np.random.default_rng(0)
+        for name in ("a.wav", "b.wav"):
+            audio.write(root / name, 0.1 * rng.standard_normal(1600).astype(np.float32), 16000)
+        segments = pd.DataFrame(
+            {
+                "file": ["a.wav", "b.wav"],
+                "start": [np.nan, np.nan],
+                "end": [np.nan, np.nan],
+                "duration": [0.1, 0.1],
+                "audio": ["x", "y"],
+                "key": ["a.wav||", "b.wav||"],
+                "speaker": HOSTILE[:2],
+                "sex": ["female", HOSTILE[5]],
+                "transcript": HOSTILE[2:4],
+                "arousal": [0.1, 0.9],
+            }
+        )
+        entry = CorpusEntry(name=HOSTILE[5], format="csv", title=HOSTILE[0], description=HOSTILE[3])
+        return Corpus(
+            name=HOSTILE[5],
+            entry=entry,
+            root=root,
+            segments=segments,
+            left_out=tuple(LeftOut(text, text) for text in HOSTILE),
+            notices=tuple(HOSTILE),
+            synthetic=True,
+            description=HOSTILE[4],
+        )
+
+    def _rows(self):
+        for model in (MODEL, BROKEN):
+            for name in self.families[0].tests:
+                base = dict(
+                    model=model, corpus=HOSTILE[5], family="correctness_regression", category="correctness"
+                )
+                yield Verdict(
+                    **base,
+                    task="arousal",
+                    test=name,
+                    label=HOSTILE[0],
+                    value=0.3,
+                    low=0.2,
+                    high=0.4,
+                    segments=2,
+                    blocks=2,
+                    threshold=0.5,
+                    rule=">",
+                    passed=False,
+                    certainty=0.9,
+                    reference=0.1,
+                    reference_passed=False,
+                )
+
+    def _record(self, digest):
+        def model(name):
+            return {
+                "name": name,
+                "slug": files.slug(name),
+                "kind": "python",
+                "target": HOSTILE[3],
+                "tasks": ["arousal"],
+                "description": HOSTILE[4],
+                "license": HOSTILE[5],
+                "fingerprint": "f" * 40,
+                "inputs": 2,
+                "failed": 1,
+                "unusable": 0,
+                "notes": HOSTILE,
+                "failures": [{"corpus": t, "item": t, "change": t, "reason": t} for t in HOSTILE],
+                "repeated": 2,
+                "repeated_different": 0,
+                "out_of_range": 0,
+                "unknown_classes": {},
+            }
+
+        corpus = self.corpora[0]
+        left_out = [{"item": item.item, "reason": item.reason, "stage": "corpus"} for item in corpus.left_out]
+        family = self.families[0]
+        return {
+            "version": "0",
+            "title": HOSTILE[0],
+            "run": digest[:12],
+            "results": digest,
+            "seed": 0,
+            "replicates": 1000,
+            "interval": "percentile",
+            "suite": {"digest": "d"},
+            "families": [
+                {
+                    "name": family.name,
+                    "title": family.title,
+                    "category": family.category,
+                    "question": family.question,
+                    "digest": family.digest,
+                }
+            ],
+            "models": [model(MODEL), model(BROKEN)],
+            "corpora": [
+                {
+                    "name": corpus.name,
+                    "slug": files.slug(corpus.name),
+                    "format": "csv",
+                    "title": HOSTILE[0],
+                    "description": HOSTILE[3],
+                    "synthetic": True,
+                    "segments": 2,
+                    "speakers": 2,
+                    "seconds": 0.2,
+                    "left_out": left_out,
+                    "notices": HOSTILE,
+                    "digest": "d" * 40,
+                }
+            ],
+            "notebooks": [
+                {"model": MODEL, "family": family.name, "status": "ok", "error": ""},
+                {"model": BROKEN, "family": family.name, "status": "failed", "error": "\n".join(HOSTILE)},
+            ],
+            "versions": {"numpy": "2"},
+        }
+
+    def _notebooks(self):
+        media = MediaStore(self.output.media, "../../media/")
+        own = self.results[self.results["model"] == MODEL]
+        outputs = [
+            tables.verdict_table(own, caption=HOSTILE[0]),
+            figures.show(media, figures.intervals(own), HOSTILE[0]),
+            players.player(media, np.zeros(1600, dtype=np.float32), 16000, HOSTILE[0], caption=HOSTILE[5]),
+        ]
+        cell = {
+            "cell_type": "code",
+            "execution_count": 1,
+            "metadata": {},
+            "source": "show()",
+            "outputs": [
+                {"output_type": "display_data", "metadata": {}, "data": {"text/html": str(html)}}
+                for html in outputs
+            ]
+            + [{"output_type": "stream", "name": "stdout", "text": "\n".join(HOSTILE)}],
+        }
+        title = {"cell_type": "markdown", "metadata": {}, "source": "# Correctness"}
+        for name in (MODEL, BROKEN):
+            notebook = {"cells": [title, cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+            path = self.output.notebooks / files.slug(name) / "correctness_regression.ipynb"
+            files.write_text(path, json.dumps(notebook))
+
+    def build(self):
+        return build.build(
+            self.output,
+            self.record,
+            self.results,
+            suite_root=self.output.folder,
+            families=self.families,
+            corpora=self.corpora,
+            tasks=BUILTIN,
+        )
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    made = Book(tmp_path_factory.mktemp("book"))
+    made.problems = made.build()
+    return made
+
+
+def site(book):
+    return {str(path.relative_to(book.output.html)): path for path in book.output.html.rglob("*.html")}
+
+
+def test_the_build_is_complete_and_quiet(book):
+    assert [str(problem) for problem in book.problems] == []
+    log = book.output.log.read_text()
+    assert "WARNING" not in log
+    for name in ("index", "all_results", "failures", "provenance", "reading", "statistics", "bibliography"):
+        assert f"{name}.html" in site(book)
+
+
+def test_nothing_from_data_is_live(book):
+    assert len(site(book)) > 10
+    assert not list(book.output.folder.rglob("pwned"))
+    for name, path in site(book).items():
+        text = path.read_text(encoding="utf-8")
+        assert "<img src=x" not in text, name
+        assert "<svg onload" not in text, name
+        assert f"<script>{PWN}" not in text, name
+        assert 'href="javascript:' not in text, name
+        assert "root:x:0" not in text, name
+    assert not list(book.output.html.rglob("passwd*"))
+
+
+def test_data_is_shown_as_it_is(book):
+    page = (book.output.html / "corpora" / f"{files.slug(HOSTILE[5])}.html").read_text()
+    assert "cycler.__init__.__globals__" in page
+    assert "![x](../../../../../../../etc/passwd)" in page
+
+
+def test_headings_hold_nothing_live(book):
+    index = (book.output.html / "searchindex.js").read_text()
+    titles = json.loads(index[index.index("{") : index.rindex("}") + 1])
+    for group in ("alltitles", "titles"):
+        text = json.dumps(titles[group])
+        assert "<" not in text
+        assert "onerror" not in text or "=" not in text
+
+
+def test_the_built_configuration_evaluates_no_text(book):
+    configuration = yaml.safe_load((book.output.folder / "book-src" / "_config.yml").read_text())
+    extensions = configuration["parse"]["myst_enable_extensions"]
+    assert "substitution" not in extensions
+    assert "linkify" not in extensions
+    assert configuration["execute"]["execute_notebooks"] == "off"
+
+
+def test_no_sources_and_no_dates(book):
+    assert not (book.output.html / "_sources").exists()
+    assert "Last updated" not in (book.output.html / "index.html").read_text()
+
+
+def test_failed_notebook_is_told_where_one_looks(book):
+    failures = (book.output.html / "failures.html").read_text()
+    assert files.slug(BROKEN) in failures
+    page = (book.output.html / "results" / files.slug(BROKEN) / "correctness_regression.html").read_text()
+    assert "This notebook failed" in page
+
+
+def test_formulas_are_local(book):
+    page = (book.output.html / "methods" / "correctness_regression.html").read_text()
+    assert "cdn.jsdelivr" not in page
+    assert "mathjax" in page
+
+
+def test_unchanged_sources_are_not_built_again(book, monkeypatch):
+    monkeypatch.setattr(build, "_run", lambda *_: pytest.fail("built again"))
+    assert book.build() == []
+
+
+def test_same_run_same_bytes(book, tmp_path):
+    def digests():
+        return {
+            str(path.relative_to(book.output.html)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(book.output.html.rglob("*"))
+            if path.is_file()
+        }
+
+    first = digests()
+    (book.output.folder / "book-src.json").unlink()
+    assert book.build() == []
+    again = digests()
+    assert {name for name in first if first[name] != again.get(name)} == set()
+
+
+def test_a_page_that_is_lost_leaves_the_old_site_in_place(book, monkeypatch):
+    before = (book.output.html / "index.html").read_bytes()
+    real = build._run
+
+    def lossy(source, output):
+        found, problem = real(source, output)
+        (found / "provenance.html").unlink()
+        return found, problem
+
+    monkeypatch.setattr(build, "_run", lossy)
+    (book.output.folder / "book-src.json").unlink(missing_ok=True)
+    problems = [str(problem) for problem in book.build()]
+    assert any("provenance.html: the page is missing" in text for text in problems)
+    assert (book.output.html / "index.html").read_bytes() == before
+    monkeypatch.undo()
+    assert book.build() == []
+
+
+def test_a_book_that_cannot_be_built_is_a_problem_with_a_place_to_look(book, monkeypatch):
+    real = build._configure
+
+    def broken(source, share, record):
+        real(source, share, record)
+        (source / "index.ipynb").unlink()
+
+    monkeypatch.setattr(build, "_configure", broken)
+    problems = [str(problem) for problem in book.build()]
+    assert any("Jupyter Book ended with exit code" in text and "log.txt" in text for text in problems)
+    monkeypatch.undo()
+    assert book.build() == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+def test_nothing_runs_in_a_browser(book, tmp_path):
+    """Pages and the search page, which puts titles into the document as HTML."""
+    pages = [
+        name for name in site(book) if name.startswith(("index", "results", "corpora", "models", "all_"))
+    ]
+    assert len(pages) >= 6
+    for address in (*pages, "search.html?q=Model", "search.html?q=img"):
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--virtual-time-budget=3000",
+        ]
+        options += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+        options += [f"--user-data-dir={tmp_path}/chrome", "--dump-dom"]
+        target = f"file://{book.output.html}/{address}"
+        answer = subprocess.run(
+            ["chromium", *options, target], capture_output=True, text=True, timeout=120, check=True
+        )
+        start = answer.stdout[: answer.stdout.index("<head")]
+        assert "data-pwn" not in start, address

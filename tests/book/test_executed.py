@@ -1,0 +1,136 @@
+"""Executed notebooks are cleaned before they are published: folded code, no paths, bounded outputs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from soundcheck.book import executed
+
+OK = {"model": "m", "family": "f", "status": "ok", "error": ""}
+
+
+def code(source="1", outputs=(), tags=()):
+    return {
+        "cell_type": "code",
+        "execution_count": 1,
+        "metadata": {"tags": list(tags), "papermill": {"exception": False}},
+        "source": source,
+        "outputs": list(outputs),
+    }
+
+
+def words(source, tags=()):
+    return {"cell_type": "markdown", "metadata": {"tags": list(tags)}, "source": source}
+
+
+def stream(text, name="stdout"):
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def html(text):
+    return {"output_type": "display_data", "metadata": {}, "data": {"text/html": text}}
+
+
+@pytest.fixture
+def clean(tmp_path):
+    def run(*cells, outcome=OK):
+        path = tmp_path / "n.ipynb"
+        metadata = {"papermill": {"input_path": "/secret/in.ipynb", "output_path": str(path)}}
+        path.write_text(
+            json.dumps({"cells": list(cells), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+        )
+        return executed.cells(path, "m: F", outcome, tmp_path)
+
+    return run
+
+
+def tags(cell):
+    return cell["metadata"]["tags"]
+
+
+def text_of(cells):
+    return json.dumps(cells)
+
+
+def test_code_is_folded_and_parameters_are_removed(clean):
+    cells = clean(
+        words("# Family"),
+        code('run = ""', tags=["parameters"]),
+        code("run = 'x'", tags=["injected-parameters"]),
+        code(),
+    )
+    assert [tags(cell) for cell in cells[1:]] == [["remove-cell"], ["remove-cell"], ["hide-input"]]
+
+
+def test_title_names_the_model(clean):
+    assert clean(words("# Family\n\nWords"), code())[0]["source"].startswith("# m: F")
+    assert clean(code())[0]["source"] == "# m: F"
+
+
+def test_no_trace_of_papermill_or_this_machine(clean, tmp_path):
+    cells = clean(
+        code(outputs=[stream(f"saved {tmp_path}/x and {Path.home()}/y"), html(f"<p>{tmp_path}/z</p>")]),
+        words("papermill-error here", tags=["papermill-error-cell-tag"]),
+    )
+    text = text_of(cells)
+    assert "papermill" not in text
+    assert str(tmp_path) not in text
+    assert str(Path.home()) + "/" not in text
+    assert "…/x" in json.loads(json.dumps(cells))[1]["outputs"][0]["data"]["text/html"]
+
+
+def test_terminal_colours_and_markup_of_printed_text_are_harmless(clean):
+    shown = clean(code(outputs=[stream("\x1b[31mred\x1b[0m <script>x</script>")]))[1]["outputs"][0]["data"][
+        "text/html"
+    ]
+    assert "\x1b" not in shown
+    assert "<script" not in shown
+    assert "red" in shown
+
+
+@pytest.mark.parametrize("text", ["x" * 2_000_000, "line\n" * 100_000])
+def test_long_outputs_are_cut_and_say_so(clean, text):
+    shown = text_of(clean(code(outputs=[stream(text)])))
+    assert len(shown) < 50_000
+    assert "left out" in shown
+
+
+def test_many_and_large_outputs_stay_below_the_limit_of_a_page(clean):
+    many = text_of(clean(code(outputs=[stream(f"<{n}>") for n in range(500)])))
+    assert "440 outputs left out" in many
+    large = text_of(clean(*[code(outputs=[html("<p>" + "x" * 100_000 + "</p>")]) for _ in range(20)]))
+    assert len(large) < 800_000
+    assert "too large" in large
+
+
+def test_text_that_no_file_can_hold(clean):
+    cells = clean(words("a\ud800"), code("s = '\ud800\0'", [html("<p>\ud800\0</p>"), stream("\ud800\0")]))
+    for cell in cells:
+        cell["source"].encode("utf-8")
+        for output in cell.get("outputs", []):
+            output["data"]["text/html"].encode("utf-8")
+            assert "\0" not in output["data"]["text/html"]
+
+
+def test_a_failure_is_shown_without_paths(clean, tmp_path):
+    outcome = OK | {"status": "failed", "error": f"ValueError: <b> in {tmp_path}/secret.csv"}
+    cells = clean(words("# Family"), code(outputs=[stream("before")]), outcome=outcome)
+    shown = cells[1]["outputs"][0]["data"]["text/html"]
+    assert "This notebook failed" in shown
+    assert "ValueError: &lt;b&gt; in …/secret.csv" in shown
+    assert "before" in text_of(cells)
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "[]", '{"cells": 3}'])
+def test_a_notebook_that_is_not_there_still_has_a_page(tmp_path, content):
+    path = tmp_path / "n.ipynb"
+    if content is not None:
+        path.write_text(content)
+    cells = executed.cells(path, "m: F", OK | {"status": "timeout", "error": ""}, tmp_path)
+    assert cells[0]["source"] == "# m: F"
+    assert "This notebook failed" in text_of(cells)
+
+
+def test_code_without_source_keeps_its_outputs(clean):
+    assert clean(code("", [html("<p>x</p>")]))[1]["source"].strip()
