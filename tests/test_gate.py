@@ -64,6 +64,15 @@ def test_all_skipped_is_not_green(written):
     assert gate.check(written(skipped("no labels"))).exit_code == 1
 
 
+def test_model_without_a_judged_test_is_not_green(written):
+    broken = verdicts.skip(
+        "no prediction", model="n", corpus="c", family="f", category="correctness", task="arousal", test="T"
+    )
+    outcome = gate.check(written(verdict(), broken))
+    assert outcome.exit_code == 1
+    assert "Not one test of n was judged" in outcome.summary
+
+
 def test_failed_notebook_is_not_green(written):
     folder = written(verdict(), notebooks=[("m", "f", "ok"), ("m", "g", "failed")])
     outcome = gate.check(folder)

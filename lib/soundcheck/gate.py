@@ -66,6 +66,9 @@ def check(results: Path, junit: Path | None = None, models: Sequence[str] = ()) 
             raise refuse(path.name, f"no row of model {unknown[0]!r}", "Check the name given with --model")
         frame = frame[frame["model"].isin(models)]
     problems = _missing(frame, record, models)
+    for model, rows in frame.groupby("model", sort=True):
+        if rows["passed"].isna().all():
+            problems.append(f"Not one test of {model} was judged.")
     junit = junit or path.parent / "junit.xml"
     files.write_bytes(junit, junit_xml(frame, problems))
     passed = frame["passed"].eq(True)
@@ -78,8 +81,6 @@ def check(results: Path, junit: Path | None = None, models: Sequence[str] = ()) 
     if record is None:
         lines.append("No run.json beside the results: whether the table is whole cannot be checked.")
     lines += problems
-    if not (passed | failed).any():
-        lines.append("Not one test was judged.")
     for row in frame[failed].head(20).itertuples():
         lines.append(f"failed: {row.model} / {row.corpus} / {row.family}: {_name(row)}: {_verdict(row)}")
     if failed.sum() > 20:

@@ -11,6 +11,9 @@ from soundcheck.media import MediaStore
 from soundcheck.report import figures, verdict_figures
 from soundcheck.verdicts import Verdict
 
+# A figure whose layout collapses only warns.
+pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied")
+
 SURROGATE = "\ud800"
 HOSTILE = ["$\\foo$", "_x", "{{ 7 }}", "名前", "a\nb", SURROGATE, "x" * 300, "<b>"]
 
@@ -158,6 +161,19 @@ def test_fit_line_and_axes():
 def test_movements_beyond_the_edge_are_said():
     figure = figures.shift([0.1, 0.5], [0.9, 0.5], "x")
     assert "1 beyond the edge" in figure.axes[0].get_title(loc="left")
+
+
+@pytest.mark.parametrize("passed, too", [(True, True), (True, False), (False, False)])
+def test_panels_fill_the_figure(media, passed, too):
+    rows = frame(reference_passed=too, passed=passed)
+    unchanged = rows.assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"], rule=">")
+    for figure in (
+        figures.intervals(rows),
+        figures.group_difference(rows),
+        figures.unchanged_overview(unchanged),
+    ):
+        figures.show(media, figure, "x")
+        assert sum(axes.get_position().height for axes in figure.axes) > 0.35
 
 
 def test_marks_differ_in_shape_not_only_colour():

@@ -44,7 +44,7 @@ def truth_and_prediction(truth: np.ndarray, prediction: np.ndarray, title: str =
     """
     truth, prediction = _numbers(truth, prediction)
     with look():
-        figure, (axes,) = new(4.6, 4.4)
+        figure, (axes,) = new(4.2, 4.1)
         axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
         axes.scatter(truth, prediction, s=10, color=BLUE, alpha=0.5, linewidths=0)
         if len(truth) > 1 and np.ptp(truth) > 0:

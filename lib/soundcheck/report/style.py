@@ -51,6 +51,7 @@ def look() -> Iterator[None]:
     """Use the look of the book; a character without a glyph is a box, not an alarm."""
     with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")
         yield
 
 

@@ -283,7 +283,8 @@ def threshold_table(family: Family) -> Html:
     tasks = list(dict.fromkeys(tasks)) or named
     simulated = any(test.simulation for test in family.tests.values())
     limited = any(test.minimum is not None for test in family.tests.values())
-    sources = list(dict.fromkeys(test.source for test in family.tests.values() if test.source))
+    # A key of the bibliography, one word, is cited by the page's own text; it would tell a reader nothing.
+    sources = list(dict.fromkeys(test.source for test in family.tests.values() if " " in test.source))
     rows = []
     for test in family.tests.values():
         cells: list[object] = [Cell(test.name, None, "sc-test")]
@@ -295,7 +296,7 @@ def threshold_table(family: Family) -> Html:
             cells.append("" if test.minimum is None else test.minimum)
         cells.append(Cell(element("span", test.note, limit=None)))
         if len(sources) > 1:
-            cells.append(test.source)
+            cells.append(test.source if test.source in sources else "")
         if simulated:
             cells.append(_simulation(test.simulation))
         rows.append(cells)

@@ -194,10 +194,10 @@ def _points(axes: Axes, places: np.ndarray, rows: pd.DataFrame, vertical: bool) 
         span = axes.vlines if vertical else axes.hlines
         span(places[own], low[own], high[own], color=color, linewidth=2)
         where = (places[own], value[own]) if vertical else (value[own], places[own])
-        axes.plot(*where, linestyle="none", marker=marker, color=color, markersize=6.5, clip_on=False)
+        axes.plot(*where, linestyle="none", marker=marker, color=color, markersize=6.5)
     own = _pass_too(rows)
     where = (places[own], value[own]) if vertical else (value[own], places[own])
-    axes.plot(*where, **_PASS_TOO, markersize=6, clip_on=False)
+    axes.plot(*where, **_PASS_TOO, markersize=6)
     where = (places, reference) if vertical else (reference, places)
     axes.plot(*where, linestyle="none", marker="D", color=GREY, markerfacecolor="none", markersize=5)
 
