@@ -21,7 +21,7 @@ families: [correctness_regression]
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    arguments = ["-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
+    arguments = ["-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT]
     subprocess.run([sys.executable, *map(str, arguments)], check=True, capture_output=True)
     return next(folder.glob("*.whl"))
 

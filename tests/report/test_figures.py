@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -167,8 +168,11 @@ def test_movements_beyond_the_edge_are_said():
 def test_panels_fill_the_figure(media, passed, too):
     rows = frame(reference_passed=too, passed=passed)
     unchanged = rows.assign(test=[f"Percentage Unchanged Predictions {n}" for n in "abcd"], rule=">")
+    many = frame(12, reference_passed=too, passed=passed, rule=">", threshold=0.5)
+    scales = pd.concat([many, many.head(3).assign(rule="<", threshold=0.1)], ignore_index=True)
     for figure in (
         figures.intervals(rows),
+        figures.intervals(scales),
         figures.group_difference(rows),
         figures.unchanged_overview(unchanged),
     ):
