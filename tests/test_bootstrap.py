@@ -14,13 +14,13 @@ from soundcheck.bootstrap import (
     resample,
     weights,
 )
-from soundcheck.metrics.additive import difference, within
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import (
     precision_per_class,
     recall_per_class,
     unweighted_average_recall,
 )
+from soundcheck.metrics.combinators import difference, within
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value, pearson_cc
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -72,7 +72,7 @@ def notebook(*cells: str) -> str:
 
 OWN_NOTEBOOK = notebook(
     "from soundcheck.evaluation import Evaluation\n"
-    "from soundcheck.metrics.additive import paired_difference\n"
+    "from soundcheck.metrics.combinators import paired_difference\n"
     "from soundcheck.metrics.regression import mean_value\n"
     "from soundcheck.report import tables\n"
     "evaluation = Evaluation.load(run)",

@@ -12,8 +12,9 @@ import pytest
 from soundcheck import verdicts
 from soundcheck.bootstrap import resample
 from soundcheck.errors import InputError
-from soundcheck.metrics.additive import minimum, values
+from soundcheck.metrics.additive import values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
+from soundcheck.metrics.combinators import minimum
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.tasks import BUILTIN
 from soundcheck.thresholds import Family, TestDefinition

@@ -35,7 +35,8 @@ import pandas as pd
 from scipy import stats
 
 from soundcheck import seeds
-from soundcheck.metrics.additive import Statistic, point, settle
+from soundcheck.metrics.additive import Point, Statistic, settle
+from soundcheck.metrics.weighted import Weighted
 from soundcheck.thresholds import passes
 
 REPLICATES = 1000
@@ -189,6 +190,18 @@ class Resampled:
                 )
         return bounds[0], bounds[1]
 
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Standard deviation of the replicates, divisor one less than their number, float64 ``(m,)``."""
+        if len(self.samples) < 2:
+            return np.full(len(self.labels), np.nan)
+        found = np.full(len(self.labels), np.nan)
+        for n in range(len(self.labels)):
+            defined = self.samples[~np.isnan(self.samples[:, n]), n]
+            if len(defined) > 1 and not (self.reasons[n] or self.withheld[n]):
+                found[n] = np.std(defined, ddof=1)
+        return settle(found)
+
     def certainty(self, n: int, rule: str, threshold: float, passed: bool) -> float:
         """Say how sure the verdict on value ``n`` is; NaN where the interval is withheld."""
         if self.reasons[n] or self.withheld[n]:
@@ -197,7 +210,10 @@ class Resampled:
 
 
 def resample(
-    statistic: Statistic, blocks: np.ndarray, replicates: int = REPLICATES, seed: int = 0
+    statistic: Statistic | Weighted,
+    blocks: np.ndarray,
+    replicates: int = REPLICATES,
+    seed: int = 0,
 ) -> Resampled:
     """Compute a statistic and its bootstrap replicates.
 
@@ -206,7 +222,8 @@ def resample(
     statistic
         The statistic, over ``N`` segments.
     blocks
-        Block of each segment, whole numbers from 0, ``(N,)``; see :func:`block_codes`.
+        Block of each segment, whole numbers from 0, ``(N,)``; see :func:`block_codes`. Statistics of ranks
+        and trials bring their own blocks, and this is not looked at.
     replicates
         Number of replicates.
     seed
@@ -217,44 +234,40 @@ def resample(
     Resampled
         Values, replicates, counts, and the reasons for what is missing.
     """
+    if isinstance(statistic, Weighted):
+        samples = np.empty((0, len(statistic.labels)))
+        if statistic.n_blocks > 1:
+            samples = settle(statistic.evaluate(weights(statistic.n_blocks, replicates, seed)))
+        return _resampled(statistic.labels, statistic.point(), samples, statistic.blocks())
     blocks = np.asarray(blocks)
     if blocks.shape != (len(statistic),) or blocks.dtype.kind not in "iu" or (blocks < 0).any():
         raise ValueError(f"A block number from 0 is needed for each of {len(statistic)} segments.")
     used = np.bincount(blocks[statistic.rows]) > 0
     n_blocks = int(used.sum())
     m = len(statistic.labels)
+    samples = np.empty((0, m))
     if n_blocks == 0:
-        found = point(statistic)
-        nothing = np.zeros(m, dtype=np.int64)
-        return Resampled(
-            statistic.labels,
-            found.value,
-            np.empty((0, m)),
-            found.segments,
-            nothing,
-            found.reasons,
-            found.notes,
-            ("",) * m,
-        )
+        return _resampled(statistic.labels, statistic.point(), samples, np.zeros(m, dtype=np.int64))
     # Blocks without contributing segments get no number; whatever their segments are given is not looked at.
     numbered = np.zeros(max(len(used), int(blocks.max()) + 1), dtype=np.int64)
     numbered[np.flatnonzero(used)] = np.arange(n_blocks)
     high, low = statistic.layers(numbered[blocks], n_blocks)
-    found = point(statistic, high.sum(axis=0) + low.sum(axis=0))
-    counted = statistic.count(high) > 0
-    if n_blocks == 1:
-        samples = np.empty((0, m))
-    else:
+    if n_blocks > 1:
         k = statistic.size
         product = _products(np.concatenate([high, low], axis=1), replicates, seed)
         samples = settle(statistic.finish(product[:, :k] + product[:, k:]))
-    per_label = counted.sum(axis=0)
+    found = statistic.point(high.sum(axis=0) + low.sum(axis=0))
+    return _resampled(statistic.labels, found, samples, (statistic.count(high) > 0).sum(axis=0))
+
+
+def _resampled(labels: tuple[str, ...], found: Point, samples: np.ndarray, blocks: np.ndarray) -> Resampled:
+    """Say for each value whether it has an interval, and if not, why."""
     withheld, notes = [], []
     for n, (reason, note) in enumerate(zip(found.reasons, found.notes, strict=True)):
         missing = float(np.isnan(samples[:, n]).mean()) if len(samples) else 0.0
         share = f"undefined in {100 * missing:.1f} % of the replicates"
         withheld.append("")
-        if not reason and per_label[n] == 1:
+        if not reason and blocks[n] == 1:
             withheld[n] = "interval withheld: 1 block"
         elif not reason and missing > MISSING_WITHHELD:
             withheld[n] = f"interval withheld: {share}"
@@ -262,11 +275,11 @@ def resample(
             note = "; ".join(text for text in (note, share) if text)
         notes.append(note)
     return Resampled(
-        statistic.labels,
+        labels,
         found.value,
         samples,
         found.segments,
-        per_label.astype(np.int64),
+        np.asarray(blocks, dtype=np.int64),
         found.reasons,
         tuple(notes),
         tuple(withheld),

@@ -9,21 +9,16 @@ from soundcheck.metrics.additive import (
     Cells,
     Columns,
     Statistic,
-    combine,
-    difference,
-    minimum,
     numbers,
-    paired_difference,
-    point,
     ratio,
     segments,
     settle,
     value,
     values,
-    within,
 )
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class
+from soundcheck.metrics.combinators import combine, difference, minimum, paired_difference, within
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value, pearson_cc
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -120,7 +115,7 @@ def test_difference_subtracts_and_counts_the_first(rng):
     truth, prediction = rng.random((2, 60))
     group = rng.random(60) < 0.4
     metric = mean_absolute_error(truth, prediction)
-    found = point(difference(within(metric, group), metric))
+    found = difference(within(metric, group), metric).point()
     expected = np.abs(truth - prediction)[group].mean() - np.abs(truth - prediction).mean()
     assert found.value[0] == pytest.approx(expected, abs=1e-12)
     assert found.segments.tolist() == [group.sum()]
@@ -136,8 +131,8 @@ def test_difference_of_the_same_is_exactly_zero(rng):
 def test_difference_keeps_the_reason_of_either():
     metric = concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.7])
     one = within(metric, np.array([True, False, False]))
-    assert point(difference(one, metric)).reasons == ("1 segment",)
-    assert point(difference(metric, one)).reasons == ("1 segment",)
+    assert difference(one, metric).point().reasons == ("1 segment",)
+    assert difference(metric, one).point().reasons == ("1 segment",)
     assert np.isnan(value(difference(metric, one)))
 
 
@@ -160,7 +155,7 @@ def test_paired_difference_uses_the_segments_of_both():
     truth = np.array([0.1, 0.2, 0.3, 0.4])
     clean = mean_absolute_error(truth, [0.1, 0.2, 0.3, np.nan])
     changed = mean_absolute_error(truth, [np.nan, 0.3, 0.5, 0.4])
-    found = point(paired_difference(changed, clean))
+    found = paired_difference(changed, clean).point()
     assert found.value[0] == pytest.approx(0.15, abs=1e-12)
     assert found.segments.tolist() == [2]
     assert found.notes == ("no prediction for 2 of 4 segments",)
@@ -168,12 +163,12 @@ def test_paired_difference_uses_the_segments_of_both():
 
 def test_minimum_skips_with_both_numbers():
     metric = recall_per_class(["a"] * 5 + ["b"] * 3, ["a"] * 8, ["a", "b"])
-    found = point(minimum(metric, [5, 3], 4))
+    found = minimum(metric, [5, 3], 4).point()
     assert found.reasons == ("", "3 segments, 4 needed")
     assert found.value[0] == 1.0 and np.isnan(found.value[1])
     assert found.segments.tolist() == [5, 3]
-    assert point(minimum(metric, 1, 4)).reasons == ("1 segment, 4 needed",) * 2
-    assert point(minimum(metric, 4, 4)).reasons == ("", "")
+    assert minimum(metric, 1, 4).point().reasons == ("1 segment, 4 needed",) * 2
+    assert minimum(metric, 4, 4).point().reasons == ("", "")
 
 
 def test_unanswered_segments_are_noted_and_refused():
@@ -183,7 +178,7 @@ def test_unanswered_segments_are_noted_and_refused():
     def found(missing):
         answers = prediction.copy()
         answers[:missing] = np.nan
-        return point(mean_absolute_error(truth, answers))
+        return mean_absolute_error(truth, answers).point()
 
     assert found(5).notes == ("",) and found(5).segments.tolist() == [95]
     assert found(6).notes == ("no prediction for 6 of 100 segments",) and found(6).value[0] == 0.1
@@ -195,8 +190,8 @@ def test_unanswered_segments_are_noted_and_refused():
 def test_unanswered_segments_of_a_group_count_for_the_group():
     clean, changed = ["a"] * 10, ["a"] * 8 + [None] * 2
     group = np.arange(10) >= 7
-    assert point(within(unchanged(clean, changed), group)).reasons == ("no prediction for 2 of 3 segments",)
-    assert point(within(unchanged(clean, changed), ~group)).notes == ("",)
+    assert within(unchanged(clean, changed), group).point().reasons == ("no prediction for 2 of 3 segments",)
+    assert within(unchanged(clean, changed), ~group).point().notes == ("",)
 
 
 def test_value_needs_a_single_one():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from soundcheck.metrics.additive import paired_difference, point, value
+from soundcheck.metrics.additive import value
 from soundcheck.metrics.change import is_unchanged, unchanged
+from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -37,10 +38,10 @@ def test_exactly_95_percent():
 
 
 def test_missing_predictions():
-    found = point(unchanged([0.1, 0.2, np.nan, 0.4], [0.1, 0.2, 0.3, np.nan]))
+    found = unchanged([0.1, 0.2, np.nan, 0.4], [0.1, 0.2, 0.3, np.nan]).point()
     assert found.value[0] == 1.0 and found.segments[0] == 2
     assert found.notes == ("no prediction for 2 of 4 segments",)
-    assert point(unchanged([], [])).reasons == ("no segments",)
+    assert unchanged([], []).point().reasons == ("no segments",)
 
 
 def test_same_signal_changes_nothing(rng):

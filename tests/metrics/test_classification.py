@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
-from soundcheck.metrics.additive import difference, point, value, values, within
+from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.classification import (
     class_counts,
     class_numbers,
@@ -18,6 +18,7 @@ from soundcheck.metrics.classification import (
     unweighted_average_precision,
     unweighted_average_recall,
 )
+from soundcheck.metrics.combinators import difference, within
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -27,7 +28,7 @@ labels = st.sampled_from(CLASSES)
 
 
 def reasons(statistic):
-    return point(statistic).reasons
+    return statistic.point().reasons
 
 
 def test_known_answers_by_hand():
@@ -72,11 +73,11 @@ def test_oracles(pairs):
 def test_class_absent_from_truth():
     truth, prediction = ["anger", "neutral", "neutral"], ["anger", "sadness", "neutral"]
     for metric in (recall_per_class, precision_per_class):
-        found = point(metric(truth, prediction, CLASSES))
+        found = metric(truth, prediction, CLASSES).point()
         assert found.reasons[1] == "class 'happiness' does not occur in the truth"
         assert found.reasons[3] == "class 'sadness' does not occur in the truth"
         assert np.isnan(found.value[[1, 3]]).all()
-    found = point(unweighted_average_recall(truth, prediction, CLASSES))
+    found = unweighted_average_recall(truth, prediction, CLASSES).point()
     assert found.value[0] == 0.75
     assert found.notes == ("over 2 of 4 classes",)
 
@@ -88,17 +89,17 @@ def test_perfect_model_on_few_classes_is_perfect():
 
 
 def test_class_never_predicted_has_precision_zero():
-    found = point(precision_per_class(["a", "b", "b"], ["a", "a", "a"], ["a", "b"]))
+    found = precision_per_class(["a", "b", "b"], ["a", "a", "a"], ["a", "b"]).point()
     assert found.value.tolist() == [pytest.approx(1 / 3), 0.0]
     assert found.segments.tolist() == [3, 2]
     assert found.reasons == ("", "")
 
 
 def test_one_class_in_truth():
-    found = point(unweighted_average_recall(["anger"] * 4, ["anger", "anger", "anger", "neutral"], CLASSES))
+    found = unweighted_average_recall(["anger"] * 4, ["anger", "anger", "anger", "neutral"], CLASSES).point()
     assert found.value[0] == 0.75
     assert found.notes == ("not informative: 1 class in the truth",)
-    assert point(unweighted_average_recall(["a"] * 4, ["a"] * 4, ["a"])).notes == ("",)
+    assert unweighted_average_recall(["a"] * 4, ["a"] * 4, ["a"]).point().notes == ("",)
 
 
 def test_answer_outside_the_classes_is_wrong():
@@ -109,7 +110,7 @@ def test_answer_outside_the_classes_is_wrong():
 
 
 def test_truth_outside_the_classes_is_left_out():
-    found = point(unweighted_average_recall(["a", "b", "boredom"], ["a", "b", None], ["a", "b"]))
+    found = unweighted_average_recall(["a", "b", "boredom"], ["a", "b", None], ["a", "b"]).point()
     assert found.value[0] == 1.0
     assert found.segments.tolist() == [2]
     assert found.notes == ("",)
@@ -117,9 +118,9 @@ def test_truth_outside_the_classes_is_left_out():
 
 def test_segments_behind_each_value():
     truth, prediction = ["a", "a", "a", "b"], ["a", "b", "b", "b"]
-    assert point(recall_per_class(truth, prediction, ["a", "b"])).segments.tolist() == [3, 1]
-    assert point(precision_per_class(truth, prediction, ["a", "b"])).segments.tolist() == [1, 3]
-    assert point(unweighted_average_recall(truth, prediction, ["a", "b"])).segments.tolist() == [4]
+    assert recall_per_class(truth, prediction, ["a", "b"]).point().segments.tolist() == [3, 1]
+    assert precision_per_class(truth, prediction, ["a", "b"]).point().segments.tolist() == [1, 3]
+    assert unweighted_average_recall(truth, prediction, ["a", "b"]).point().segments.tolist() == [4]
 
 
 @pytest.mark.parametrize("metric", ALL)
@@ -131,7 +132,7 @@ def test_one_segment_and_none(metric):
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 def test_missing_predictions_are_unanswered(missing):
     truth, prediction = ["a"] * 5 + ["b"] * 5, ["a"] * 5 + ["b"] * 4 + [missing]
-    found = point(recall_per_class(truth, prediction, ["a", "b"]))
+    found = recall_per_class(truth, prediction, ["a", "b"]).point()
     assert found.segments.tolist() == [5, 4]
     assert found.notes == ("no prediction for 1 of 10 segments",) * 2
 

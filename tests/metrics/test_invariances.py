@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from soundcheck.bootstrap import block_codes, every_segment, resample
 from soundcheck.metrics import change, classification, regression
-from soundcheck.metrics.additive import Statistic, difference, paired_difference, within
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.combinators import difference, paired_difference, within
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
-from soundcheck.metrics.additive import point, value, values, within
+from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.combinators import within
 from soundcheck.metrics.regression import (
     BINS,
     bin_counts,
@@ -28,7 +29,7 @@ pairs = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_si
 
 
 def reasons(statistic):
-    return point(statistic).reasons
+    return statistic.point().reasons
 
 
 def test_known_answers_by_hand():
@@ -106,7 +107,7 @@ def test_one_segment():
     assert reasons(concordance_cc([0.5], [0.75])) == ("1 segment",)
     assert reasons(pearson_cc([0.5], [0.75])) == ("1 segment",)
     assert reasons(recall_per_bin([0.5], [0.75])) == ("1 segment",) * 4
-    assert point(concordance_cc([0.5], [0.75])).segments.tolist() == [1]
+    assert concordance_cc([0.5], [0.75]).point().segments.tolist() == [1]
 
 
 def test_no_segment():
@@ -121,14 +122,14 @@ def test_segments_without_truth_are_left_out_without_a_word(rng):
     truth, prediction = rng.random((2, 30))
     more = np.concatenate([truth, [np.nan] * 50]), np.concatenate([prediction, rng.random(50)])
     for metric in (concordance_cc, pearson_cc, mean_absolute_error, recall_per_bin, precision_per_bin):
-        one, other = point(metric(truth, prediction)), point(metric(*more))
+        one, other = metric(truth, prediction).point(), metric(*more).point()
         assert one.value.tobytes() == other.value.tobytes()
         assert one.segments.tolist() == other.segments.tolist()
         assert set(other.notes) == {""}
 
 
 def test_infinite_predictions_are_unanswered():
-    found = point(mean_absolute_error([0.5] * 4, [0.5, 0.5, np.inf, -np.inf]))
+    found = mean_absolute_error([0.5] * 4, [0.5, 0.5, np.inf, -np.inf]).point()
     assert found.value[0] == 0.0 and found.segments[0] == 2
     assert found.notes == ("no prediction for 2 of 4 segments",)
 
@@ -163,7 +164,7 @@ def test_bins_against_scikit_learn(pairs):
         (recall_per_bin, sklearn_metrics.recall_score),
         (precision_per_bin, sklearn_metrics.precision_score),
     ):
-        found = point(metric(truth, prediction))
+        found = metric(truth, prediction).point()
         expected = oracle(a, b, labels=range(4), average=None, zero_division=0)
         np.testing.assert_allclose(found.value[here], expected[here], atol=1e-9)
         assert [bool(reason) for reason in found.reasons] == (~here).tolist()

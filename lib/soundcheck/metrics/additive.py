@@ -18,14 +18,15 @@ Conventions
 - Values are settled to 12 significant digits, below which float noise begins: a mean absolute error of
   exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
 
-Public: :class:`Statistic`, :class:`Columns`, :class:`Cells`; combinators :func:`within`, :func:`difference`,
-:func:`paired_difference`, :func:`combine`, :func:`minimum`; :func:`value`, :func:`values`.
+Public: :class:`Statistic`, :class:`Columns`, :class:`Cells`, :class:`Point`; :func:`value`, :func:`values`.
+What makes statistics of statistics is in :mod:`soundcheck.metrics.combinators`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -233,6 +234,25 @@ class Statistic:
         """Sum all segments, float64 ``(k,)``."""
         return self.block_sums(np.zeros(len(self), dtype=np.intp), 1)[0]
 
+    def point(self, sums: np.ndarray | None = None) -> Point:
+        """Finish the sums of all segments.
+
+        Parameters
+        ----------
+        sums
+            The sums ``(k,)``, if they are known already.
+        """
+        if sums is None:
+            sums = self.sums()
+        m = len(self.labels)
+        refusal, note = _answers(self)
+        return checked_point(
+            self.finish(sums),
+            self.count(sums),
+            [refusal or reason for reason in self.reasons(sums) or [""] * m],
+            ["; ".join(filter(None, (text, note))) for text in self.notes(sums) or [""] * m],
+        )
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Point:
@@ -256,30 +276,16 @@ class Point:
     notes: tuple[str, ...]
 
 
-def point(statistic: Statistic, sums: np.ndarray | None = None) -> Point:
-    """Finish the sums of all segments.
-
-    Parameters
-    ----------
-    statistic
-        The statistic.
-    sums
-        Its sums ``(k,)``, if they are known already.
-    """
-    if sums is None:
-        sums = statistic.sums()
-    m = len(statistic.labels)
-    value = settle(statistic.finish(sums))
-    segments = np.rint(statistic.count(sums)).astype(np.int64)
-    reasons = list(statistic.reasons(sums) or [""] * m)
-    notes = list(statistic.notes(sums) or [""] * m)
-    refusal, note = _answers(statistic)
-    for n in range(m):
-        reasons[n] = refusal or reasons[n] or ("" if np.isfinite(value[n]) else "undefined")
-        notes[n] = "; ".join(text for text in (notes[n], note) if text)
-        if reasons[n]:
-            value[n] = np.nan
-    return Point(value, segments, tuple(reasons), tuple(notes))
+def checked_point(
+    value: np.ndarray, segments: np.ndarray, reasons: Sequence[str], notes: Sequence[str]
+) -> Point:
+    """Settle values and make sure that each of them, and none else, is free of a reason against it."""
+    value = settle(value)
+    reasons = [
+        reason or ("" if np.isfinite(v) else "undefined") for reason, v in zip(reasons, value, strict=True)
+    ]
+    value[[bool(reason) for reason in reasons]] = np.nan
+    return Point(value, np.rint(segments).astype(np.int64), tuple(reasons), tuple(notes))
 
 
 def _answers(statistic: Statistic) -> tuple[str, str]:
@@ -295,12 +301,21 @@ def _answers(statistic: Statistic) -> tuple[str, str]:
     return "", text if worst > UNANSWERED_NOTED else ""
 
 
-def values(statistic: Statistic) -> np.ndarray:
+class HasPoint(Protocol):
+    """Anything with labels and values: additive statistics and the exceptions to them."""
+
+    labels: tuple[str, ...]
+
+    def point(self) -> Point:
+        """Compute the values."""
+
+
+def values(statistic: HasPoint) -> np.ndarray:
     """Compute the values, float64 ``(m,)``; NaN where undefined or skipped."""
-    return point(statistic).value
+    return statistic.point().value
 
 
-def value(statistic: Statistic) -> float:
+def value(statistic: HasPoint) -> float:
     """Compute the value of a statistic that has a single one; NaN if undefined.
 
     Examples
@@ -312,119 +327,6 @@ def value(statistic: Statistic) -> float:
     if len(statistic.labels) != 1:
         raise ValueError(f"The statistic has {len(statistic.labels)} values; use values().")
     return float(values(statistic)[0])
-
-
-# Combinators
-
-
-def within(statistic: Statistic, mask: np.ndarray) -> Statistic:
-    """Let only the segments of a mask, bool ``(N,)``, contribute: the statistic of a group.
-
-    The group keeps its place among all ``N`` segments, so it can be compared with the others.
-    """
-    mask = np.asarray(mask)
-    if mask.shape != (len(statistic),) or mask.dtype != bool:
-        raise ValueError(
-            f"A mask of {len(statistic)} True or False is needed, not {mask.dtype} of shape {mask.shape}."
-        )
-    return dataclasses.replace(statistic, parts=tuple(part.within(mask) for part in statistic.parts))
-
-
-def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]) -> Statistic:
-    """Make a statistic of the values of others over the same segments.
-
-    Parameters
-    ----------
-    statistics
-        At least one; all with the labels of the first.
-    function
-        Takes the values of each, arrays ``(..., m)``, and gives ``(..., m)``.
-
-    Returns
-    -------
-    Statistic
-        Counts segments as the first one does; a reason or note of any holds for the combination.
-    """
-    if len({statistic.labels for statistic in statistics}) != 1:
-        raise ValueError("Only statistics with the same labels can be combined.")
-    ends = np.cumsum([statistic.size for statistic in statistics])
-
-    def split(sums: np.ndarray) -> list[np.ndarray]:
-        return np.split(sums, ends[:-1], axis=-1)
-
-    def finish(sums: np.ndarray) -> np.ndarray:
-        return function(*(s.finish(own) for s, own in zip(statistics, split(sums), strict=True)))
-
-    def texts(name: str) -> Reasons:
-        def joined(sums: np.ndarray) -> tuple[str, ...]:
-            found = [getattr(s, name)(own) for s, own in zip(statistics, split(sums), strict=True)]
-            found = [texts for texts in found if texts]
-            return tuple(next(filter(None, each), "") for each in zip(*found, strict=True))
-
-        return joined
-
-    return Statistic(
-        parts=tuple(part for statistic in statistics for part in statistic.parts),
-        finish=finish,
-        count=lambda sums: statistics[0].count(split(sums)[0]),
-        labels=statistics[0].labels,
-        reasons=texts("reasons"),
-        notes=texts("notes"),
-    )
-
-
-def difference(a: Statistic, b: Statistic) -> Statistic:
-    """Subtract: the values of ``a`` minus those of ``b``, over the same segments.
-
-    ``difference(within(metric, group), metric)`` is the distance of a group from all.
-    """
-    return combine([a, b], np.subtract)
-
-
-def paired_difference(a: Statistic, b: Statistic) -> Statistic:
-    """Subtract over the segments that contribute to both: a change under noise, one model minus another.
-
-    Segments that only one of them can use count as unanswered.
-    """
-    both = a.rows & b.rows
-    wanted = a.rows | b.rows
-    for part in (*a.parts, *b.parts):
-        wanted = wanted | part.unanswered
-
-    def paired(statistic: Statistic) -> Statistic:
-        parts = [
-            dataclasses.replace(part, rows=part.rows & both, unanswered=wanted & ~both)
-            for part in statistic.parts
-        ]
-        return dataclasses.replace(statistic, parts=tuple(parts))
-
-    return difference(paired(a), paired(b))
-
-
-def minimum(statistic: Statistic, counts: Sequence[int] | int, least: int) -> Statistic:
-    """Skip values that rest on too few segments.
-
-    Parameters
-    ----------
-    statistic
-        The statistic.
-    counts
-        What to compare, ``m`` numbers or one for all; for instance the segments of each bin in all groups.
-    least
-        Smallest count that is judged.
-    """
-    counts = np.broadcast_to(np.asarray(counts), (len(statistic.labels),))
-    few = [_few(int(count), least) for count in counts]
-
-    def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        own = statistic.reasons(sums) or [""] * len(few)
-        return tuple(a or b for a, b in zip(few, own, strict=True))
-
-    return dataclasses.replace(statistic, reasons=reasons)
-
-
-def _few(count: int, least: int) -> str:
-    return f"{segments(count)}, {least} needed" if count < least else ""
 
 
 # What metrics share
