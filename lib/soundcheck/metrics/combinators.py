@@ -1,0 +1,195 @@
+"""Statistics made of statistics: groups, differences, changes, comparisons, averages.
+
+All of them are additive statistics again: the sums of what they are made of, side by side, and a finish of
+finishes. So they have intervals like any other, on the same replicates.
+
+Public: :func:`within`, :func:`combine`, :func:`difference`, :func:`relative_difference`,
+:func:`paired`, :func:`paired_difference`, :func:`average`, :func:`stack`, :func:`minimum`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from soundcheck.metrics.additive import Reasons, Statistic, ratio, segments
+
+
+def within(statistic: Statistic, mask: np.ndarray) -> Statistic:
+    """Let only the segments of a mask, bool ``(N,)``, contribute: the statistic of a group.
+
+    The group keeps its place among all ``N`` segments, so it can be compared with the others.
+    """
+    mask = np.asarray(mask)
+    if mask.shape != (len(statistic),) or mask.dtype != bool:
+        raise ValueError(
+            f"A mask of {len(statistic)} True or False is needed, not {mask.dtype} of shape {mask.shape}."
+        )
+    return dataclasses.replace(statistic, parts=tuple(part.within(mask) for part in statistic.parts))
+
+
+def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]) -> Statistic:
+    """Make a statistic of the values of others over the same segments.
+
+    Parameters
+    ----------
+    statistics
+        At least one; all with the labels of the first.
+    function
+        Takes the values of each, arrays ``(..., m)``, and gives ``(..., m)``.
+
+    Returns
+    -------
+    Statistic
+        Counts segments as the first one does; a reason or note of any holds for the combination.
+    """
+    if len({statistic.labels for statistic in statistics}) != 1:
+        raise ValueError("Only statistics with the same labels can be combined.")
+    ends = np.cumsum([statistic.size for statistic in statistics])
+
+    def split(sums: np.ndarray) -> list[np.ndarray]:
+        return np.split(sums, ends[:-1], axis=-1)
+
+    def finish(sums: np.ndarray) -> np.ndarray:
+        return function(*(s.finish(own) for s, own in zip(statistics, split(sums), strict=True)))
+
+    def texts(name: str) -> Reasons:
+        def joined(sums: np.ndarray) -> tuple[str, ...]:
+            found = [getattr(s, name)(own) for s, own in zip(statistics, split(sums), strict=True)]
+            found = [texts for texts in found if texts]
+            return tuple(next(filter(None, each), "") for each in zip(*found, strict=True))
+
+        return joined
+
+    return Statistic(
+        parts=tuple(part for statistic in statistics for part in statistic.parts),
+        finish=finish,
+        count=lambda sums: statistics[0].count(split(sums)[0]),
+        labels=statistics[0].labels,
+        reasons=texts("reasons"),
+        notes=texts("notes"),
+    )
+
+
+def difference(a: Statistic, b: Statistic) -> Statistic:
+    """Subtract: the values of ``a`` minus those of ``b``, over the same segments.
+
+    ``difference(within(metric, group), metric)`` is the distance of a group from all.
+    """
+    return combine([a, b], np.subtract)
+
+
+def relative_difference(a: Statistic, b: Statistic) -> Statistic:
+    """Subtract and divide: by how much the values of ``a`` differ from those of ``b``, as a share of ``b``.
+
+    Undefined where ``b`` is not positive.
+    """
+    return combine([a, b], lambda first, second: ratio(first - second, second))
+
+
+def paired(a: Statistic, b: Statistic) -> tuple[Statistic, Statistic]:
+    """Let only the segments that contribute to both contribute to either.
+
+    Segments that only one of them can use count as unanswered.
+    """
+    both = a.rows & b.rows
+    wanted = a.rows | b.rows
+    for part in (*a.parts, *b.parts):
+        wanted = wanted | part.unanswered
+
+    def restricted(statistic: Statistic) -> Statistic:
+        parts = [
+            dataclasses.replace(part, rows=part.rows & both, unanswered=wanted & ~both)
+            for part in statistic.parts
+        ]
+        return dataclasses.replace(statistic, parts=tuple(parts))
+
+    return restricted(a), restricted(b)
+
+
+def paired_difference(a: Statistic, b: Statistic) -> Statistic:
+    """Subtract over the segments that contribute to both: a change under noise, one model minus another."""
+    return difference(*paired(a, b))
+
+
+def average(statistics: Sequence[Statistic]) -> Statistic:
+    """Average the values of statistics over the same segments, each with the same weight.
+
+    Undefined, and so is the value in a replicate, if any of them is: an average over other groups would be
+    another quantity.
+    """
+    mean = combine(statistics, lambda *values: np.mean(np.stack(values), axis=0))
+    ends = np.cumsum([statistic.size for statistic in statistics])[:-1]
+
+    def count(sums: np.ndarray) -> np.ndarray:
+        own = np.split(sums, ends, axis=-1)
+        return sum(s.count(part) for s, part in zip(statistics, own, strict=True))
+
+    return dataclasses.replace(mean, count=count)
+
+
+def stack(statistics: Mapping[str, Statistic]) -> Statistic:
+    """Put statistics over the same segments beside each other, one label each.
+
+    Parameters
+    ----------
+    statistics
+        Label -> a statistic with a single value; at least one.
+    """
+    items = list(statistics.values())
+    if any(len(statistic.labels) != 1 for statistic in items):
+        raise ValueError("Only statistics with a single value can be stacked.")
+    ends = np.cumsum([statistic.size for statistic in items])[:-1]
+
+    def side_by_side(name: str) -> Callable[[np.ndarray], np.ndarray]:
+        def joined(sums: np.ndarray) -> np.ndarray:
+            own = np.split(sums, ends, axis=-1)
+            return np.concatenate(
+                [getattr(s, name)(part) for s, part in zip(items, own, strict=True)], axis=-1
+            )
+
+        return joined
+
+    def texts(name: str) -> Reasons:
+        def joined(sums: np.ndarray) -> tuple[str, ...]:
+            own = np.split(sums, ends, axis=-1)
+            return tuple((getattr(s, name)(part) or ("",))[0] for s, part in zip(items, own, strict=True))
+
+        return joined
+
+    return Statistic(
+        parts=tuple(part for statistic in items for part in statistic.parts),
+        finish=side_by_side("finish"),
+        count=side_by_side("count"),
+        labels=tuple(statistics),
+        reasons=texts("reasons"),
+        notes=texts("notes"),
+    )
+
+
+def minimum(statistic: Statistic, counts: Sequence[int] | int, least: int) -> Statistic:
+    """Skip values that rest on too few segments.
+
+    Parameters
+    ----------
+    statistic
+        The statistic.
+    counts
+        What to compare, ``m`` numbers or one for all; for instance the segments of each bin in all groups.
+    least
+        Smallest count that is judged.
+    """
+    counts = np.broadcast_to(np.asarray(counts), (len(statistic.labels),))
+    few = [_few(int(count), least) for count in counts]
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        own = statistic.reasons(sums) or [""] * len(few)
+        return tuple(a or b for a, b in zip(few, own, strict=True))
+
+    return dataclasses.replace(statistic, reasons=reasons)
+
+
+def _few(count: int, least: int) -> str:
+    return f"{segments(count)}, {least} needed" if count < least else ""
