@@ -1,8 +1,8 @@
 """Statistics that are no functions of sums: ranks of speakers, error rates of trials.
 
 They answer the same questions as additive statistics (a value, how many segments, why not), and for
-resampling take the weight of each block in each replicate instead of sums. Each brings its own blocks, because
-what is resampled is part of what it is: speakers that are ranked, speakers that trials compare.
+resampling take the weight of each block in each replicate instead of sums. Each brings its own blocks,
+because what is resampled is part of what it is: speakers that are ranked, speakers that trials compare.
 
 Public: :class:`Weighted`, :func:`weighted_difference`.
 """
