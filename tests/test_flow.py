@@ -15,10 +15,10 @@ augment
 models.base models.processes models.importing models.reference
 models.function models.table models.demo models.load
 predict
-metrics bootstrap balance verdicts
-media evaluation
+metrics bootstrap balance verdicts simulation studies
+media views evaluation comparison
 report
-output execution runner record
+output execution runner planning record
 book
 pipeline gate starter
 cli

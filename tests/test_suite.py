@@ -326,3 +326,40 @@ def test_a_family_of_ones_own(suite, tmp_path):
 def test_hostile_names_do_not_reach_the_terminal(suite):
     (problem,) = refused(suite, "", GOOD, "families", "'\u202e\u200b<b>x': 1\nfamilies")
     assert "\u202e" not in problem
+
+
+TWO = GOOD.replace("models:\n", "models:\n  other: {random: gaussian}\n  words: {random: categorical}\n")
+
+
+def test_comparisons(suite):
+    read = suite(TWO, "families:", "comparisons: {up: {baseline: guess, candidate: other}}\nfamilies:")
+    assert read.comparisons["up"].baseline == "guess"
+    assert read.thresholds == "published"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{up: {baseline: gues, candidate: other}}", ["comparisons.up.baseline", "gues", "guess"]),
+        ("{up: {baseline: guess}}", ["comparisons.up", "candidate"]),
+        ("{up: {baseline: guess, candidate: guess}}", ["compared with itself"]),
+        ("{up: {baseline: guess, candidate: other, extra: 1}}", ["extra"]),
+        ("[guess, other]", ["comparisons", "name"]),
+        ("{up: {baseline: guess, candidate: words}}", ["comparisons.up", "share no task"]),
+        (
+            "{a: {baseline: guess, candidate: other}, b: {baseline: guess, candidate: other}}",
+            ["there twice"],
+        ),
+    ],
+)
+def test_comparisons_refused(suite, text, words):
+    with pytest.raises(InputError) as error:
+        suite(TWO, "families:", f"comparisons: {text}\nfamilies:")
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_thresholds_are_published_or_simulated(suite):
+    assert suite(GOOD, "families:", "thresholds: simulated\nfamilies:").thresholds == "simulated"
+    with pytest.raises(InputError, match="simulated"):
+        suite(GOOD, "families:", "thresholds: simulatd\nfamilies:")

@@ -69,6 +69,56 @@ def run(
 
 
 @commands.command()
+@click.argument("suite", type=click.Path(path_type=Path))
+@click.argument("baseline", required=False)
+@click.argument("candidate", required=False)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("build") / "compare",
+    show_default=True,
+    help="Output folder; one inside that of a run shares its cache.",
+)
+@click.option(
+    "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--no-code", is_flag=True, help="Refuse suites that run code: prediction tables only.")
+@click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
+def compare(
+    suite: Path,
+    baseline: str | None,
+    candidate: str | None,
+    out: Path,
+    families: tuple[str, ...],
+    jobs: int | None,
+    no_code: bool,
+    strict: bool,
+) -> NoReturn:
+    """Test two models of SUITE on the same segments, and say where CANDIDATE differs from BASELINE.
+
+    Without names, the comparisons that the suite lists. Writes a book of the models compared, and
+    comparisons.csv with the difference on every test, its paired interval, and better, worse or no evidence.
+    Exit codes as for run; with --strict also 1.
+    """
+    from soundcheck import pipeline
+
+    if baseline is not None and candidate is None:
+        raise click.UsageError("Name two models, BASELINE and CANDIDATE, or none.")
+    outcome = pipeline.compare(
+        suite,
+        out,
+        (baseline, candidate) if baseline is not None else None,
+        families=families,
+        jobs=jobs or os.cpu_count() or 1,
+        no_code=no_code,
+        strict=strict,
+    )
+    click.echo(terminal(outcome.summary))
+    sys.exit(outcome.exit_code)
+
+
+@commands.command()
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
     "--junit", type=click.Path(path_type=Path), help="JUnit XML file; default: junit.xml beside the results."

@@ -108,6 +108,23 @@ class ModelEntry:
 
 
 @dataclasses.dataclass(frozen=True)
+class ComparisonEntry:
+    """Two models that a suite wants compared.
+
+    Parameters
+    ----------
+    name
+        Its key in the suite.
+    baseline, candidate
+        Names of the models: the one in use, and the one that may replace it.
+    """
+
+    name: str
+    baseline: str
+    candidate: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Suite:
     """A checked suite.
 
@@ -117,7 +134,7 @@ class Suite:
         As written or default.
     families
         Names of the families to run.
-    corpora, models
+    corpora, models, comparisons
         Entries by name, in the order of the file.
     tasks
         Built-in and declared tasks by name.
@@ -129,6 +146,9 @@ class Suite:
         suite.yml as the user named it.
     digest
         Digest of the file's bytes.
+    thresholds
+        Where thresholds of fairness tests come from: ``"published"``, or ``"simulated"`` for the suite's own
+        group sizes.
     balance_samples
         Segments a group that balanced fairness families ask for.
     audio_limit, model_seconds, notebook_seconds
@@ -147,6 +167,8 @@ class Suite:
     file: Path
     shown: str = "suite.yml"
     digest: str = ""
+    comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
+    thresholds: str = "published"
     balance_samples: int = 1000
     audio_limit: float = 3600.0
     model_seconds: float = 30.0

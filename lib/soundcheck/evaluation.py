@@ -34,12 +34,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck import bootstrap, seeds, verdicts
+from soundcheck import bootstrap, files, seeds, verdicts, views
 from soundcheck.balance import balance
 from soundcheck.media import MediaStore
 from soundcheck.metrics.additive import Statistic, values
+from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_answers
-from soundcheck.predict.tables import read_predictions
 from soundcheck.tasks import Task
 from soundcheck.thresholds import Change, Family, read_family
 
@@ -64,7 +64,7 @@ class Answers:
         return Answers(self.clean[rows], None if self.changed is None else self.changed[rows])
 
 
-Measure = Callable[["Sample", Answers], Statistic]
+Measure = Callable[["Sample", Answers], Statistic | Weighted]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,19 +120,6 @@ class Sample:
         )
 
 
-@dataclasses.dataclass(frozen=True)
-class CorpusView:
-    """A corpus as the evaluation sees it: segment table and predictions of the model."""
-
-    name: str
-    title: str
-    synthetic: bool
-    root: Path
-    blocks: str
-    segments: pd.DataFrame
-    predictions: pd.DataFrame
-
-
 class Evaluation:
     """One model and one family, with everything that the notebook needs.
 
@@ -144,16 +131,16 @@ class Evaluation:
 
     def __init__(self, description: Mapping) -> None:
         self.model: str = description["model"]
-        self.family: Family = read_family(description["family"], _path(description["own"]))
-        self.tasks = [Task(**{**task, "classes": tuple(task["classes"])}) for task in description["tasks"]]
+        self.family: Family = read_family(description["family"], Path(description["own"]))
+        self.tasks = [views.read_task(task) for task in description["tasks"]]
         self.seed: int = description["seed"]
         self.replicates: int = description["replicates"]
         self.interval: str = description["interval"]
         self.balance_samples: int = description["balance_samples"]
         self.answers_changes: bool = description["answers_changes"]
         self.media = MediaStore(Path(description["media"]), description["prefix"])
-        self.corpora = [_view(corpus) for corpus in description["corpora"]]
-        self.verdicts: list[verdicts.Verdict] = []
+        self.corpora = [views.read_view(corpus) for corpus in description["corpora"]]
+        self._judged: list[verdicts.Judged] = []
         self.notes: list[str] = []
         self._reasons: dict[tuple[str, str], str] = {}
         self._rows_file = Path(description["rows"])
@@ -188,7 +175,7 @@ class Evaluation:
                 else:
                     yield self._sample(corpus, task, change)
 
-    def _obstacle(self, corpus: CorpusView, task: Task) -> str:
+    def _obstacle(self, corpus: views.CorpusView, task: Task) -> str:
         """Say why the family cannot be applied to a corpus and task; empty if it can."""
         for column in self.family.columns:
             if column not in corpus.segments.columns or corpus.segments[column].isna().all():
@@ -202,11 +189,11 @@ class Evaluation:
             return "a table of predictions cannot answer for changed signals"
         return ""
 
-    def _sample(self, corpus: CorpusView, task: Task, change: str) -> Sample:
+    def _sample(self, corpus: views.CorpusView, task: Task, change: str) -> Sample:
         segments = corpus.segments
         truth, rows = None, np.arange(len(segments))
         if task.name in segments.columns and segments[task.name].notna().any():
-            truth = _array(segments[task.name], task)
+            truth = corpus.labels(task)
         if self.family.label:
             rows = np.flatnonzero(pd.notna(truth))
             missing = len(segments) - len(rows)
@@ -220,14 +207,14 @@ class Evaluation:
         def reference(under: str) -> np.ndarray:
             return reference_answers(task, self.seed, keys, under)
 
-        answers = Answers(_predictions(corpus, "", task))
+        answers = Answers(corpus.answers(task))
         random = Answers(reference(""))
         if change:
-            answers = dataclasses.replace(answers, changed=_predictions(corpus, identity, task))
+            answers = dataclasses.replace(answers, changed=corpus.answers(task, identity))
             random = dataclasses.replace(random, changed=reference(identity))
-        names = segments[corpus.blocks if corpus.blocks in segments.columns else "file"]
-        blocks, _ = bootstrap.block_codes(names.to_numpy(dtype=object))
-        everything = Sample(corpus.name, task, segments, truth, answers, random, blocks, change, corpus.root)
+        everything = Sample(
+            corpus.name, task, segments, truth, answers, random, corpus.block_codes(), change, corpus.root
+        )
         return everything.take(rows)
 
     def balanced(self, sample: Sample, column: str) -> tuple[Sample, str]:
@@ -286,7 +273,8 @@ class Evaluation:
             If the family's threshold file has no such test.
         """
         definition = self.family.tests[test]
-        found = bootstrap.resample(measure(sample, sample.answers), sample.blocks, self.replicates, self.seed)
+        statistic = measure(sample, sample.answers)
+        found = bootstrap.resample(statistic, sample.blocks, self.replicates, self.seed)
         for note in filter(None, dict.fromkeys(found.notes)):
             self._tell(f"{sample.corpus}, {sample.task.name}, {test}: {note}")
         judged = verdicts.judge(
@@ -302,22 +290,24 @@ class Evaluation:
             reference=values(measure(sample, sample.reference)),
             kind=self.interval,
         )
-        self.verdicts += judged
+        population = _population(sample, statistic, found)
+        for n, verdict in enumerate(judged):
+            self._judged.append(verdicts.Judged(verdict, found.samples[:, n], *population))
         return judged
 
     def frame(self) -> pd.DataFrame:
         """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""
-        return verdicts.to_frame(self._rows())
+        return verdicts.to_frame(entry.verdict for entry in self._rows())
 
-    def _rows(self) -> list[verdicts.Verdict]:
-        judged = {(row.corpus, row.task, row.test) for row in self.verdicts}
-        rows = list(self.verdicts)
+    def _rows(self) -> list[verdicts.Judged]:
+        judged = {(row.verdict.corpus, row.verdict.task, row.verdict.test) for row in self._judged}
+        rows = list(self._judged)
         for corpus in self.corpora:
             for task in self.tasks:
                 reason = self._reasons.get((corpus.name, task.name), "not computed by the notebook")
                 for row in verdicts.skipped_rows(self.model, corpus.name, self.family, task, reason):
                     if (row.corpus, row.task, row.test) not in judged:
-                        rows.append(row)
+                        rows.append(verdicts.Judged(row, np.empty(0)))
         return rows
 
     def _tell(self, note: str) -> None:
@@ -329,35 +319,14 @@ class Evaluation:
         verdicts.save(self._rows(), self._rows_file, notes=self.notes)
 
 
-def _path(text: str | None) -> Path | None:
-    return Path(text) if text else None
-
-
-def _view(description: Mapping) -> CorpusView:
-    return CorpusView(
-        name=description["name"],
-        title=description["title"],
-        synthetic=description["synthetic"],
-        root=Path(description["root"]),
-        blocks=description["blocks"],
-        segments=pd.read_parquet(description["segments"]),
-        predictions=read_predictions(Path(description["predictions"])),
-    )
-
-
-def _array(column: pd.Series, task: Task) -> np.ndarray:
-    """Give numbers as float64 and class names as objects, missing ones as NaN and ``None``."""
-    if task.is_regression:
-        return column.to_numpy(dtype=np.float64)
-    names = np.empty(len(column), dtype=object)
-    names[:] = [None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
-    return names
-
-
-def _predictions(corpus: CorpusView, change: str, task: Task) -> np.ndarray:
-    """Look up the predictions of all segments, in their order, scaled to 0..1."""
-    rows = corpus.predictions[corpus.predictions["change"] == change].set_index("key")
-    if task.name not in rows.columns:
-        rows = rows.assign(**{task.name: None})
-    found = _array(rows[task.name].reindex(corpus.segments["key"]), task)
-    return task.scale(found) if task.is_regression else found
+def _population(
+    sample: Sample, statistic: Statistic | Weighted, found: bootstrap.Resampled
+) -> tuple[str, str]:
+    """Say on which segments and on which blocks a statistic rests, as two digests."""
+    everybody = "\n".join(sample.segments["key"])
+    if isinstance(statistic, Weighted):
+        used, rows = statistic.n_blocks, found.segments.tolist()
+    else:
+        used = np.unique(sample.blocks[statistic.rows]).tolist()
+        rows = np.flatnonzero(statistic.rows).tolist()
+    return files.digest(f"{everybody}\n{rows}"), files.digest(f"{everybody}\n{used}")

@@ -34,9 +34,11 @@ class Output:
         self.corpora = self.folder / "corpora"
         self.predictions = self.folder / "predictions"
         self.notebooks = self.folder / "notebooks"
+        self.comparisons = self.folder / "comparisons"
         self.media = self.folder / "media"
         self.logs = self.folder / "logs"
         self.html = self.folder / "html"
+        self.comparison_table = self.folder / "comparisons.csv"
         self.results = self.folder / "results.csv"
         self.left_out = self.folder / "left_out.csv"
         self.record = self.folder / "run.json"
@@ -44,9 +46,20 @@ class Output:
 
     @property
     def cache(self) -> Path:
-        """Folder of things computed once: predictions, the demo corpus, facts about audio files."""
+        """Folder of things computed once: predictions, the demo corpus, facts about audio files.
+
+        An output folder inside another one, such as that of a comparison, shares its cache.
+        """
         moved = os.environ.get(CACHE_VARIABLE)
-        return Path(moved).absolute() if moved else self.folder / "cache"
+        if moved:
+            return Path(moved).absolute()
+        around = self.folder.parent
+        return (around if (around / MARKER).is_file() else self.folder) / "cache"
+
+    @property
+    def studies(self) -> Path:
+        """Folder of executed pages that depend on nothing but the version of Soundcheck."""
+        return self.cache / "studies"
 
     def check(self, corpora: dict[str, Path]) -> None:
         """Refuse a place that is not ours to write to, before anything is computed.

@@ -14,14 +14,15 @@ from pathlib import Path
 import pandas as pd
 from tqdm import tqdm
 
-from soundcheck import files, record, resources, runner, verdicts
+from soundcheck import files, planning, record, resources, runner, verdicts
 from soundcheck.augment.registry import check_change
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.segments import Corpus
-from soundcheck.entries import CorpusEntry, ModelEntry, Suite
+from soundcheck.entries import ComparisonEntry, CorpusEntry, Suite
 from soundcheck.errors import (
     EXIT_INCOMPLETE,
     EXIT_OK,
+    EXIT_TEST_FAILED,
     InputError,
     Problems,
     did_you_mean,
@@ -32,8 +33,7 @@ from soundcheck.models.load import check_model
 from soundcheck.output import CACHE_VARIABLE, Output
 from soundcheck.predict.engine import PredictionReport, predict_model
 from soundcheck.suite import read_suite
-from soundcheck.tasks import Task
-from soundcheck.thresholds import Change, Family, read_family
+from soundcheck.thresholds import Family, read_family
 
 CODE_KINDS = ("python",)  # kinds of model that run a user's code
 
@@ -44,6 +44,7 @@ class Outcome:
 
     exit_code: int
     summary: str
+    worse: int = 0  # tests on which a candidate is worse than its baseline
 
 
 def run(
@@ -75,7 +76,68 @@ def run(
     InputError
         If anything that the suite names cannot be used; nothing has run then.
     """
-    suite = _select(read_suite(suite_file), models, families)
+    return _run(_select(read_suite(suite_file), models, families), out, jobs=jobs, no_code=no_code)
+
+
+def compare(
+    suite_file: Path,
+    out: Path,
+    pair: tuple[str, str] | None = None,
+    *,
+    families: Sequence[str] = (),
+    jobs: int = 1,
+    no_code: bool = False,
+    strict: bool = False,
+) -> Outcome:
+    """Run the models that are to be compared, and compare them.
+
+    Parameters
+    ----------
+    suite_file, out, families, jobs, no_code
+        See :func:`run`.
+    pair
+        Names of baseline and candidate; ``None`` for the comparisons that the suite lists.
+    strict
+        Whether a candidate that is worse on a test changes the exit code.
+
+    Raises
+    ------
+    InputError
+        If anything that is asked for cannot be used; nothing has run then.
+    """
+    suite = _comparing(_select(read_suite(suite_file), (), families), pair)
+    outcome = _run(suite, out, jobs=jobs, no_code=no_code)
+    if strict and outcome.exit_code == EXIT_OK and outcome.worse:
+        return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
+    return outcome
+
+
+def _comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
+    """Restrict a suite to models that are compared."""
+    comparisons = suite.comparisons
+    if pair is not None:
+        problems = Problems()
+        for role, name in zip(("BASELINE", "CANDIDATE"), pair, strict=True):
+            if name not in suite.models:
+                what = f"the suite has no model {quoted(name)}"
+                problems.add(role, what, did_you_mean(name, suite.models))
+        problems.raise_if_any()
+        if pair[0] == pair[1]:
+            raise refuse("CANDIDATE", "a model is compared with itself", "Name two models")
+        if not set(suite.models[pair[0]].tasks) & set(suite.models[pair[1]].tasks):
+            raise refuse("CANDIDATE", "the two models share no task", "Name models that predict the same")
+        name = f"{pair[1]} against {pair[0]}"
+        comparisons = {name: ComparisonEntry(name, *pair)}
+    if not comparisons:
+        remedy = "Name two models, or add comparisons: {name: {baseline: ..., candidate: ...}}"
+        raise refuse(suite.file.name, "the suite lists no comparisons", remedy)
+    wanted = {name for entry in comparisons.values() for name in (entry.baseline, entry.candidate)}
+    models = {name: entry for name, entry in suite.models.items() if name in wanted}
+    return dataclasses.replace(suite, models=models, comparisons=comparisons)
+
+
+def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
+    """Run a suite."""
     output = Output(out)
     output.check(_corpus_folders(suite))
     tested = _families(suite)
@@ -88,7 +150,9 @@ def run(
     _write_segments(corpora, output)
     reports = {}
     for entry in suite.models.values():
-        changes = _changes(tested, _tasks(suite, entry)) if _answers_changes(entry) else {}
+        changes = {}
+        if planning.answers_changes(entry):
+            changes = planning.changes_of(tested, planning.tasks_of(suite, entry))
         reports[entry.name] = predict_model(
             entry,
             suite,
@@ -102,22 +166,34 @@ def run(
         )
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
 
-    planned = _jobs(suite, tested, corpora, output)
-    with tqdm(total=len(planned), desc="notebooks", unit="", disable=None) as bar:
-        outcomes = runner.execute(
-            planned, cache=output.cache, log=output.log, workers=jobs, finished=lambda _: bar.update()
-        )
-    from soundcheck.book.executed import without_paths  # heavy, like all of the book
+    judging = planning.family_jobs(suite, tested, corpora, output)
+    studying = planning.study_jobs(output)
+    done = _execute([*judging, *studying], output, jobs, "notebooks")
+    judged, studied = done[: len(judging)], done[len(judging) :]
+    fine = [job for job, outcome in zip(judging, judged, strict=True) if outcome.status == "ok"]
+    comparing = planning.comparison_jobs(suite, tested, corpora, output, fine)
+    compared = _execute(comparing, output, jobs, "comparisons")
+    _prune_notebooks(output, judging)
+    output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
-    # What a notebook failed with is published with the results.
-    outcomes = [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
-    _prune_notebooks(output, planned)
-
-    frame = _results(suite, tested, corpora, planned, outcomes)
+    frame = _results(suite, tested, corpora, judging, judged)
+    contrasts = _contrasts(comparing, compared)
     left_out = _left_out(corpora, reports)
     results_digest = verdicts.write_results(frame, output.folder)
     files.write_bytes(output.left_out, _csv(left_out))
-    content = record.compose(suite, tested, corpora, reports, fingerprints, outcomes, results=results_digest)
+    files.write_bytes(output.comparison_table, verdicts.contrast_csv(contrasts))
+    content = record.compose(
+        suite,
+        tested,
+        corpora,
+        reports,
+        fingerprints,
+        judged,
+        comparisons=compared,
+        studies=studied,
+        contrasts=contrasts,
+        results=results_digest,
+    )
     record.write(output, content)
 
     from soundcheck.book import build  # heavy, and of no use when anything above was refused
@@ -131,7 +207,20 @@ def run(
         corpora=corpora,
         tasks=suite.tasks,
     )
-    return _outcome(output, frame, content, outcomes, reports, problems)
+    return _outcome(output, frame, content, reports, problems)
+
+
+def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
+    """Execute notebooks, and take folders out of what they failed with: that is published."""
+    if not jobs:
+        return []
+    with tqdm(total=len(jobs), desc=what, unit="", disable=None) as bar:
+        outcomes = runner.execute(
+            jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: bar.update()
+        )
+    from soundcheck.book.executed import without_paths  # heavy, like all of the book
+
+    return [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
 
 
 def _select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Suite:
@@ -148,6 +237,11 @@ def _select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Sui
         suite,
         models={name: entry for name, entry in suite.models.items() if not models or name in models},
         families=tuple(name for name in suite.families if not families or name in families),
+        comparisons={
+            name: entry
+            for name, entry in suite.comparisons.items()
+            if not models or {entry.baseline, entry.candidate} <= set(models)
+        },
     )
 
 
@@ -175,7 +269,7 @@ def _families(suite: Suite) -> list[Family]:
     for name in suite.families:
         try:
             family = read_family(name, suite.root)
-            runner.check_notebook(_notebook(suite, name))
+            runner.check_notebook(planning.notebook_of(name, suite.root))
         except InputError as error:
             problems.extend(error)
             continue
@@ -190,13 +284,6 @@ def _families(suite: Suite) -> list[Family]:
         families.append(family)
     problems.raise_if_any()
     return families
-
-
-def _notebook(suite: Suite, family: str) -> Path:
-    path = resources.find(f"notebooks/{family}.ipynb", suite.root)
-    if path is None:
-        raise refuse(f"family {family}", f"the notebook notebooks/{family}.ipynb is missing", "Write it")
-    return path
 
 
 def _refuse_code(suite: Suite) -> None:
@@ -237,93 +324,13 @@ def _write_segments(corpora: Iterable[Corpus], output: Output) -> None:
     output.prune(output.corpora, keep)
 
 
-def _answers_changes(entry: ModelEntry) -> bool:
-    """Whether a model can be asked about changed signals; a table of predictions cannot."""
-    return entry.kind != "predictions"
-
-
-def _tasks(suite: Suite, entry: ModelEntry) -> list[Task]:
-    return [suite.tasks[name] for name in entry.tasks]
-
-
-def _applicable(family: Family, tasks: Iterable[Task]) -> list[Task]:
-    return [task for task in tasks if family.applies_to(task)]
-
-
-def _changes(families: Iterable[Family], tasks: Sequence[Task]) -> dict[str, Change]:
-    """Collect the changes that the families of a model need, each once."""
-    return {
-        change.identity: change
-        for family in families
-        if _applicable(family, tasks)
-        for change in family.changes.values()
-    }
-
-
-def _jobs(
-    suite: Suite, families: Iterable[Family], corpora: Sequence[Corpus], output: Output
-) -> list[runner.Job]:
-    """Describe one notebook for each model and each family that applies to one of its tasks."""
-    library = record.library_digest()
-    jobs = []
-    for entry in suite.models.values():
-        folder = output.predictions / files.slug(entry.name)
-        views = [_view(corpus, folder, output) for corpus in corpora]
-        seen = [files.digest(Path(view[key])) for view in views for key in ("segments", "predictions")]
-        for family in families:
-            tasks = _applicable(family, _tasks(suite, entry))
-            if not tasks:
-                continue
-            description = {
-                "model": entry.name,
-                "family": family.name,
-                "tasks": [dataclasses.asdict(task) for task in tasks],
-                "seed": suite.seed,
-                "replicates": suite.replicates,
-                "interval": suite.interval,
-                "balance_samples": suite.balance_samples,
-                "answers_changes": _answers_changes(entry),
-                "prefix": "../../media/",
-                "synthetic": [corpus.name for corpus in corpora if corpus.synthetic],
-            }
-            notebook = _notebook(suite, family.name)
-            parts = [library, files.digest(notebook), family.digest, *seen, description]
-            parts += [{key: view[key] for key in ("name", "title", "blocks")} for view in views]
-            jobs.append(
-                runner.Job(
-                    model=entry.name,
-                    family=family.name,
-                    source=notebook,
-                    target=output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb",
-                    description=description
-                    | {"own": str(suite.root), "media": str(output.media), "corpora": views},
-                    fingerprint=files.digest(repr(parts)),
-                    limit=suite.notebook_seconds,
-                )
-            )
-    return jobs
-
-
-def _view(corpus: Corpus, predictions: Path, output: Output) -> dict:
-    name = f"{files.slug(corpus.name)}.parquet"
-    return {
-        "name": corpus.name,
-        "title": corpus.entry.title,
-        "synthetic": corpus.synthetic,
-        "blocks": corpus.entry.blocks,
-        "root": str(corpus.root),
-        "segments": str(output.corpora / name),
-        "predictions": str(predictions / name),
-    }
-
-
 def _prune_notebooks(output: Output, planned: Iterable[runner.Job]) -> None:
     """Remove executed notebooks of models and families that the suite no longer has."""
     planned = list(planned)
     output.prune(output.notebooks, {job.target.parent.name for job in planned})
     for folder in {job.target.parent for job in planned}:
         mine = [job for job in planned if job.target.parent == folder]
-        output.prune(folder, {path.name for job in mine for path in (job.target, job.rows, job.state)})
+        output.prune(folder, {path.name for job in mine for path in job.files})
 
 
 def _results(
@@ -342,11 +349,20 @@ def _results(
             continue
         family = by_name[job.family]
         for corpus in corpora:
-            for task in _applicable(family, _tasks(suite, suite.models[job.model])):
+            for task in planning.applicable(family, planning.tasks_of(suite, suite.models[job.model])):
                 rows += verdicts.skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"
                 )
     return verdicts.to_frame(rows)
+
+
+def _contrasts(jobs: Sequence[runner.Job], outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
+    """Collect the rows of all comparisons."""
+    rows: list[verdicts.Contrast] = []
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if outcome.status == "ok":
+            rows += verdicts.load_contrasts(job.rows)
+    return verdicts.contrast_frame(rows)
 
 
 def _left_out(corpora: Sequence[Corpus], reports: dict[str, PredictionReport]) -> pd.DataFrame:
@@ -378,7 +394,6 @@ def _outcome(
     output: Output,
     frame: pd.DataFrame,
     content: dict,
-    outcomes: Sequence[runner.Outcome],
     reports: dict[str, PredictionReport],
     problems: Sequence[object],
 ) -> Outcome:
@@ -394,11 +409,14 @@ def _outcome(
             f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "
             f"of those that a random model fails, {told} passed"
         )
-    failed_notebooks = [outcome for outcome in outcomes if outcome.status != "ok"]
-    for outcome in failed_notebooks:
+    for comparison in content["comparisons"]:
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison["outcomes"].items())
         lines.append(
-            f"The notebook {outcome.family} of {outcome.model} failed: {outcome.error.splitlines()[0][:200]}"
+            f"{comparison['candidate']} against {comparison['baseline']}: {counts or 'not compared'}"
         )
+    failed_notebooks = record.failed_notebooks(content)
+    for name, error in failed_notebooks:
+        lines.append(f"The notebook {name} failed: {error.splitlines()[0][:200] if error else ''}")
     failed_inputs = {name: report.failed for name, report in reports.items() if report.failed}
     for name, count in failed_inputs.items():
         lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
@@ -412,4 +430,5 @@ def _outcome(
         lines.append(f"Book: {Path(output.shown) / 'html' / 'index.html'}")
     lines.append(f"Results: {Path(output.shown) / 'results.csv'}")
     fine = not (failed_notebooks or failed_inputs or problems)
-    return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines))
+    worse = sum(comparison["outcomes"].get(verdicts.WORSE, 0) for comparison in content["comparisons"])
+    return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)

@@ -12,13 +12,16 @@ import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from soundcheck import __version__, files
 from soundcheck.corpora.segments import Corpus
-from soundcheck.entries import Suite
+from soundcheck.entries import ComparisonEntry, Suite
 from soundcheck.output import Output
 from soundcheck.predict.engine import PredictionReport
 from soundcheck.runner import Outcome
 from soundcheck.thresholds import Family
+from soundcheck.verdicts import BETTER, NO_EVIDENCE, WORSE
 
 PACKAGES = (
     "numpy",
@@ -61,6 +64,9 @@ def compose(
     fingerprints: Mapping[str, str],
     outcomes: Sequence[Outcome],
     *,
+    comparisons: Sequence[Outcome] = (),
+    studies: Sequence[Outcome] = (),
+    contrasts: pd.DataFrame | None = None,
     results: str,
 ) -> dict:
     """Put the record together; plain JSON values only."""
@@ -80,7 +86,34 @@ def compose(
         "notebooks": [
             {"model": o.model, "family": o.family, "status": o.status, "error": o.error} for o in outcomes
         ],
+        "comparisons": [_comparison(suite.comparisons[o.model], o, contrasts) for o in comparisons],
+        "studies": [{"name": o.family, "status": o.status, "error": o.error} for o in studies],
         "versions": versions(),
+    }
+
+
+def failed_notebooks(content: Mapping) -> list[tuple[str, str]]:
+    """List the notebooks of a record that failed: what they were about, and the error."""
+    entries = [(f"{entry['family']} of {entry['model']}", entry) for entry in content["notebooks"]]
+    entries += [(f"comparison {entry['name']}", entry) for entry in content["comparisons"]]
+    entries += [(entry["name"], entry) for entry in content["studies"]]
+    return [(name, entry["error"]) for name, entry in entries if entry["status"] != "ok"]
+
+
+def _comparison(entry: ComparisonEntry, outcome: Outcome, contrasts: pd.DataFrame | None) -> dict:
+    counts = {}
+    if contrasts is not None:
+        both = contrasts["baseline"].eq(entry.baseline) & contrasts["candidate"].eq(entry.candidate)
+        found = contrasts.loc[both, "outcome"].value_counts()
+        counts = {name: int(found.get(name, 0)) for name in (BETTER, WORSE, NO_EVIDENCE)}
+    return {
+        "name": entry.name,
+        "slug": files.slug(entry.name),
+        "baseline": entry.baseline,
+        "candidate": entry.candidate,
+        "status": outcome.status,
+        "error": outcome.error,
+        "outcomes": counts,
     }
 
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from soundcheck import files
 from soundcheck.errors import InputError, Problem
 from soundcheck.execution import jupyter_folders
+from soundcheck.verdicts import REPLICATES
 
 STARTING = 60  # seconds granted for starting a kernel, on top of a notebook's limit
 TRIES = 3  # of a notebook whose kernel did not start
@@ -54,6 +55,8 @@ class Job:
     limit
         Seconds that one cell may take; the notebook as a whole may take half as much again, and the time
         that a kernel needs to start.
+    judges
+        Whether the notebook has to save rows.
     """
 
     model: str
@@ -63,6 +66,7 @@ class Job:
     description: dict
     fingerprint: str
     limit: float
+    judges: bool = True
 
     @property
     def rows(self) -> Path:
@@ -70,9 +74,19 @@ class Job:
         return self.target.with_suffix(".json")
 
     @property
+    def replicates(self) -> Path:
+        """File into which the notebook saves the replicates of its rows, if it has any."""
+        return self.rows.with_suffix(REPLICATES)
+
+    @property
     def state(self) -> Path:
         """File that tells how the last execution ended."""
         return self.target.with_suffix(".state.json")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that an execution leaves."""
+        return (self.target, self.rows, self.replicates, self.state)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,7 +135,8 @@ def kept(job: Job) -> bool:
             state["fingerprint"] == job.fingerprint
             and state["status"] == "ok"
             and state["notebook"] == files.digest(job.target)
-            and state["rows"] == files.digest(job.rows)
+            and (not job.judges or state["rows"] == files.digest(job.rows))
+            and ("replicates" not in state or state["replicates"] == files.digest(job.replicates))
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -149,7 +164,9 @@ class _Running:
         self.draft = self.folder / "executed.ipynb"
         self.draft.unlink(missing_ok=True)
         self.draft_rows = self.folder / "rows.json"
-        self.draft_rows.unlink(missing_ok=True)
+        self.draft_replicates = self.draft_rows.with_suffix(REPLICATES)
+        for draft in (self.draft_rows, self.draft_replicates):
+            draft.unlink(missing_ok=True)
         description = self.folder / "evaluation.json"
         description.write_text(json.dumps(self.job.description | {"rows": str(self.draft_rows)}))
         job_file = self.folder / "job.json"
@@ -207,7 +224,7 @@ class _Running:
         status = "ok"
         if problem:
             status = "timeout" if overdue or "Timeout" in problem else "failed"
-        elif not self.draft_rows.is_file():
+        elif self.job.judges and not self.draft_rows.is_file():
             status = "failed"
             problem = "the notebook saved no rows; its last cell must call evaluation.save()"
         self._store(status)
@@ -220,6 +237,7 @@ class _Running:
         for draft, target, key in (
             (self.draft, job.target, "notebook"),
             (self.draft_rows, job.rows, "rows"),
+            (self.draft_replicates, job.replicates, "replicates"),
         ):
             target.unlink(missing_ok=True)
             if draft.is_file():

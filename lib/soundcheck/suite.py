@@ -19,16 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck import resources, schema
-from soundcheck.entries import CorpusEntry, ModelEntry, Suite
+from soundcheck.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.files import irregularity, nearest_name
 from soundcheck.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
 from soundcheck.yaml_reader import Document, read_yaml
 
-__all__ = ["CorpusEntry", "ModelEntry", "Suite", "read_suite"]
+__all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "read_suite"]
 
 INTERVALS = ("percentile", "expanded", "gaussian")
+THRESHOLDS = ("published", "simulated")
 RESERVED_COLUMNS = (
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
     *("transcript", "condition", "item", "split"),
@@ -75,9 +76,10 @@ class _Top(schema.Section):
     seed: schema.whole(0, 2**32 - 1) = 0
     replicates: schema.whole(100, 100_000) = 1000
     interval: schema.choice(*INTERVALS) = "percentile"
+    thresholds: schema.choice(*THRESHOLDS) = "published"
 
 
-_SECTIONS = ("corpora", "models", "families", "tasks", "limits", "balance")
+_SECTIONS = ("corpora", "models", "comparisons", "families", "tasks", "limits", "balance")
 
 
 class _Corpus(schema.Section):
@@ -100,6 +102,11 @@ class _Model(schema.Section):
     description: schema.Prose = ""
     license: schema.Text = ""
     time_limit: schema.number(0, 604_800, positive=True) | None = None
+
+
+class _Comparison(schema.Section):
+    baseline: schema.Text
+    candidate: schema.Text
 
 
 class _Task(schema.Section):
@@ -165,6 +172,13 @@ class _Reader:
             self.read_task(name, value)
         corpora = {name: self.read_corpus(name, value) for name, value in self.entries("corpora")}
         models = {name: self.read_model(name, value) for name, value in self.entries("models")}
+        comparisons = {
+            name: self.read_comparison(name, value, models)
+            for name, value in self.entries("comparisons", needed=False)
+        }
+        pairs = [(entry.baseline, entry.candidate) for entry in comparisons.values() if entry]
+        for first, second in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
+            self.note(("comparisons",), f"{quoted(first)} and {quoted(second)} are there twice", "Keep one")
         families = self.read_families(data.get("families"))
         if len(self.problems):
             return None
@@ -181,6 +195,8 @@ class _Reader:
             file=self.file,
             shown=self.document.shown,
             digest=self.document.digest,
+            comparisons=comparisons,
+            thresholds=top.thresholds,
             balance_samples=balance.samples,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
@@ -204,6 +220,25 @@ class _Reader:
             if reason:
                 self.note((key, name), reason, "Use 1 to 80 characters on one line")
         return list(value.items())
+
+    def read_comparison(
+        self, name: str, value: object, models: dict[str, ModelEntry | None]
+    ) -> ComparisonEntry | None:
+        """Read which two models are compared."""
+        path = ("comparisons", name)
+        comparison = self.section(path, value, _Comparison)
+        if comparison is None:
+            return None
+        for role in ("baseline", "candidate"):
+            model = getattr(comparison, role)
+            if model not in models:
+                self.note((*path, role), f"unknown model {quoted(model)}", did_you_mean(model, models))
+        if comparison.baseline == comparison.candidate:
+            self.note(path, "a model is compared with itself", "Name two models")
+        first, second = (models.get(model) for model in (comparison.baseline, comparison.candidate))
+        if first and second and first is not second and not set(first.tasks) & set(second.tasks):
+            self.note(path, "the two models share no task", "Compare models that predict the same")
+        return ComparisonEntry(name, comparison.baseline, comparison.candidate)
 
     # tasks and families
 

@@ -126,6 +126,8 @@ def make_record(corpus: Corpus, families: list, out: Path) -> dict:
         ],
         "models": models,
         "corpora": [about],
+        "comparisons": [],
+        "studies": [],
         "notebooks": notebooks,
         "versions": {"numpy": "2"},
     }

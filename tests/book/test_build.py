@@ -163,6 +163,8 @@ class Book:
                     "digest": "d" * 40,
                 }
             ],
+            "comparisons": [],
+            "studies": [],
             "notebooks": [
                 {"model": MODEL, "family": family.name, "status": "ok", "error": ""},
                 {"model": BROKEN, "family": family.name, "status": "failed", "error": "\n".join(HOSTILE)},

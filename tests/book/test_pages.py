@@ -54,7 +54,9 @@ def test_written_pages_carry_the_mark_too(tmp_path):
 
 def test_failed_notebooks_are_listed_escaped():
     entry = {"model": HOSTILE, "family": "f", "status": "failed", "error": f"ValueError: {HOSTILE}\nmore"}
-    cells = subjects.failures_cells({"notebooks": [entry, entry | {"status": "ok"}]})
+    cells = subjects.failures_cells(
+        {"notebooks": [entry, entry | {"status": "ok"}], "comparisons": [], "studies": []}
+    )
     html = cells[1]["outputs"][0]["data"]["text/html"]
     assert html.count("<tr>") == 2
     assert "<script" not in html

@@ -25,10 +25,12 @@ from soundcheck.errors import Problem
 from soundcheck.escaping import heading
 from soundcheck.media import MediaStore
 from soundcheck.output import Output
+from soundcheck.record import failed_notebooks
 from soundcheck.tasks import Task
 from soundcheck.thresholds import Family
 
 WRITTEN = ("reading", "statistics", "reference_models", "data", "bibliography")
+STUDY_TITLES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
 LIMIT = 1800  # seconds that Jupyter Book may take
 MOST_OPEN = 60  # result pages above which the menu shows only those of the current model
 
@@ -107,7 +109,7 @@ def assemble(
     """Write all sources of the book; returns the names of its generated pages."""
     record = _without_paths(record, output)
     share = resources.root()
-    near, far = (MediaStore(output.media, prefix) for prefix in ("../media/", "../../media/"))
+    near = MediaStore(output.media, "../media/")
     welcome = (share / "book" / "index.md").read_text(encoding="utf-8")
     names = [pages.write(source, "index", overview.cells(welcome, record, results), record)]
     titles = {family.name: family.title for family in families}
@@ -121,6 +123,15 @@ def assemble(
         names.append(
             pages.write(source, overview.result_page(outcome["model"], outcome["family"]), cells, record)
         )
+    for entry in record["comparisons"]:
+        title = f"Comparison {heading(entry['name'])}"
+        notebook = output.comparisons / f"{entry['slug']}.ipynb"
+        cells = executed.cells(notebook, title, entry, output.folder)
+        names.append(pages.write(source, overview.comparison_page(entry["name"]), cells, record))
+    for entry in record["studies"]:
+        notebook = output.studies / f"{entry['name']}.ipynb"
+        cells = executed.cells(notebook, STUDY_TITLES[entry["name"]], entry, output.folder)
+        names.append(pages.write(source, entry["name"], cells, record))
     for model in record["models"]:
         cells = subjects.model_cells(model, record, results, near)
         names.append(pages.write(source, f"models/{model['slug']}", cells, record))
@@ -139,7 +150,7 @@ def assemble(
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
     names.append(pages.write(source, "all_results", subjects.all_results_cells(results), record))
     names.append(pages.write(source, "provenance", subjects.provenance_cells(record), record))
-    if any(entry["status"] != "ok" for entry in record["notebooks"]):
+    if failed_notebooks(record):
         names.append(pages.write(source, "failures", subjects.failures_cells(record), record))
     for name in WRITTEN:
         words = (share / "book" / f"{name}.md").read_text(encoding="utf-8")
@@ -147,17 +158,19 @@ def assemble(
     shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
     shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
     _configure(source, share, record)
-    _extra(source, output, far.folder)
+    _extra(source, output)
     return names
 
 
 def _without_paths(record: Mapping, output: Output) -> dict:
     """Take folders of this machine out of what notebooks failed with; several pages show it."""
-    entries = [
-        entry | {"error": executed.without_paths(entry["error"], output.folder)}
-        for entry in record["notebooks"]
-    ]
-    return {**record, "notebooks": entries}
+    cleaned = {
+        kind: [
+            entry | {"error": executed.without_paths(entry["error"], output.folder)} for entry in record[kind]
+        ]
+        for kind in ("notebooks", "comparisons", "studies")
+    }
+    return {**record, **cleaned}
 
 
 def _configure(source: Path, share: Path, record: Mapping) -> None:
@@ -174,10 +187,11 @@ def _configure(source: Path, share: Path, record: Mapping) -> None:
         sections = [{"file": overview.result_page(entry["model"], entry["family"])} for entry in own]
         chapter = {"file": f"models/{model['slug']}"}
         results.append(chapter | ({"sections": sections} if sections else {}))
-    failed = any(entry["status"] != "ok" for entry in record["notebooks"])
-    failures = [{"file": "failures"}] if failed else []
+    failures = [{"file": "failures"}] if failed_notebooks(record) else []
+    compared = [{"file": overview.comparison_page(entry["name"])} for entry in record["comparisons"]]
     generated = [
         {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *failures]},
+        *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
         {"caption": "Corpora", "chapters": [{"file": f"corpora/{c['slug']}"} for c in record["corpora"]]},
         {
             "caption": "Methods",
@@ -190,7 +204,7 @@ def _configure(source: Path, share: Path, record: Mapping) -> None:
     files.write_text(source / "_toc.yml", yaml.safe_dump(contents, sort_keys=False))
 
 
-def _extra(source: Path, output: Output, media: Path) -> None:
+def _extra(source: Path, output: Output) -> None:
     """Put sounds, pictures and tables beside the pages, as far as a page refers to them; drop the others."""
     used = set()
     for page in source.rglob("*.ipynb"):
@@ -198,10 +212,14 @@ def _extra(source: Path, output: Output, media: Path) -> None:
     folder = source / "extra" / "media"
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted(used):
-        if (media / name).is_file():
-            _share(media / name, folder / name)
+        for media in (output.media, output.studies / "media"):
+            if (media / name).is_file():
+                _share(media / name, folder / name)
+                break
     shutil.copyfile(output.results, source / "extra" / "results.csv")
     shutil.copyfile(output.left_out, source / "extra" / "left_out.csv")
+    if output.comparison_table.is_file():
+        shutil.copyfile(output.comparison_table, source / "extra" / "comparisons.csv")
     output.prune(output.media, used | _kept_by_notebooks(output))
 
 
@@ -216,7 +234,7 @@ def _share(path: Path, target: Path) -> None:
 def _kept_by_notebooks(output: Output) -> set[str]:
     """Name the media that executed notebooks refer to; they are not executed again to make them anew."""
     used = set()
-    for notebook in output.notebooks.rglob("*.ipynb"):
+    for notebook in (*output.notebooks.rglob("*.ipynb"), *output.comparisons.glob("*.ipynb")):
         used |= set(_MEDIA.findall(notebook.read_text(encoding="utf-8", errors="replace")))
     return used
 

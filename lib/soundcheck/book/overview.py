@@ -21,6 +21,11 @@ def result_page(model: str, family: str) -> str:
     return f"results/{files.slug(model)}/{files.slug(family)}"
 
 
+def comparison_page(name: str) -> str:
+    """Name the page of a comparison."""
+    return f"comparisons/{files.slug(name)}"
+
+
 def link(text: str | Html, page: str) -> Html:
     """Link to a page from a page in the top folder."""
     return element("a", text, href=f"{page}.html")
@@ -55,6 +60,7 @@ def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
             "averaged share gives every family the same weight. Models are in the order of the last column."
         ),
         pages.output(ranking(record, results)),
+        *_comparisons(record),
         pages.markdown(
             "## What to worry about first\n\nFailed informative tests: the surest verdicts first, and among "
             "them those that miss their threshold by most. Verdicts on few blocks (†) come last, because "
@@ -64,6 +70,25 @@ def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
         pages.markdown("## What is missing"),
         pages.output(missing(record, results)),
     ]
+
+
+def _comparisons(record: Mapping) -> list[dict]:
+    """Show what each comparison found."""
+    rows = []
+    for entry in record["comparisons"]:
+        counts = list(entry["outcomes"].values())
+        if entry["status"] != "ok":
+            counts = ["✗ failed to run", "", ""]
+        name = link(entry["name"], comparison_page(entry["name"]))
+        rows.append([name, entry["candidate"], entry["baseline"], *counts])
+    if not rows:
+        return []
+    columns = ["comparison", "candidate", "baseline", "▲ better", "▼ worse", "· no evidence"]
+    words = (
+        "## Comparisons\n\nTests on which the candidate is better or worse than the baseline, with a paired "
+        "95 % interval that does not hold 0."
+    )
+    return [pages.markdown(words), pages.output(tables.table(rows, columns))]
 
 
 def matrix(record: Mapping, results: pd.DataFrame) -> Html:
@@ -186,6 +211,10 @@ def missing(record: Mapping, results: pd.DataFrame) -> Html:
             items.append(
                 element("li", "notebook failed: ", link(f"{entry['family']} of {entry['model']}", page))
             )
+    for kind, page in (("comparisons", comparison_page), ("studies", str)):
+        for entry in record[kind]:
+            if entry["status"] != "ok":
+                items.append(element("li", "notebook failed: ", link(entry["name"], page(entry["name"]))))
     skipped = int(results["passed"].isna().sum())
     if skipped:
         items.append(

@@ -8,7 +8,7 @@ import pandas as pd
 
 from soundcheck import files, verdicts
 from soundcheck.book import pages
-from soundcheck.book.overview import result_page
+from soundcheck.book.overview import comparison_page, result_page
 from soundcheck.corpora import audio
 from soundcheck.corpora.segments import Corpus
 from soundcheck.escaping import heading
@@ -172,13 +172,24 @@ def all_results_cells(results: pd.DataFrame) -> list[dict]:
 def failures_cells(record: Mapping) -> list[dict]:
     """Make the page of notebooks that failed; their tests are skipped rows of the results."""
     rows = []
-    for entry in record["notebooks"]:
-        if entry["status"] != "ok":
-            page = f"{result_page(entry['model'], entry['family'])}.html"
-            name = element("a", f"{entry['model']}: {entry['family']}", href=page)
-            rows.append([name, entry["status"], entry["error"].splitlines()[0] if entry["error"] else ""])
+    for kind in ("notebooks", "comparisons", "studies"):
+        for entry in record[kind]:
+            if entry["status"] != "ok":
+                page, name = _about(kind, entry)
+                where = element("a", name, href=f"{page}.html")
+                error = entry["error"].splitlines()[0] if entry["error"] else ""
+                rows.append([where, entry["status"], error])
     words = "# Failed notebooks\n\nTheir tests count as skipped. Each page shows how far its notebook came."
     return [pages.markdown(words), pages.output(tables.table(rows, ["notebook", "how", "error"]))]
+
+
+def _about(kind: str, entry: Mapping) -> tuple[str, str]:
+    """Give page and name of a notebook in the record."""
+    if kind == "notebooks":
+        return result_page(entry["model"], entry["family"]), f"{entry['model']}: {entry['family']}"
+    if kind == "comparisons":
+        return comparison_page(entry["name"]), f"comparison {entry['name']}"
+    return entry["name"], entry["name"]
 
 
 def provenance_cells(record: Mapping) -> list[dict]:

@@ -35,6 +35,7 @@ UNANSWERED_REFUSED = 0.5  # share of labelled segments without prediction above 
 UNANSWERED_NOTED = 0.05  # share above which a note says so
 
 _NOISE = 1e-14  # values are of the order of 1
+_PIECE = 2**15  # numbers that are split at a time: they and what they are split into stay in the cache
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
 
 Finish = Callable[[np.ndarray], np.ndarray]
@@ -87,8 +88,9 @@ class Part:
         """Keep the segments of a mask."""
         return dataclasses.replace(self, rows=self.rows & mask, unanswered=self.unanswered & mask)
 
-    def _select(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-        return arrays if self.rows.all() else tuple(array[self.rows] for array in arrays)
+    def _contributing(self) -> np.ndarray | slice:
+        """Give what selects the contributing segments from an array; no copies if all of them do."""
+        return slice(None) if self.rows.all() else np.flatnonzero(self.rows)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -110,15 +112,16 @@ class Columns(Part):
 
     def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Sum each block's columns; see :meth:`Part.layers`."""
-        (blocks,) = self._select(blocks)
+        rows = self._contributing()
+        blocks = np.asarray(blocks[rows], dtype=np.intp)  # once, instead of for each column
         counts = np.bincount(blocks, minlength=n_blocks)
         high, low = np.zeros((2, n_blocks, self.size))
         high[:, 0] = counts
         terms = n_blocks * int(counts.max(initial=0))  # the most that a replicate can add up
         for n, column in enumerate(self.columns, start=1):
-            (column,) = self._select(column)
-            for layer, on_grid in zip((high, low), _grids(column, terms), strict=False):
-                layer[:, n] = np.bincount(blocks, weights=on_grid, minlength=n_blocks)
+            sums = _layer_sums(column[rows], blocks, n_blocks, terms)
+            for layer, found in zip((high, low), sums, strict=False):
+                layer[:, n] = found
         return high, low
 
 
@@ -144,15 +147,16 @@ class Cells(Part):
 
     def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Count each block's segments a cell; see :meth:`Part.layers`."""
-        blocks, cells = self._select(blocks, self.cells)
-        place = blocks.astype(np.int64) * self.n_cells + cells
+        rows = self._contributing()
+        place = blocks[rows] * np.int64(self.n_cells)
+        place += self.cells[rows]
         counts = np.bincount(place, minlength=n_blocks * self.n_cells)
         high = counts.reshape(n_blocks, self.n_cells).astype(np.float64)
         return high, np.zeros_like(high)
 
 
-def _grids(column: np.ndarray, terms: int) -> list[np.ndarray]:
-    """Split numbers into one or two layers, each of multiples of a power of two.
+def _layer_sums(column: np.ndarray, blocks: np.ndarray, n_blocks: int, terms: int) -> list[np.ndarray]:
+    """Split numbers into one or two layers, each of multiples of a power of two, and sum each block's.
 
     If ``|x| < 2**e`` and at most ``terms <= 2**b`` of them are added, then multiples of ``2**(e + b - 52)``
     add up without rounding. What the first grid cuts off goes to a second, finer one; what that cuts off is
@@ -160,18 +164,31 @@ def _grids(column: np.ndarray, terms: int) -> list[np.ndarray]:
     memory. Adding and subtracting 1.5 * 2**52 units rounds to the nearest unit.
     """
     reach = max(1, int(terms - 1).bit_length()) if terms > 1 else 1
-    layers: list[np.ndarray] = []
-    rest = column
-    while len(layers) < 2:
-        largest = float(np.max(np.abs(rest), initial=0.0))
-        if largest == 0.0:
-            break
+    sums: list[np.ndarray] = []
+    rest, cut_off = column, np.empty(0)
+    largest = _largest(column)
+    while len(sums) < 2 and largest > 0.0:
         exponent = max(int(np.frexp(largest)[1]), -900)
         anchor = np.ldexp(1.5, exponent + reach)
-        on_grid = (rest + anchor) - anchor
-        rest = rest - on_grid
-        layers.append(on_grid)
-    return layers
+        found, largest = np.zeros(n_blocks), 0.0
+        first = not sums
+        cut_off = np.empty(len(column)) if first else cut_off
+        for start in range(0, len(column), _PIECE):
+            piece = slice(start, start + _PIECE)
+            on_grid = rest[piece] + anchor
+            on_grid -= anchor
+            np.add.at(found, blocks[piece], on_grid)
+            if first:
+                left = np.subtract(rest[piece], on_grid, out=cut_off[piece])
+                largest = max(largest, _largest(left))
+        rest = cut_off
+        sums.append(found)
+    return sums
+
+
+def _largest(array: np.ndarray) -> float:
+    """Find the largest size of the numbers, 0 if there are none; needs no array of sizes."""
+    return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -221,8 +238,9 @@ class Statistic:
 
     def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Sum each block exactly, in two layers ``(n_blocks, k)``; see :meth:`Part.layers`."""
-        layers = [part.layers(np.asarray(blocks), n_blocks) for part in self.parts]
-        high, low = zip(*layers, strict=True)
+        blocks = np.asarray(blocks)
+        found = {part: part.layers(blocks, n_blocks) for part in dict.fromkeys(self.parts)}
+        high, low = zip(*(found[part] for part in self.parts), strict=True)
         return np.concatenate(high, axis=1), np.concatenate(low, axis=1)
 
     def block_sums(self, blocks: np.ndarray, n_blocks: int) -> np.ndarray:

@@ -1,4 +1,7 @@
-"""What a reader wants to hear: the segments whose prediction moved most, before and after."""
+"""What a reader wants to hear: the segments whose prediction moved most, or that two models differ on most.
+
+Public: :func:`most_moved`, :func:`most_different`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.augment.registry import apply
+from soundcheck.comparison import Comparison, Pair
 from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation import Evaluation, Sample
+from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report.html import Html, element
-from soundcheck.report.players import player, row
+from soundcheck.report.players import player, row, settings
 
 
 def most_moved(evaluation: Evaluation, samples: Sequence[Sample], count: int = 5) -> Html:
@@ -58,7 +63,6 @@ def _pair(evaluation: Evaluation, sample: Sample, position: int) -> Html:
     change = evaluation.change(sample.change)
     signal = read(sample.root / segment["file"], segment["start"], segment["end"])
     changed, drawn = apply(change, signal, SAMPLING_RATE, seed=evaluation.seed, content=segment["audio"])
-    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in drawn.items())
     task, answers = sample.task, sample.answers
     before, after = _answer(answers.clean[position]), _answer(answers.changed[position])
     title = f"{segment['file']} under {sample.change}: {task.name} {before} → {after}"
@@ -76,12 +80,57 @@ def _pair(evaluation: Evaluation, sample: Sample, position: int) -> Html:
                 changed,
                 SAMPLING_RATE,
                 sample.change,
-                caption=f"{task.name} {after}" + (f"; {settings}" if settings else ""),
+                caption=f"{task.name} {after}" + (f"; {settings(drawn)}" if drawn else ""),
                 color="changed",
             ),
         ],
         title=title,
     )
+
+
+def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
+    """Play the segments on which two models differ most, with both predictions and the truth.
+
+    Parameters
+    ----------
+    comparison
+        The comparison, for the media store.
+    pair
+        What the models say. Numbers count by the size of the difference; of classes that changed, those that
+        the candidate breaks come first, then those that it corrects.
+    count
+        How many segments to play.
+    """
+    both = pd.notna(pair.baseline) & pd.notna(pair.candidate)
+    size = np.zeros(len(both))
+    codes = impact_codes(pair.truth, pair.baseline, pair.candidate)
+    if pair.task.is_regression:
+        size[both] = np.abs(pair.candidate[both] - pair.baseline[both])
+    else:
+        size[both] = (pair.candidate[both] != pair.baseline[both]) * (
+            1.0 + (codes[both] == 2) + 2 * (codes[both] == 0)
+        )
+    title = f"{pair.corpus}, {pair.task.name}"
+    keys = pair.segments["key"].to_numpy()
+    order = sorted(np.flatnonzero(size > 0), key=lambda n: (-size[n], keys[n]))[:count]
+    if not order:
+        return element("p", f"{title}: both models say the same of every segment.")
+    shown = []
+    for position in order:
+        segment = pair.segments.iloc[position]
+        signal = read(pair.root / segment["file"], segment["start"], segment["end"])
+        said = [
+            f"baseline {_answer(pair.baseline[position])}",
+            f"candidate {_answer(pair.candidate[position])}",
+        ]
+        if pd.notna(pair.truth[position]):
+            said.append(f"truth {_answer(pair.truth[position])}")
+        if 0 <= codes[position] < len(EVENTS):
+            said.append(EVENTS[codes[position]].removesuffix("s"))
+        shown.append(
+            player(comparison.media, signal, SAMPLING_RATE, segment["file"], caption=", ".join(said))
+        )
+    return row(shown, title=title)
 
 
 def _answer(value: object) -> str:

@@ -9,7 +9,7 @@ Conventions
 
 Public: :func:`table`, :class:`Cell`, :func:`verdict_table`, :func:`threshold_table`, :func:`share`,
 :func:`share_bar`, :func:`badge`, :func:`number`, :func:`interval`, :func:`rule`, :func:`notes`,
-:func:`synthetic_notice`.
+:func:`synthetic_notice`, :func:`two_lines`.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def _cell(cell: object) -> Html:
     return element("td", text, class_="sc-number" if numeric else None)
 
 
-def _two_lines(first: Html | str, second: Html | str) -> Html:
-    """Put what belongs to a number in small print below it."""
+def two_lines(first: Html | str, second: Html | str) -> Html:
+    """Put what belongs to a number in small print below it; nothing there, no second line."""
     lines = element("span", first, class_="sc-line")
     return lines + element("small", second, class_="sc-line") if str(second) else lines
 
@@ -215,20 +215,20 @@ def _company(row: object, digits: int) -> list[Cell]:
     certainty = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} % certain"
     mark = f" {FEW_MARK}" if row.blocks < FEW_BLOCKS and not pd.isna(row.low) else ""
     blocks = f"{row.blocks} block{'' if row.blocks == 1 else 's'}{mark}" if row.segments else ""
-    judged = _two_lines(badge(row.passed), certainty)
+    judged = two_lines(badge(row.passed), certainty)
     if row.skipped:
         judged = judged + element("small", row.skipped, class_="sc-reason sc-line")
     reference = Html()
     if not pd.isna(row.reference):
         passes_too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
         remark = element("span", REFERENCE, class_="sc-uninformative") if passes_too else Html()
-        reference = _two_lines(number(row.reference, digits, row.threshold), remark)
+        reference = two_lines(number(row.reference, digits, row.threshold), remark)
     bounds = interval(row, digits).removesuffix(f" {FEW_MARK}")
-    value = _two_lines(number(row.value, digits, row.threshold), bounds)
+    value = two_lines(number(row.value, digits, row.threshold), bounds)
     return [
-        Cell(_two_lines(row.test, label(row.label)), f"{row.test} {row.label}", "sc-test"),
+        Cell(two_lines(row.test, label(row.label)), f"{row.test} {row.label}", "sc-test"),
         Cell(value, None if pd.isna(row.value) else row.value, "sc-number"),
-        Cell(_two_lines(f"{row.segments:,}" if row.segments else "", blocks), row.segments, "sc-number"),
+        Cell(two_lines(f"{row.segments:,}" if row.segments else "", blocks), row.segments, "sc-number"),
         Cell(rule(row), None if pd.isna(row.threshold) else row.threshold, "sc-rule"),
         Cell(judged, _order(row)),
         Cell(reference, None if pd.isna(row.reference) else row.reference, "sc-number"),
@@ -313,7 +313,7 @@ def _simulation(found: Mapping) -> Cell:
     if not isinstance(maximum, int | float):
         return Cell("")
     groups = f"{found.get('groups', '?')} groups of {found.get('samples', '?')}"
-    return Cell(_two_lines(number(maximum, 5), groups), maximum, "sc-number")
+    return Cell(two_lines(number(maximum, 5), groups), maximum, "sc-number")
 
 
 def notes(texts: Sequence[str]) -> Html:

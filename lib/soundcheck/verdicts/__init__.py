@@ -11,9 +11,24 @@ Conventions
 - Missing is ``None`` in a :class:`Verdict`, NaN (numbers) or ``None`` (verdicts) in a table, an empty cell in
   a file. No number is ever NaN or infinite.
 
-Files: ``verdict`` makes rows, ``table`` writes and ``reading`` reads the results, ``summary`` counts them.
+Files: ``verdict`` makes rows, ``judged`` keeps them with their replicates, ``contrast`` compares two models,
+``table`` writes and ``reading`` reads the results, ``summary`` counts them.
 """
 
+from soundcheck.verdicts.contrast import (
+    BETTER,
+    CONTRAST_COLUMNS,
+    NO_EVIDENCE,
+    WORSE,
+    Contrast,
+    contrast,
+    contrast_csv,
+    contrast_frame,
+    contrasts,
+    load_contrasts,
+    save_contrasts,
+)
+from soundcheck.verdicts.judged import REPLICATES, Judged, load, load_judged, save
 from soundcheck.verdicts.reading import read_results
 from soundcheck.verdicts.summary import Summary, Tally, informative, summary
 from soundcheck.verdicts.table import to_frame, write_results
@@ -22,13 +37,25 @@ from soundcheck.verdicts.verdict import (
     RESULT_COLUMNS,
     Verdict,
     judge,
-    load,
-    save,
     skip,
     skipped_rows,
 )
 
 __all__ = [
+    "BETTER",
+    "CONTRAST_COLUMNS",
+    "NO_EVIDENCE",
+    "REPLICATES",
+    "WORSE",
+    "Contrast",
+    "Judged",
+    "contrast",
+    "contrast_csv",
+    "contrast_frame",
+    "contrasts",
+    "load_contrasts",
+    "load_judged",
+    "save_contrasts",
     "NO_THRESHOLD",
     "RESULT_COLUMNS",
     "Summary",

@@ -1,21 +1,17 @@
 """One verdict: what was tested, the value with its company, and whether it passed.
 
 Public: :class:`Verdict`, :data:`RESULT_COLUMNS`; :func:`judge`, :func:`skip`, :func:`skipped_rows` make
-verdicts, :func:`save` and :func:`load` hand them from a notebook to the run that collects them.
+verdicts.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import os
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 
-from soundcheck import files
 from soundcheck.bootstrap import Resampled
 from soundcheck.metrics.additive import settle
 from soundcheck.metrics.classification import ONE_CLASS
@@ -216,17 +212,6 @@ def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: st
         for test in family.tests.values()
         if test.threshold_for(task) is not None
     ]
-
-
-def save(verdicts: Iterable[Verdict], path: str | os.PathLike, notes: Sequence[str] = ()) -> str:
-    """Write verdicts, and notes for the reader, as JSON; returns the digest of the file."""
-    content = {"rows": [dataclasses.asdict(verdict) for verdict in verdicts], "notes": list(notes)}
-    return files.write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
-
-
-def load(path: str | os.PathLike) -> list[Verdict]:
-    """Read the verdicts that :func:`save` wrote."""
-    return [Verdict(**row) for row in json.loads(Path(path).read_text(encoding="utf-8"))["rows"]]
 
 
 def _some(number: float) -> float | None:

@@ -177,7 +177,11 @@ def test_skipped_rows_of_a_family():
 
 def test_save_and_load(tmp_path):
     rows = [row(), row(label="ä\ud800", passed=None, value=None, skipped="x")]
-    verdicts.save(rows, tmp_path / "rows.json", notes=["2 segments left out"])
+    verdicts.save(
+        [verdicts.Judged(row, np.array([0.1, np.nan])) for row in rows],
+        tmp_path / "rows.json",
+        notes=["2 segments left out"],
+    )
     assert verdicts.load(tmp_path / "rows.json") == rows
 
 

@@ -1,0 +1,232 @@
+"""Which notebooks a run executes, and what each of them is told.
+
+A notebook sees nothing but its description, so everything in it, and the files that it names, is in the
+fingerprint that decides whether the last execution is still good.
+
+Public: :func:`family_jobs`, :func:`comparison_jobs`, :func:`study_jobs`; :func:`applicable`,
+:func:`tasks_of`, :func:`answers_changes`, :func:`changes_of`, :func:`notebook_of`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from soundcheck import files, record, resources
+from soundcheck.corpora.segments import Corpus
+from soundcheck.entries import ComparisonEntry, ModelEntry, Suite
+from soundcheck.errors import refuse
+from soundcheck.output import Output
+from soundcheck.runner import Job
+from soundcheck.tasks import Task
+from soundcheck.thresholds import Change, Family
+
+STUDIES: tuple[str, ...] = ()
+STUDY_SECONDS = 600.0  # that a cell of such a page may take
+COMPARISON = "comparison"  # the notebook that compares two models
+
+
+def answers_changes(entry: ModelEntry) -> bool:
+    """Say whether a model can be asked about changed signals; a table of predictions cannot."""
+    return entry.kind != "predictions"
+
+
+def tasks_of(suite: Suite, entry: ModelEntry) -> list[Task]:
+    """List the tasks of a model."""
+    return [suite.tasks[name] for name in entry.tasks]
+
+
+def applicable(family: Family, tasks: Iterable[Task]) -> list[Task]:
+    """Keep the tasks that a family has tests for."""
+    return [task for task in tasks if family.applies_to(task)]
+
+
+def changes_of(families: Iterable[Family], tasks: Sequence[Task]) -> dict[str, Change]:
+    """Collect the changes of the signal that families need for some tasks, each once."""
+    return {
+        change.identity: change
+        for family in families
+        if applicable(family, tasks)
+        for change in family.changes.values()
+    }
+
+
+def notebook_of(name: str, own: Path) -> Path:
+    """Find a notebook; the folder of the suite comes first."""
+    path = resources.find(f"notebooks/{name}.ipynb", own)
+    if path is None:
+        what = f"the notebook notebooks/{name}.ipynb is missing"
+        raise refuse(f"family {name}", what, "Write it")
+    return path
+
+
+def family_jobs(
+    suite: Suite, families: Iterable[Family], corpora: Sequence[Corpus], output: Output
+) -> list[Job]:
+    """Describe one notebook for each model and each family that applies to one of its tasks."""
+    library = record.library_digest()
+    jobs = []
+    for entry in suite.models.values():
+        views = _views(entry.name, corpora, output)
+        for family in families:
+            tasks = applicable(family, tasks_of(suite, entry))
+            if not tasks:
+                continue
+            description = {
+                "model": entry.name,
+                "family": family.name,
+                **_settings(suite, tasks),
+                "thresholds": suite.thresholds,
+                "balance_samples": suite.balance_samples,
+                "answers_changes": answers_changes(entry),
+                "prefix": "../../media/",
+            }
+            notebook = notebook_of(family.name, suite.root)
+            parts = [library, files.digest(notebook), family.digest, *_seen(views), description]
+            stem = files.slug(family.name)
+            jobs.append(
+                Job(
+                    model=entry.name,
+                    family=family.name,
+                    source=notebook,
+                    target=output.notebooks / files.slug(entry.name) / f"{stem}.ipynb",
+                    description=description
+                    | {"own": str(suite.root), "media": str(output.media), "corpora": views},
+                    fingerprint=files.digest(repr(parts)),
+                    limit=suite.notebook_seconds,
+                )
+            )
+    return jobs
+
+
+def comparison_jobs(
+    suite: Suite,
+    families: Iterable[Family],
+    corpora: Sequence[Corpus],
+    output: Output,
+    judged: Sequence[Job],
+) -> list[Job]:
+    """Describe one notebook for each comparison of the suite.
+
+    Parameters
+    ----------
+    suite, families, corpora, output
+        What is run.
+    judged
+        The families' notebooks that ended well; their rows and replicates are compared.
+    """
+    library = record.library_digest()
+    titles = {family.name: family.title for family in families}
+    by_model = {(job.model, job.family): job for job in judged}
+    jobs = []
+    for entry in suite.comparisons.values():
+        both = (entry.baseline, entry.candidate)
+        tasks = _common_tasks(suite, entry)
+        views = {model: _views(model, corpora, output) for model in both}
+        pairs = [
+            [by_model[model, family] for model in both]
+            for family in titles
+            if all((model, family) in by_model for model in both)
+        ]
+        rows = [path for pair in pairs for job in pair for path in (job.rows, job.replicates)]
+        description = {
+            "comparison": entry.name,
+            "baseline": entry.baseline,
+            "candidate": entry.candidate,
+            "titles": titles,
+            **_settings(suite, tasks),
+            "prefix": "../media/",
+        }
+        notebook = notebook_of(COMPARISON, suite.root)
+        seen = [digest for model in both for digest in _seen(views[model])]
+        parts = [library, files.digest(notebook), *map(files.digest, rows), *seen, description]
+        jobs.append(
+            Job(
+                model=entry.name,
+                family=COMPARISON,
+                source=notebook,
+                target=output.comparisons / f"{files.slug(entry.name)}.ipynb",
+                description=description
+                | {
+                    "media": str(output.media),
+                    "pairs": [[str(job.rows) for job in pair] for pair in pairs],
+                    "corpora": [list(pair) for pair in zip(*(views[model] for model in both), strict=True)],
+                },
+                fingerprint=files.digest(repr(parts)),
+                limit=suite.notebook_seconds,
+            )
+        )
+    return jobs
+
+
+def study_jobs(output: Output) -> list[Job]:
+    """Describe the notebooks of the book that depend on no model and no corpus.
+
+    Their executions are kept in the cache: all books of one version share them.
+    """
+    library = record.library_digest()
+    folder = output.studies
+    jobs = []
+    for name in STUDIES:
+        notebook = resources.root() / "book" / f"{name}.ipynb"
+        jobs.append(
+            Job(
+                model="",
+                family=name,
+                source=notebook,
+                target=folder / f"{name}.ipynb",
+                description={"media": str(folder / "media"), "prefix": "media/"},
+                fingerprint=files.digest(repr([library, files.digest(notebook)])),
+                limit=STUDY_SECONDS,
+                judges=False,
+            )
+        )
+    return jobs
+
+
+def _common_tasks(suite: Suite, entry: ComparisonEntry) -> list[Task]:
+    first, second = (suite.models[name].tasks for name in (entry.baseline, entry.candidate))
+    return [suite.tasks[name] for name in first if name in second]
+
+
+def _settings(suite: Suite, tasks: Iterable[Task]) -> dict:
+    return {
+        "tasks": [dataclasses.asdict(task) for task in tasks],
+        "seed": suite.seed,
+        "replicates": suite.replicates,
+        "interval": suite.interval,
+    }
+
+
+def _views(model: str, corpora: Iterable[Corpus], output: Output) -> list[dict]:
+    """Describe each corpus with the predictions of a model."""
+    folder = output.predictions / files.slug(model)
+    views = []
+    for corpus in corpora:
+        name = f"{files.slug(corpus.name)}.parquet"
+        views.append(
+            {
+                "name": corpus.name,
+                "title": corpus.entry.title,
+                "synthetic": corpus.synthetic,
+                "blocks": corpus.entry.blocks,
+                "root": str(corpus.root),
+                "segments": str(output.corpora / name),
+                "predictions": str(folder / name),
+            }
+        )
+    return views
+
+
+def _seen(views: Iterable[dict]) -> list:
+    """Say what a notebook sees of its corpora: names, properties, and digests of the tables."""
+    return [
+        part
+        for view in views
+        for part in (
+            *(view[key] for key in ("name", "title", "synthetic", "blocks")),
+            files.digest(Path(view["segments"])),
+            files.digest(Path(view["predictions"])),
+        )
+    ]

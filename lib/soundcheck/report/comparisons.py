@@ -1,0 +1,182 @@
+"""Tables of a comparison: what became better or worse, what turned, and what happened segment by segment.
+
+Public: :func:`outcomes`, :func:`contrast_table`, :func:`turned`, :func:`impact_table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from soundcheck.bootstrap import FEW_BLOCKS, Resampled
+from soundcheck.metrics.impact import MARGIN
+from soundcheck.report import tables
+from soundcheck.report.html import Html, element, join
+from soundcheck.verdicts import BETTER, NO_EVIDENCE, WORSE
+
+OUTCOMES = {
+    BETTER: ("sc-pass", "▲ better"),
+    WORSE: ("sc-fail", "▼ worse"),
+    NO_EVIDENCE: ("sc-skip", "· no evidence"),
+}
+MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
+
+
+def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
+    """Count better, worse and no evidence for each family, and for all.
+
+    Parameters
+    ----------
+    frame
+        Contrasts of two models, see :class:`soundcheck.verdicts.Contrast`.
+    titles
+        Family -> title for people.
+    """
+    rows = [[titles.get(name, name), *_counts(own)] for name, own in frame.groupby("family", sort=True)]
+    rows.append(["all", *_counts(frame)])
+    columns = ["family", *(text for _, text in OUTCOMES.values()), "not compared"]
+    return tables.table(rows, columns, sortable=False)
+
+
+def _counts(frame: pd.DataFrame) -> list[int]:
+    return [int(frame["outcome"].eq(name).sum()) for name in (*OUTCOMES, "")]
+
+
+def badge(outcome: str) -> Html:
+    """Show an outcome as word and symbol."""
+    name, text = OUTCOMES.get(outcome, ("sc-skip", "– not compared"))
+    return element("span", text, class_=f"sc-badge {name}")
+
+
+def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
+    """Show contrasts: both values, difference with interval, outcome; worse first, then better.
+
+    Parameters
+    ----------
+    frame
+        Contrasts of two models.
+    caption
+        What the table shows.
+    """
+    order = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
+    frame = frame.assign(order=frame["outcome"].map(order)).sort_values("order", kind="stable")
+    several = frame["corpus"].nunique() > 1
+    rows = []
+    for row in frame.head(MOST_ROWS).itertuples():
+        cells = [row.corpus] if several else []
+        difference = tables.number(row.difference)
+        bounds = tables.interval(row)
+        share = "" if pd.isna(row.relative) else f"{100 * row.relative:+.1f} %".replace("-", "−")
+        sure = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} % of replicates"
+        outcome = tables.two_lines(badge(row.outcome), sure)
+        if row.skipped:
+            outcome = outcome + element("small", row.skipped, class_="sc-reason sc-line")
+        cells += [
+            row.family,
+            row.task,
+            tables.Cell(
+                tables.two_lines(row.test, tables.label(row.label)), f"{row.test} {row.label}", "sc-test"
+            ),
+            _value(row.baseline_value, row.baseline_passed),
+            _value(row.candidate_value, row.candidate_passed),
+            tables.Cell(tables.two_lines(difference, bounds), _sortable(row.difference), "sc-number"),
+            tables.Cell(share, _sortable(row.relative), "sc-number"),
+            tables.Cell(outcome, order[row.outcome]),
+        ]
+        rows.append(cells)
+    columns = ["corpus"] if several else []
+    columns += [
+        "family",
+        "task",
+        "test",
+        "baseline",
+        "candidate",
+        "difference and 95 % interval",
+        "relative",
+        "outcome",
+    ]
+    parts = [tables.table(rows, columns, caption=caption)]
+    if len(frame) > MOST_ROWS:
+        parts.append(
+            element("p", f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv.", class_="sc-note")
+        )
+    if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
+        parts.append(element("p", tables.FEW, class_="sc-note", limit=None))
+    return join(parts)
+
+
+def _value(value: float, passed: object) -> tables.Cell:
+    verdict = "" if pd.isna(passed) else ("✓ pass" if passed else "✗ fail")
+    return tables.Cell(tables.two_lines(tables.number(value), verdict), _sortable(value), "sc-number")
+
+
+def _sortable(value: float) -> float | None:
+    return None if pd.isna(value) else value
+
+
+def turned(frame: pd.DataFrame) -> Html:
+    """List the tests whose verdict is another one for the candidate, those that it fails first."""
+    both = frame["baseline_passed"].notna() & frame["candidate_passed"].notna()
+    other = frame[both & (frame["baseline_passed"] != frame["candidate_passed"])]
+    if other.empty:
+        return element("p", "Every verdict is the same for both models.")
+    rows = []
+    for row in other.sort_values("candidate_passed", kind="stable").itertuples():
+        name = " · ".join(part for part in (row.task, row.test, tables.label(row.label)) if part)
+        way = "pass → fail" if row.baseline_passed else "fail → pass"
+        rows.append([way, row.family, row.corpus, name, badge(row.outcome)])
+    return tables.table(rows, ["verdict", "family", "corpus", "test", "outcome of the comparison"])
+
+
+def impact_table(rows: Sequence[tuple[str, str, Resampled, Resampled, Resampled]], interval: str) -> Html:
+    """Show what happened to the segments.
+
+    Parameters
+    ----------
+    rows
+        Corpus, task, share of changed predictions, shares of events, corrections minus added errors.
+    interval
+        Kind of interval.
+    """
+    cells = []
+    for corpus, task, changed, events, net in rows:
+        values = [
+            _share(changed, 0, interval),
+            *(_share(events, n, interval) for n in range(len(events.labels))),
+        ]
+        cells.append(
+            [
+                corpus,
+                task,
+                int(changed.segments[0]),
+                *values,
+                _share(net, 0, interval, signed=True),
+                _effect(net),
+            ]
+        )
+    columns = ["corpus", "task", "segments", "changed", "added errors", "changed errors", "corrections"]
+    columns += ["corrections − added errors", "effect"]
+    return tables.table(cells, columns)
+
+
+def _share(found: Resampled, n: int, kind: str, signed: bool = False) -> tables.Cell:
+    value = found.value[n]
+    if pd.isna(value):
+        return tables.Cell(element("small", found.reasons[n]), None)
+    low, high = (bounds[n] for bounds in found.interval(kind))
+    sign = "+" if signed else ""
+    text = f"{100 * value:{sign}.1f} %"
+    bounds = "" if pd.isna(low) else f"{100 * low:{sign}.1f} to {100 * high:{sign}.1f} %"
+    lines = tables.two_lines(text.replace("-", "−"), bounds.replace("-", "−"))
+    return tables.Cell(lines, float(value), "sc-number")
+
+
+def _effect(net: Resampled) -> str:
+    """Say whether corrections outweigh added errors by more than the margin, or the reverse."""
+    value = net.value[0]
+    if pd.isna(value):
+        return ""
+    if value >= MARGIN:
+        return "positive"
+    return "negative" if value <= -MARGIN else "neutral"

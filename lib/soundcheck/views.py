@@ -1,0 +1,102 @@
+"""A corpus as notebooks see it: the segment table, what a model answered, labels and blocks as arrays.
+
+Conventions
+-----------
+- Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.tasks.Task`); missing
+  ones are NaN, missing class names ``None``.
+- All arrays have one entry a row of the segment table, in its order.
+
+Public: :class:`CorpusView`, :func:`read_view`, :func:`read_task`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck import bootstrap
+from soundcheck.predict.tables import read_predictions
+from soundcheck.tasks import Task
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusView:
+    """One corpus and the predictions of one model.
+
+    Parameters
+    ----------
+    name, title
+        Name in the suite, and its title for people.
+    synthetic
+        Whether the speech is synthetic.
+    root
+        Folder of the corpus, for listening; never shown.
+    blocks
+        Column whose values are resampled together; the file where there is no such column.
+    segments
+        The segment table.
+    predictions
+        Table of predictions, one row a segment and change.
+    """
+
+    name: str
+    title: str
+    synthetic: bool
+    root: Path
+    blocks: str
+    segments: pd.DataFrame
+    predictions: pd.DataFrame
+
+    def has_labels(self, task: Task) -> bool:
+        """Say whether any segment is labelled for a task."""
+        return task.name in self.segments.columns and bool(self.segments[task.name].notna().any())
+
+    def labels(self, task: Task) -> np.ndarray:
+        """Give the labels of a task; all missing if the corpus has none."""
+        if task.name not in self.segments.columns:
+            return _array(pd.Series([None] * len(self.segments), dtype=object), task)
+        return _array(self.segments[task.name], task)
+
+    def answers(self, task: Task, change: str = "") -> np.ndarray:
+        """Give the predictions of a task for the clean signals, or under a change (by its identity)."""
+        rows = self.predictions[self.predictions["change"] == change].set_index("key")
+        if task.name not in rows.columns:
+            rows = rows.assign(**{task.name: None})
+        found = _array(rows[task.name].reindex(self.segments["key"]), task)
+        return task.scale(found) if task.is_regression else found
+
+    def block_codes(self) -> np.ndarray:
+        """Give the block of each segment as whole numbers from 0."""
+        names = self.segments[self.blocks if self.blocks in self.segments.columns else "file"]
+        return bootstrap.block_codes(names.to_numpy(dtype=object))[0]
+
+
+def read_view(description: Mapping) -> CorpusView:
+    """Read the corpus and predictions that the runner describes."""
+    return CorpusView(
+        name=description["name"],
+        title=description["title"],
+        synthetic=description["synthetic"],
+        root=Path(description["root"]),
+        blocks=description["blocks"],
+        segments=pd.read_parquet(description["segments"]),
+        predictions=read_predictions(Path(description["predictions"])),
+    )
+
+
+def read_task(description: Mapping) -> Task:
+    """Read a task that the runner describes."""
+    return Task(**{**description, "classes": tuple(description["classes"])})
+
+
+def _array(column: pd.Series, task: Task) -> np.ndarray:
+    """Give numbers as float64 and class names as objects, missing ones as NaN and ``None``."""
+    if task.is_regression:
+        return column.to_numpy(dtype=np.float64)
+    names = np.empty(len(column), dtype=object)
+    names[:] = [None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
+    return names
