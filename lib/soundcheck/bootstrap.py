@@ -20,8 +20,8 @@ Conventions
 - An interval is withheld (NaN) for a single block, and if a value is undefined in more than 10 % of the
   replicates; below 20 blocks intervals are too narrow and :attr:`Resampled.few_blocks` says so.
 
-Public: :func:`block_codes`, :func:`weights`, :func:`resample`, :class:`Resampled`, :func:`interval`,
-:func:`certainty`, :func:`every_segment`.
+Public: :func:`block_codes`, :func:`weights`, :func:`resample`, :func:`resample_all`, :class:`Resampled`,
+:func:`interval`, :func:`certainty`, :func:`every_segment`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FEW_BLOCKS = 20  # below, percentile intervals of CCC cover 80 to 90 % instead o
 MISSING_WITHHELD = 0.1  # share of replicates without a value above which there is no interval
 
 _CACHED_WEIGHTS = 2**25  # entries; larger matrices are drawn again instead of kept
-_CHUNK = 2**21  # weights that are multiplied at a time, 16 MB as float64
+_CHUNK = 2**22  # weights that are multiplied at a time, 16 MB as float64
 
 
 def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
@@ -234,30 +234,97 @@ def resample(
     Resampled
         Values, replicates, counts, and the reasons for what is missing.
     """
-    if isinstance(statistic, Weighted):
-        samples = np.empty((0, len(statistic.labels)))
-        if statistic.n_blocks > 1:
-            samples = settle(statistic.evaluate(weights(statistic.n_blocks, replicates, seed)))
-        return _resampled(statistic.labels, statistic.point(), samples, statistic.blocks())
-    blocks = np.asarray(blocks)
-    if blocks.shape != (len(statistic),) or blocks.dtype.kind not in "iu" or (blocks < 0).any():
-        raise ValueError(f"A block number from 0 is needed for each of {len(statistic)} segments.")
-    used = np.bincount(blocks[statistic.rows]) > 0
+    return resample_all([statistic], blocks, replicates, seed)[0]
+
+
+def resample_all(
+    statistics: Sequence[Statistic | Weighted],
+    blocks: np.ndarray,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> list[Resampled]:
+    """Compute several statistics over the same segments, with the results that :func:`resample` gives each.
+
+    Weights are drawn once, sums that statistics share (:func:`soundcheck.metrics.regression.correlations`,
+    a group against all) are added up once, and all replicates come from one matrix product.
+
+    Parameters
+    ----------
+    statistics
+        The statistics, each over ``N`` segments.
+    blocks, replicates, seed
+        See :func:`resample`.
+
+    Returns
+    -------
+    list of Resampled
+        One for each statistic.
+    """
+    found: dict[int, Resampled] = {}
+    additive: dict[int, Statistic] = {}
+    for n, statistic in enumerate(statistics):
+        if isinstance(statistic, Weighted):
+            samples = np.empty((0, len(statistic.labels)))
+            if statistic.n_blocks > 1:
+                samples = settle(statistic.evaluate(weights(statistic.n_blocks, replicates, seed)))
+            found[n] = _resampled(statistic.labels, statistic.point(), samples, statistic.blocks())
+        else:
+            additive[n] = statistic
+    if additive:
+        blocks = np.asarray(blocks)
+        for statistic in additive.values():
+            if blocks.shape != (len(statistic),) or blocks.dtype.kind not in "iu" or (blocks < 0).any():
+                raise ValueError(f"A block number from 0 is needed for each of {len(statistic)} segments.")
+        blocks = blocks.astype(np.intp, copy=False)
+    alike: dict[bytes, list[int]] = {}  # statistics over the same blocks share their weights
+    for n, statistic in additive.items():
+        alike.setdefault(_used(statistic, blocks).tobytes(), []).append(n)
+    for used, members in alike.items():
+        results = _resample_alike(
+            [additive[n] for n in members], blocks, np.frombuffer(used, dtype=bool), replicates, seed
+        )
+        found.update(zip(members, results, strict=True))
+    return [found[n] for n in range(len(statistics))]
+
+
+def _used(statistic: Statistic, blocks: np.ndarray) -> np.ndarray:
+    """Say which block numbers have contributing segments, bool, from 0 to the largest number."""
+    used = np.zeros(int(blocks.max(initial=-1)) + 1, dtype=bool)
+    rows = statistic.rows
+    used[blocks if rows.all() else blocks[rows]] = True
+    return used
+
+
+def _resample_alike(
+    statistics: Sequence[Statistic], blocks: np.ndarray, used: np.ndarray, replicates: int, seed: int
+) -> list[Resampled]:
+    """Compute statistics that all have contributing segments in the ``used`` blocks and no others."""
     n_blocks = int(used.sum())
-    m = len(statistic.labels)
-    samples = np.empty((0, m))
-    if n_blocks == 0:
-        return _resampled(statistic.labels, statistic.point(), samples, np.zeros(m, dtype=np.int64))
-    # Blocks without contributing segments get no number; whatever their segments are given is not looked at.
-    numbered = np.zeros(max(len(used), int(blocks.max()) + 1), dtype=np.int64)
-    numbered[np.flatnonzero(used)] = np.arange(n_blocks)
-    high, low = statistic.layers(numbered[blocks], n_blocks)
+    if n_blocks < len(used):
+        # Blocks without contributing segments get no number, and what they get instead is not looked at.
+        numbered = np.zeros(len(used), dtype=np.intp)
+        numbered[used] = np.arange(n_blocks)
+        blocks = numbered[blocks]
+    parts = dict.fromkeys(part for statistic in statistics for part in statistic.parts)
+    everything = dataclasses.replace(statistics[0], parts=tuple(parts))
+    high, low = everything.layers(blocks, n_blocks)
+    k, total = everything.size, high.sum(axis=0) + low.sum(axis=0)
     if n_blocks > 1:
-        k = statistic.size
-        product = _products(np.concatenate([high, low], axis=1), replicates, seed)
-        samples = settle(statistic.finish(product[:, :k] + product[:, k:]))
-    found = statistic.point(high.sum(axis=0) + low.sum(axis=0))
-    return _resampled(statistic.labels, found, samples, (statistic.count(high) > 0).sum(axis=0))
+        fine = np.flatnonzero(low.any(axis=0))  # whole numbers have nothing in the low layer
+        product = _products(np.concatenate([high, low[:, fine]], axis=1), replicates, seed)
+        sums = product[:, :k] + 0.0  # never -0.0
+        sums[:, fine] += product[:, k:]
+    ends = np.cumsum([part.size for part in parts])
+    place = {part: np.arange(end - part.size, end) for part, end in zip(parts, ends, strict=True)}
+    results = []
+    for statistic in statistics:
+        own = np.concatenate([place[part] for part in statistic.parts])
+        samples = np.empty((0, len(statistic.labels)))
+        if n_blocks > 1:
+            samples = settle(statistic.finish(sums.take(own, axis=1)))
+        there = (statistic.count(high.take(own, axis=1)) > 0).sum(axis=0)
+        results.append(_resampled(statistic.labels, statistic.point(total[own]), samples, there))
+    return results
 
 
 def _resampled(labels: tuple[str, ...], found: Point, samples: np.ndarray, blocks: np.ndarray) -> Resampled:

@@ -194,7 +194,8 @@ class Evaluation:
         truth, rows = None, np.arange(len(segments))
         if task.name in segments.columns and segments[task.name].notna().any():
             truth = corpus.labels(task)
-        if self.family.label:
+        # Changes need no labels; but where there are some, all tests of a change rest on the same segments.
+        if self.family.label or (self.family.changes and truth is not None):
             rows = np.flatnonzero(pd.notna(truth))
             missing = len(segments) - len(rows)
             if missing:

@@ -7,6 +7,7 @@ the run: what fails is listed, and the exit code says so.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -150,9 +151,8 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     _write_segments(corpora, output)
     reports = {}
     for entry in suite.models.values():
-        changes = {}
-        if planning.answers_changes(entry):
-            changes = planning.changes_of(tested, planning.tasks_of(suite, entry))
+        asked = planning.tasks_of(suite, entry)
+        changes = planning.changes_of(tested, asked) if planning.answers_changes(entry) else {}
         reports[entry.name] = predict_model(
             entry,
             suite,
@@ -163,6 +163,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             jobs=jobs,
             progress=True,
             fingerprint=fingerprints[entry.name],
+            wanted=functools.partial(planning.wanted, tested, asked),
         )
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
 

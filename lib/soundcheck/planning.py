@@ -4,7 +4,8 @@ A notebook sees nothing but its description, so everything in it, and the files 
 fingerprint that decides whether the last execution is still good.
 
 Public: :func:`family_jobs`, :func:`comparison_jobs`, :func:`study_jobs`; :func:`applicable`,
-:func:`tasks_of`, :func:`answers_changes`, :func:`changes_of`, :func:`notebook_of`.
+:func:`tasks_of`, :func:`answers_changes`, :func:`changes_of`, :func:`wanted`,
+:func:`notebook_of`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from soundcheck import files, record, resources
 from soundcheck.corpora.segments import Corpus
@@ -50,6 +53,24 @@ def changes_of(families: Iterable[Family], tasks: Sequence[Task]) -> dict[str, C
         if applicable(family, tasks)
         for change in family.changes.values()
     }
+
+
+def wanted(families: Iterable[Family], tasks: Sequence[Task], corpus: Corpus) -> dict[str, np.ndarray]:
+    """Say for each change which segments of a corpus any family will look at, bool ``(segments,)``.
+
+    Where a corpus is labelled, only its labelled segments are changed (see
+    :class:`soundcheck.evaluation.Evaluation`); nobody needs answers for the others.
+    """
+    table = corpus.segments
+    masks: dict[str, np.ndarray] = {}
+    for family in families:
+        looked_at = nothing = np.zeros(len(table), dtype=bool)
+        for task in applicable(family, tasks):
+            labelled = table[task.name].notna().to_numpy() if task.name in table.columns else nothing
+            looked_at = looked_at | (labelled if family.label or labelled.any() else True)
+        for change in family.changes.values():
+            masks[change.identity] = masks.get(change.identity, False) | looked_at
+    return masks
 
 
 def notebook_of(name: str, own: Path) -> Path:

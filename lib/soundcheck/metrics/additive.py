@@ -148,7 +148,8 @@ class Cells(Part):
     def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Count each block's segments a cell; see :meth:`Part.layers`."""
         rows = self._contributing()
-        place = blocks[rows] * np.int64(self.n_cells)
+        place = blocks[rows].astype(np.int64)
+        place *= self.n_cells
         place += self.cells[rows]
         counts = np.bincount(place, minlength=n_blocks * self.n_cells)
         high = counts.reshape(n_blocks, self.n_cells).astype(np.float64)

@@ -9,9 +9,9 @@ Conventions
   close together do not cancel. A variance that is below the rounding error of its own terms is zero:
   predictions that are all equal are constant, in the whole as in every group and replicate.
 
-Public: :func:`concordance_cc`, :func:`pearson_cc`, :func:`mean_absolute_error`, :func:`mean_error`,
-:func:`mean_value`, :func:`precision_per_bin`, :func:`recall_per_bin`; :data:`BINS`, :func:`bin_numbers`,
-:func:`bin_counts`.
+Public: :func:`concordance_cc`, :func:`pearson_cc`, both as :func:`correlations`,
+:func:`mean_absolute_error`, :func:`mean_error`, :func:`mean_value`, :func:`precision_per_bin`,
+:func:`recall_per_bin`; :data:`BINS`, :func:`bin_numbers`, :func:`bin_counts`.
 """
 
 from __future__ import annotations
@@ -52,18 +52,49 @@ def _pair(truth: Sequence[float], prediction: Sequence[float]) -> tuple[np.ndarr
 
 def _centred(values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Subtract the middle of the range, which does not depend on the order of the segments."""
-    there = values[rows]
+    there = values if rows.all() else values[rows]
     middle = (there.min() + there.max()) / 2 if there.size else 0.0
-    return np.where(rows, values - middle, 0.0), float(middle)
+    return _zero_outside(values - middle, rows), float(middle)
 
 
-def _correlation(
-    truth: Sequence[float],
-    prediction: Sequence[float],
-    finish: Callable[[_Moments], np.ndarray],
-    reason: Callable[[_Moments], str],
-) -> Statistic:
-    """Make a statistic of the first and second moments of truth and prediction."""
+def _zero_outside(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Put 0 where nothing contributes; the same array if everything does."""
+    return column if rows.all() else np.where(rows, column, 0.0)
+
+
+def _concordance(m: _Moments) -> np.ndarray:
+    return ratio(2 * m.both, m.truth + m.prediction + m.n * m.shift**2)
+
+
+def _against_concordance(m: _Moments) -> str:
+    alike = m.truth[0] == 0 and m.prediction[0] == 0 and m.shift[0] == 0
+    return "constant truth and prediction" if alike else ""
+
+
+def _pearson(m: _Moments) -> np.ndarray:
+    # Two roots instead of the root of the product, which could underflow.
+    return np.clip(ratio(m.both, np.sqrt(m.truth) * np.sqrt(m.prediction)), -1.0, 1.0)
+
+
+def _against_pearson(m: _Moments) -> str:
+    if m.prediction[0] == 0:
+        return "constant prediction"
+    return "constant truth" if m.truth[0] == 0 else ""
+
+
+def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[Statistic, Statistic]:
+    """Give :func:`concordance_cc` and :func:`pearson_cc` on shared sums, which costs as much as one.
+
+    Parameters
+    ----------
+    truth, prediction
+        Numbers, ``(N,)``.
+
+    Returns
+    -------
+    tuple of Statistic
+        Concordance and Pearson correlation coefficient, the same as each alone.
+    """
     truth, prediction, rows, unanswered = _pair(truth, prediction)
     x, middle_x = _centred(truth, rows)
     y, middle_y = _centred(prediction, rows)
@@ -79,20 +110,20 @@ def _correlation(
         scale = np.abs(mean_x) + np.abs(mean_y) + abs(middle_x) + abs(middle_y)
         return _Moments(n, vx, vy, both, np.where(np.abs(shift) <= _ROUNDING * scale, 0.0, shift))
 
-    def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        n = round(float(sums[0]))
-        return (segments(n) if n < 2 else reason(moments(sums)),)
+    part = Columns(rows, unanswered, (x, y, x * x, y * y, x * y))
 
-    def finished(sums: np.ndarray) -> np.ndarray:
-        found = moments(sums)
-        return np.where(found.n >= 2, finish(found), np.nan)
+    def statistic(finish: Callable[[_Moments], np.ndarray], reason: Callable[[_Moments], str]) -> Statistic:
+        def reasons(sums: np.ndarray) -> tuple[str, ...]:
+            n = round(float(sums[0]))
+            return (segments(n) if n < 2 else reason(moments(sums)),)
 
-    return Statistic(
-        parts=(Columns(rows, unanswered, (x, y, x * x, y * y, x * y)),),
-        finish=finished,
-        count=_count,
-        reasons=reasons,
-    )
+        def finished(sums: np.ndarray) -> np.ndarray:
+            found = moments(sums)
+            return np.where(found.n >= 2, finish(found), np.nan)
+
+        return Statistic(parts=(part,), finish=finished, count=_count, reasons=reasons)
+
+    return statistic(_concordance, _against_concordance), statistic(_pearson, _against_pearson)
 
 
 def _count(sums: np.ndarray) -> np.ndarray:
@@ -118,15 +149,7 @@ def concordance_cc(truth: Sequence[float], prediction: Sequence[float]) -> Stati
         One value from -1 to 1; 0 for constant predictions, undefined for fewer than 2 segments and if truth
         and prediction are the same constant.
     """
-
-    def finish(m: _Moments) -> np.ndarray:
-        return ratio(2 * m.both, m.truth + m.prediction + m.n * m.shift**2)
-
-    def reason(m: _Moments) -> str:
-        alike = m.truth[0] == 0 and m.prediction[0] == 0 and m.shift[0] == 0
-        return "constant truth and prediction" if alike else ""
-
-    return _correlation(truth, prediction, finish, reason)
+    return correlations(truth, prediction)[0]
 
 
 def pearson_cc(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
@@ -145,17 +168,7 @@ def pearson_cc(truth: Sequence[float], prediction: Sequence[float]) -> Statistic
     Statistic
         One value from -1 to 1; undefined for fewer than 2 segments, constant truth or constant prediction.
     """
-
-    def finish(m: _Moments) -> np.ndarray:
-        # Two roots instead of the root of the product, which could underflow.
-        return np.clip(ratio(m.both, np.sqrt(m.truth) * np.sqrt(m.prediction)), -1.0, 1.0)
-
-    def reason(m: _Moments) -> str:
-        if m.prediction[0] == 0:
-            return "constant prediction"
-        return "constant truth" if m.truth[0] == 0 else ""
-
-    return _correlation(truth, prediction, finish, reason)
+    return correlations(truth, prediction)[1]
 
 
 def mean_absolute_error(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
@@ -214,7 +227,7 @@ def _mean(column: np.ndarray, rows: np.ndarray, unanswered: np.ndarray) -> Stati
         return ("" if sums[0] > 0 else segments(0),)
 
     return Statistic(
-        parts=(Columns(rows, unanswered, (np.where(rows, column, 0.0),)),),
+        parts=(Columns(rows, unanswered, (_zero_outside(column, rows),)),),
         finish=lambda sums: ratio(sums[..., 1:], sums[..., :1]),
         count=_count,
         reasons=reasons,

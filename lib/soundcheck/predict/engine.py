@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from soundcheck.corpora.segments import Corpus
     from soundcheck.suite import ModelEntry, Suite
     from soundcheck.thresholds import Change
+
+Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
 
 REPEATED = 8  # clean inputs that are asked twice
 SAME = 1e-6  # share of the nominal range by which two answers may differ and still be the same
@@ -126,6 +129,7 @@ def predict_model(
     progress: bool = False,
     *,
     fingerprint: str = "",
+    wanted: Wanted | None = None,
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
@@ -148,6 +152,9 @@ def predict_model(
         Whether to show a progress bar, if standard error is a terminal.
     fingerprint
         As returned by :func:`soundcheck.models.load.check_model`, if the model has been checked.
+    wanted
+        Gives for a corpus, and each change, which segments anybody wants answers for under this change, bool
+        ``(segments,)``; default all.
 
     Raises
     ------
@@ -162,13 +169,13 @@ def predict_model(
     out, cache = Path(out).absolute(), Path(cache).absolute()
     if kind.needs_audio:
         fingerprint = fingerprint or check_model(entry, suite)
-        prediction = _Prediction(entry, suite, fingerprint, corpora, changes, cache)
+        prediction = _Prediction(entry, suite, fingerprint, corpora, changes, cache, wanted)
         log = out / "logs" / f"{files.slug(entry.name)}.log"
         prediction.run(kind, jobs=jobs, progress=progress, log=log)
         report, rows = prediction.report(), prediction.rows()
     else:
         model = kind.load(entry, suite)
-        report, rows = _look_up(model, corpora, changes)
+        report, rows = _look_up(model, corpora, changes, wanted)
     folder = out / "predictions" / files.slug(entry.name)
     tables = {}
     for corpus, table in rows.items():
@@ -187,7 +194,7 @@ def predict_model(
 
 
 def _look_up(
-    model: LookUpModel, corpora: Sequence[Corpus], changes: Mapping[str, Change]
+    model: LookUpModel, corpora: Sequence[Corpus], changes: Mapping[str, Change], wanted: Wanted | None
 ) -> tuple[PredictionReport, dict[str, list[Row]]]:
     """Collect the answers of a model that does not listen."""
     rows: dict[str, list[Row]] = {}
@@ -197,8 +204,9 @@ def _look_up(
     for corpus in corpora:
         found = {change: model.look_up(corpus, change) for change in ["", *changed]}
         rows[corpus.name] = []
-        for number, segment in enumerate(_segments(corpus)):
-            for change, (answers, problems) in found.items():
+        for number, segment in enumerate(_segments(corpus, changed, wanted)):
+            for change in segment.changes:
+                answers, problems = found[change]
                 row = Row(segment.key, change, {}, problems[number])
                 if row.error:
                     name = changes[change].name if change else ""
@@ -228,17 +236,23 @@ class _Segment:
     start: float | None
     end: float | None
     shown: str
+    changes: tuple[str, ...]
 
 
-def _segments(corpus: Corpus) -> Iterator[_Segment]:
+def _segments(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None) -> Iterator[_Segment]:
+    """List the segments of a corpus, each with the changes that answers are wanted for, clean first."""
     table = corpus.segments
+    masks = wanted(corpus) if wanted else {}
+    everywhere = np.ones(len(table), dtype=bool)
+    asked = np.stack([masks.get(change, everywhere) for change in changes]) if changes else None
     columns = (table[name].tolist() for name in ("key", "audio", "file", "start", "end"))
-    for key, content, file, *times in zip(*columns, strict=True):
+    for number, (key, content, file, *times) in enumerate(zip(*columns, strict=True)):
         start, end = (None if pd.isna(time_) else float(time_) for time_ in times)
         shown = str(file)
         if start is not None or end is not None:
             shown += f" from {start or 0:g} s" + ("" if end is None else f" to {end:g} s")
-        yield _Segment(key, content, str(corpus.root / file), start, end, shown)
+        own = [] if asked is None else [changes[n] for n in np.flatnonzero(asked[:, number])]
+        yield _Segment(key, content, str(corpus.root / file), start, end, shown, ("", *own))
 
 
 class _Prediction:
@@ -252,6 +266,7 @@ class _Prediction:
         corpora: Sequence[Corpus],
         changes: Mapping[str, Change],
         cache: Path,
+        wanted: Wanted | None,
     ) -> None:
         self._entry, self._suite, self._fingerprint, self._cache = entry, suite, fingerprint, cache
         self._tasks = [suite.tasks[name] for name in entry.tasks]
@@ -261,7 +276,7 @@ class _Prediction:
         }
         self._numbers = {"": None} | {name: number for number, name in enumerate(changes)}
         self._keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
-        self._segments = {corpus.name: list(_segments(corpus)) for corpus in corpora}
+        self._segments = {corpus.name: list(_segments(corpus, list(changes), wanted)) for corpus in corpora}
         self._entries: dict[str, Entry] = {}
         self._new: set[str] = set()
         self._failures: dict[str, Result] = {}
@@ -324,7 +339,8 @@ class _Prediction:
         for segments in self._segments.values():
             for segment in segments:
                 calls = []
-                for number in self._numbers.values():
+                for change in segment.changes:
+                    number = self._numbers[change]
                     key = self._keys.key(segment.content, number)
                     if key not in asked:
                         asked.add(key)
@@ -377,14 +393,12 @@ class _Prediction:
         tables = {}
         for corpus, segments in self._segments.items():
             tables[corpus] = [
-                self._row(segment, name, number)
-                for segment in segments
-                for name, number in self._numbers.items()
+                self._row(segment, change) for segment in segments for change in segment.changes
             ]
         return tables
 
-    def _row(self, segment: _Segment, change: str, number: int | None) -> Row:
-        key = self._keys.key(segment.content, number)
+    def _row(self, segment: _Segment, change: str) -> Row:
+        key = self._keys.key(segment.content, self._numbers[change])
         if key in self._entries:
             entry = self._entries[key]
             return Row(segment.key, change, entry.answer, "", entry.drawn)
@@ -396,8 +410,8 @@ class _Prediction:
         failures = []
         for corpus, segments in self._segments.items():
             for segment in segments:
-                for name, number in self._numbers.items():
-                    key = self._keys.key(segment.content, number)
+                for name in segment.changes:
+                    key = self._keys.key(segment.content, self._numbers[name])
                     if key in self._entries:
                         counts["computed" if key in self._new else "reused"] += 1
                         continue
