@@ -46,7 +46,7 @@ FEW_BLOCKS = 20  # below, percentile intervals of CCC cover 80 to 90 % instead o
 MISSING_WITHHELD = 0.1  # share of replicates without a value above which there is no interval
 
 _CACHED_WEIGHTS = 2**25  # entries; larger matrices are drawn again instead of kept
-_CHUNK = 2**22  # weights that are multiplied at a time, 16 MB as float64
+_CHUNK = 2**21  # weights that are multiplied at a time, 16 MB as float64
 
 
 def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
@@ -127,10 +127,12 @@ def _products(sums: np.ndarray, replicates: int, seed: int) -> np.ndarray:
     kept = weights(n_blocks, replicates, seed) if keep else None
     rng = _draws(n_blocks, seed)
     product = np.empty((replicates, sums.shape[1]))
+    floats = np.empty((min(rows, replicates), n_blocks))
     for start in range(0, replicates, rows):
         end = min(start + rows, replicates)
         piece = _draw(rng, n_blocks, end - start) if kept is None else kept[start:end]
-        np.matmul(piece.astype(np.float64), sums, out=product[start:end])
+        floats[: end - start] = piece
+        np.matmul(floats[: end - start], sums, out=product[start:end])
     return product
 
 

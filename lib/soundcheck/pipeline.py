@@ -18,6 +18,7 @@ from tqdm import tqdm
 from soundcheck import files, planning, record, resources, runner, verdicts
 from soundcheck.augment.registry import check_change
 from soundcheck.corpora.load import load_corpus
+from soundcheck.corpora.measured import MEASURES, measure
 from soundcheck.corpora.segments import Corpus
 from soundcheck.entries import ComparisonEntry, CorpusEntry, Suite
 from soundcheck.errors import (
@@ -148,6 +149,8 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
     corpora, fingerprints = _load(suite, output, jobs)
 
+    wanted = sorted({name for family in tested for name in family.measured})
+    corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
     _write_segments(corpora, output)
     reports = {}
     for entry in suite.models.values():
@@ -282,6 +285,10 @@ def _families(suite: Suite) -> list[Family]:
             problem = check_change(change)
             if problem:
                 problems.add(f"thresholds/{name}.yml, changes.{change.name}", problem)
+        for column in family.measured:
+            if column not in MEASURES:
+                what = f"nothing measures {quoted(column)}"
+                problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
         families.append(family)
     problems.raise_if_any()
     return families

@@ -165,6 +165,8 @@ class Family:
         Kinds of task that it applies to.
     columns
         Columns of the segment table that it needs besides the label.
+    measured
+        Columns that are measured on the sound, see :mod:`soundcheck.corpora.measured`.
     label
         Whether it needs labelled segments.
     changes
@@ -183,6 +185,7 @@ class Family:
     question: str
     kinds: tuple[str, ...]
     columns: tuple[str, ...]
+    measured: tuple[str, ...]
     label: bool
     changes: dict[str, Change]
     options: dict[str, Any]
@@ -208,6 +211,7 @@ class _Top(schema.Section):
     question: schema.Prose = ""
     tasks: schema.Texts
     columns: schema.Texts = []
+    measured: schema.Texts = []
     label: schema.Boolean = True
     options: schema.Free = {}
 
@@ -304,6 +308,7 @@ class _Reader:
             question=top.question,
             kinds=tuple(top.tasks),
             columns=tuple(top.columns),
+            measured=tuple(top.measured),
             label=top.label,
             changes=changes,
             options=top.options,

@@ -7,7 +7,6 @@ at, in parallel. What a file turns out to be is kept in the cache by its content
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from soundcheck import files
-from soundcheck.corpora import audio, segments
+from soundcheck.corpora import audio, kept, segments
 from soundcheck.corpora.audformat_db import read_database
 from soundcheck.corpora.audio import Facts
 from soundcheck.corpora.demo import corpus as demo
@@ -99,7 +98,7 @@ def _inspect(
     """Look at every file once; what is known about the same content is not looked at again."""
     store = cache / "facts" / f"{files.slug(entry.name)}.json"
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
-    known = _known(store, version)
+    known = {key: Facts(**value) for key, value in kept.read(store, version).items()}
     hashes = Parallel(n_jobs=jobs, prefer="threads")(delayed(_digest)(root / name) for name in names)
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
     found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
@@ -114,10 +113,9 @@ def _inspect(
     )
     known |= dict(zip(todo, bar, strict=True))
     facts = {name: known[content] for name, content in zip(names, hashes, strict=True)}
-    kept = {content: dataclasses.asdict(known[content]) for content in hashes if not content.startswith("?")}
-    body = json.dumps(kept, sort_keys=True)
     if todo:
-        files.write_text(store, json.dumps({"version": version, "digest": files.digest(body), "facts": body}))
+        lasting = [content for content in hashes if not content.startswith("?")]
+        kept.write(store, version, {content: dataclasses.asdict(known[content]) for content in lasting})
     return facts
 
 
@@ -127,17 +125,6 @@ def _digest(path: Path) -> str:
         return files.digest(path)
     except OSError:
         return f"?{path}"
-
-
-def _known(store: Path, version: str) -> dict[str, Facts]:
-    """Read what is known about files; anything odd counts as nothing known."""
-    try:
-        content = json.loads(store.read_text(encoding="utf-8"))
-        if content["version"] != version or content["digest"] != files.digest(content["facts"]):
-            return {}
-        return {key: Facts(**value) for key, value in json.loads(content["facts"]).items()}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
 
 
 # Putting together -------------------------------------------------------------------------------------------

@@ -188,7 +188,7 @@ def _layer_sums(column: np.ndarray, blocks: np.ndarray, n_blocks: int, terms: in
 
 
 def _largest(array: np.ndarray) -> float:
-    """Find the largest size of the numbers, 0 if there are none; needs no array of sizes."""
+    """Find the largest size of the numbers, 0 if there are none, NaN if one is; makes no array of sizes."""
     return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
 
 
@@ -361,7 +361,8 @@ def numbers(array: Sequence[float] | np.ndarray) -> np.ndarray:
     array = np.array(array, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"One number a segment is needed, not an array of shape {array.shape}.")
-    array[~(np.abs(array) <= _LARGEST)] = np.nan
+    if not _largest(array) <= _LARGEST:  # also if a number is NaN
+        array[~(np.abs(array) <= _LARGEST)] = np.nan
     return array
 
 
