@@ -1,8 +1,8 @@
 """Figures of arrays that families share: truth, predictions and labels.
 
 Every function returns a :class:`matplotlib.figure.Figure` for :func:`show`; missing values are left out, and
-input without any value gives empty axes. Figures of rows of the results table come from
-:mod:`soundcheck.report.verdict_figures` and are offered here, too.
+input without any value gives empty axes. Figures of rows of the results table, of distributions and of
+speakers have modules of their own and are offered here, too.
 """
 
 from __future__ import annotations
@@ -14,14 +14,28 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.metrics.change import TOLERANCE
+from soundcheck.report.distribution_figures import (
+    class_shares,
+    density,
+    expected_ranges,
+    groups_against_all,
+    overlaid,
+)
+from soundcheck.report.speaker_figures import averages, ranks
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new, show
 from soundcheck.report.verdict_figures import group_difference, intervals, unchanged_overview
 
 __all__ = [
+    "averages",
+    "class_shares",
     "confusion_matrix",
+    "expected_ranges",
     "group_difference",
+    "groups_against_all",
     "intervals",
     "label_distribution",
+    "overlaid",
+    "ranks",
     "shift",
     "show",
     "truth_and_prediction",
@@ -144,24 +158,11 @@ def shift(clean: np.ndarray, changed: np.ndarray, title: str = "") -> Figure:
         lower.hist(clean, bins=edges, color=RED, alpha=0.35, label="clean")
         lower.hist(changed, bins=edges, histtype="step", linewidth=1.5, color=BLUE, label="changed")
         for values, color, line in ((clean, RED, "-"), (changed, BLUE, "--")):
-            lower.plot(*_density(values), color=color, linestyle=line, linewidth=1.5)
+            lower.plot(*density(values, 0.03), color=color, linestyle=line, linewidth=1.5)
         lower.set(xlim=(0, 1.02), xlabel="above: clean prediction; below: both predictions")
         lower.set_ylabel("segments")
         lower.legend(fontsize=9)
     return figure
-
-
-def _density(values: np.ndarray, width: float = 0.03) -> tuple[np.ndarray, np.ndarray]:
-    """Give a Gaussian kernel density (Scott's rule) in segments a bin; nothing for constant values."""
-    spread = values.std() if len(values) > 1 else 0.0
-    if spread < 1e-9:
-        return np.empty(0), np.empty(0)
-    bandwidth = max(0.005, spread * len(values) ** -0.2)
-    # Binned first: the cost does not grow with the number of segments.
-    counts, edges = np.histogram(values, bins=400, range=(0, 1))
-    places, centres = np.linspace(0, 1, 201), (edges[1:] + edges[:-1]) / 2
-    kernel = np.exp(-0.5 * ((places[:, np.newaxis] - centres) / bandwidth) ** 2)
-    return places, kernel @ counts * width / (bandwidth * np.sqrt(2 * np.pi))
 
 
 def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, Sequence[str]]) -> Figure:
