@@ -9,19 +9,20 @@ LIBRARY = Path(soundcheck.__file__).parent
 
 # One row a room, in the order of the flow; a module may import from its own row's left and from rows above.
 ORDER = """
-escaping errors files seeds resources tasks text_table yaml_reader schema entries suite thresholds
+escaping errors files seeds resources tasks text_table yaml_reader schema entries
+metrics simulation suite thresholds
 corpora.kept corpora.audio corpora.segments corpora.measured
 corpora.manifest corpora.audformat_db corpora.demo corpora.load
 augment
 models.base models.processes models.importing models.reference
 models.function models.table models.demo models.load
 predict
-metrics bootstrap balance verdicts simulation studies
+bootstrap balance verdicts studies
 media views evaluation comparison
 report
 output execution runner record planning
 book
-pipeline gate starter
+pipeline gate starter threshold_table
 cli
 """
 

@@ -127,7 +127,6 @@ def test_simulated_values_of_fairness_sex(metric, sex):
 def test_needs_of_fairness_sex():
     family = read_family("fairness_sex")
     assert family.columns == ("sex",)
-    assert family.options["bins"] == [0.25, 0.5, 0.75]
     assert family.options["groups"] == ["female", "male"]
 
 

@@ -137,6 +137,47 @@ def check(results: Path, junit: Path | None, models: tuple[str, ...]) -> NoRetur
     sys.exit(outcome.exit_code)
 
 
+@commands.group()
+def thresholds() -> None:
+    """Find out what thresholds for differences between groups ought to be."""
+
+
+@thresholds.command()
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
+@click.option("--groups", multiple=True, type=int, help="Number of groups; may be repeated.")
+@click.option("--samples", multiple=True, type=int, help="Segments of each group; may be repeated.")
+@click.option(
+    "--family", metavar="NAME", help="What the thresholds of this family rest on, instead of a grid."
+)
+@click.option("--runs", type=click.IntRange(1, 1_000_000), default=1000, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="CSV file; default: standard output."
+)
+def simulate(
+    metrics: tuple[str, ...],
+    groups: tuple[int, ...],
+    samples: tuple[int, ...],
+    family: str | None,
+    runs: int,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+) -> NoReturn:
+    """Simulate random models without bias, and write the differences that they show by chance as CSV.
+
+    For each metric, distribution, number of groups and of segments a group: the largest difference between
+    the first group and all groups, the one that 99 % of the models stay below, and a threshold, the largest
+    rounded up.
+    """
+    from soundcheck import threshold_table
+
+    wanted = threshold_table.settings(metrics, groups, samples, family)
+    click.echo(terminal(threshold_table.write(out, wanted, runs, seed, jobs or os.cpu_count() or 1)))
+    sys.exit(0)
+
+
 @commands.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("."))
 def init(folder: Path) -> NoReturn:

@@ -28,20 +28,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from soundcheck import bootstrap, files, seeds, verdicts, views
+from soundcheck import bootstrap, files, seeds, simulation, verdicts, views
 from soundcheck.balance import balance
 from soundcheck.media import MediaStore
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_answers
 from soundcheck.tasks import Task
-from soundcheck.thresholds import Change, Family, read_family
+from soundcheck.thresholds import Change, Family, TestDefinition, read_family
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +90,8 @@ class Sample:
         Name of the change, empty for clean signals.
     root
         Folder of the corpus, for listening; never shown.
+    group_size
+        How many groups are compared, and how many segments each has; decides simulated thresholds.
     """
 
     corpus: str
@@ -101,6 +103,7 @@ class Sample:
     blocks: np.ndarray
     change: str = ""
     root: Path = Path()
+    group_size: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -119,6 +122,18 @@ class Sample:
             blocks=blocks,
         )
 
+    def mask(self, column: str, value: object) -> np.ndarray:
+        """Say which rows have a value in a column of the segment table, bool ``(segments,)``."""
+        return self.segments[column].eq(value).fillna(False).to_numpy(dtype=bool)
+
+    def with_column(self, name: str, values: Sequence[object]) -> Sample:
+        """Add a column to the segment table."""
+        return dataclasses.replace(self, segments=self.segments.assign(**{name: values}))
+
+    def sized(self, groups: int, samples: int) -> Sample:
+        """Say how many groups are compared, and how many segments the tested one has."""
+        return dataclasses.replace(self, group_size=(groups, samples))
+
 
 class Evaluation:
     """One model and one family, with everything that the notebook needs.
@@ -136,10 +151,12 @@ class Evaluation:
         self.seed: int = description["seed"]
         self.replicates: int = description["replicates"]
         self.interval: str = description["interval"]
+        self.thresholds: str = description["thresholds"]
         self.balance_samples: int = description["balance_samples"]
         self.answers_changes: bool = description["answers_changes"]
         self.media = MediaStore(Path(description["media"]), description["prefix"])
         self.corpora = [views.read_view(corpus) for corpus in description["corpora"]]
+        self._simulated: dict[tuple, dict] = {}
         self._judged: list[verdicts.Judged] = []
         self.notes: list[str] = []
         self._reasons: dict[tuple[str, str], str] = {}
@@ -245,7 +262,8 @@ class Evaluation:
         )
         if drawn.note:
             self._tell(f"{sample.corpus}, {sample.task.name}: {drawn.note}")
-        return sample.take(drawn.rows), drawn.note
+        groups = len(self.family.options["groups"])
+        return sample.take(drawn.rows).sized(groups, drawn.samples), drawn.note
 
     def skip(self, sample: Sample, reason: str) -> None:
         """Say why the tests of a corpus and task that are not judged are skipped."""
@@ -287,7 +305,7 @@ class Evaluation:
             task=sample.task.name,
             test=test,
             rule=definition.rule,
-            threshold=definition.threshold_for(sample.task),
+            threshold=self._threshold(sample, definition),
             reference=values(measure(sample, sample.reference)),
             kind=self.interval,
         )
@@ -295,6 +313,46 @@ class Evaluation:
         for n, verdict in enumerate(judged):
             self._judged.append(verdicts.Judged(verdict, found.samples[:, n], *population))
         return judged
+
+    def _threshold(self, sample: Sample, definition: TestDefinition) -> float | None:
+        """Give the threshold of a test: the published one, or one simulated for the sizes of the groups."""
+        published = definition.threshold_for(sample.task)
+        if sample.group_size is None or not definition.simulation or published is None:
+            return published
+        groups, samples = sample.group_size
+        four_classes = sample.task.is_regression or len(sample.task.classes) == 4
+        if groups < 2 or samples < 2 or not four_classes:
+            self._tell(
+                f"{sample.corpus}, {sample.task.name}: the published thresholds hold, because simulations "
+                "are for 2 groups or more of at least 2 segments and for 4 classes"
+            )
+            return published
+        found = simulation.simulate(simulation.setting_of(definition.simulation, groups, samples))
+        suggested = simulation.suggested_threshold(found)
+        row = {
+            "corpus": sample.corpus,
+            "task": sample.task.name,
+            "test": definition.name,
+            "groups": groups,
+            "samples": samples,
+            "published": published,
+            "maximum": found.maximum,
+            "percentile_99": found.percentile_99,
+            "simulated": suggested,
+        }
+        self._simulated[tuple(row.values())] = row
+        return suggested if self.thresholds == "simulated" else published
+
+    def simulated(self) -> pd.DataFrame:
+        """Give what unbiased random models score in groups of the sizes that were tested.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a corpus, task, test and size of groups: ``published`` threshold, ``maximum`` and
+            ``percentile_99`` of the simulated scores, and the threshold ``simulated`` from them.
+        """
+        return pd.DataFrame(list(self._simulated.values()))
 
     def frame(self) -> pd.DataFrame:
         """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""

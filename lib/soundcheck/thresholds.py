@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from soundcheck import files, resources, schema
+from soundcheck import files, resources, schema, simulation
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.tasks import CLASSIFICATION, REGRESSION, Task
@@ -120,7 +120,9 @@ class TestDefinition:
     minimum
         Fewest segments that a score may rest on; ``None`` = no limit.
     simulation
-        What a simulation of unbiased random models gave, empty if there was none.
+        What random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
+        the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
+        ``truth`` and ``minimum_per_bin``; see :mod:`soundcheck.simulation`. Empty if there was none.
     range
         Lowest and highest score that is possible; ``None`` if not stated.
     """
@@ -204,6 +206,17 @@ def _parse_rule(value: object) -> str:
     return schema.parse_choice(value, allowed=RULES)
 
 
+class _Simulation(schema.Section):
+    name: schema.Text
+    groups: schema.whole(2, 1000)
+    samples: schema.whole(2, 1_000_000)
+    maximum: schema.number(0, 10)
+    percentile_99: schema.number(0, 10)
+    prediction: schema.Text = ""
+    truth: schema.Text = ""
+    minimum_per_bin: schema.whole(1, 1_000_000) | None = None
+
+
 class _Top(schema.Section):
     family: schema.Text
     category: schema.choice(*CATEGORIES)
@@ -223,7 +236,7 @@ class _Test(schema.Section):
     note: schema.Prose = ""
     decimals: schema.whole(0, 9) = 3
     minimum: schema.whole(1, 1_000_000) | None = None
-    simulation: schema.Free = {}
+    simulation: dict[str, object] | None = None
     range: schema.Range | None = None
 
 
@@ -365,8 +378,6 @@ class _Reader:
             if isinstance(given, dict):
                 self.read_thresholds((*path, "thresholds"), given, None)
             return None
-        if not isinstance(test.simulation, dict):
-            self.note((*path, "simulation"), "this is not a mapping", "Write key: value lines below it")
         return TestDefinition(
             name=name,
             rule=test.rule,
@@ -375,9 +386,23 @@ class _Reader:
             note=test.note,
             decimals=test.decimals,
             minimum=test.minimum,
-            simulation=test.simulation,
+            simulation=self.read_simulation((*path, "simulation"), test.simulation),
             range=test.range,
         )
+
+    def read_simulation(self, path: tuple, given: dict | None) -> dict[str, Any]:
+        """Read what was simulated, if anything was."""
+        if given is None:
+            return {}
+        found = self.section(path, given, _Simulation)
+        if found is None:
+            return {}
+        known = {key: value for key, value in vars(found).items() if value not in ("", None)}
+        try:
+            simulation.setting_of(known, found.groups, found.samples)
+        except ValueError as error:
+            self.note(path, str(error), "Name what `soundcheck thresholds simulate` can simulate")
+        return known
 
     def read_thresholds(
         self, path: tuple, given: dict, bounds: tuple[float, float] | None

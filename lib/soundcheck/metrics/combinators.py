@@ -4,17 +4,22 @@ All of them are additive statistics again: the sums of what they are made of, si
 finishes. So they have intervals like any other, on the same replicates.
 
 Public: :func:`within`, :func:`combine`, :func:`difference`, :func:`relative_difference`,
-:func:`paired`, :func:`paired_difference`, :func:`average`, :func:`stack`, :func:`minimum`.
+:func:`paired`, :func:`paired_difference`, :func:`average`, :func:`stack`,
+:func:`against_all`, :func:`relabel`, :func:`minimum`.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from soundcheck.metrics.additive import Reasons, Statistic, ratio, segments
+from soundcheck.metrics.additive import HasPoint, Reasons, Statistic, ratio, segments
+
+Labelled = TypeVar("Labelled", bound=HasPoint)
 
 
 def within(statistic: Statistic, mask: np.ndarray) -> Statistic:
@@ -167,6 +172,26 @@ def stack(statistics: Mapping[str, Statistic]) -> Statistic:
         reasons=texts("reasons"),
         notes=texts("notes"),
     )
+
+
+def against_all(statistic: Statistic, mask: np.ndarray) -> Statistic:
+    """Subtract: the values of a group, given by a mask, minus those of everybody, the group included."""
+    return difference(within(statistic, mask), statistic)
+
+
+def relabel(statistic: Labelled, name: Callable[[str], str]) -> Labelled:
+    """Give the values of any statistic other labels.
+
+    Parameters
+    ----------
+    statistic
+        Additive or weighted.
+    name
+        Makes a new label of each old one, ``""`` if there is a single value.
+    """
+    renamed = copy.copy(statistic)
+    object.__setattr__(renamed, "labels", tuple(map(name, statistic.labels)))  # both kinds, frozen or not
+    return renamed
 
 
 def minimum(statistic: Statistic, counts: Sequence[int] | int, least: int) -> Statistic:

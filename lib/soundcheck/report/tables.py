@@ -9,7 +9,7 @@ Conventions
 
 Public: :func:`table`, :class:`Cell`, :func:`verdict_table`, :func:`threshold_table`, :func:`share`,
 :func:`share_bar`, :func:`badge`, :func:`number`, :func:`interval`, :func:`rule`, :func:`notes`,
-:func:`synthetic_notice`, :func:`two_lines`.
+:func:`simulated_thresholds`, :func:`synthetic_notice`, :func:`two_lines`.
 """
 
 from __future__ import annotations
@@ -314,6 +314,45 @@ def _simulation(found: Mapping) -> Cell:
         return Cell("")
     groups = f"{found.get('groups', '?')} groups of {found.get('samples', '?')}"
     return Cell(two_lines(number(maximum, 5), groups), maximum, "sc-number")
+
+
+def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
+    """Show published thresholds beside what unbiased random models score in groups of the tested sizes.
+
+    Parameters
+    ----------
+    frame
+        From :meth:`soundcheck.evaluation.Evaluation.simulated`.
+    source
+        Which of them decide: ``"published"`` or ``"simulated"``.
+    """
+    if frame.empty:
+        return Html()
+    frame = frame.drop_duplicates([name for name in frame.columns if name not in ("corpus", "task")])
+    rows = []
+    for row in frame.sort_values(["test", "samples"], kind="stable").to_dict("records"):
+        cells: list[object] = [
+            row["test"],
+            Cell(f"{row['groups']} × {row['samples']:,}", row["samples"], "sc-number"),
+        ]
+        for name in _SOURCES:
+            text = element("strong", f"{row[name]:g}") if name == source else f"{row[name]:g}"
+            cells.append(Cell(text, row[name], "sc-number"))
+        for name in ("percentile_99", "maximum"):
+            cells.append(Cell(number(row[name]), row[name], "sc-number"))
+        rows.append(cells)
+    columns = ["test", "groups × segments", *_SOURCES, "99 % stay below", "largest of 1000"]
+    told = element(
+        "p",
+        f"Verdicts use the {source} thresholds, in bold. Simulated: the largest absolute score of 1000 "
+        "unbiased random models in groups of this number and size, rounded up to a multiple of 0.005.",
+        class_="sc-note",
+        limit=None,
+    )
+    return join([table(rows, columns), told])
+
+
+_SOURCES = ("published", "simulated")
 
 
 def notes(texts: Sequence[str]) -> Html:
