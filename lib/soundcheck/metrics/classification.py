@@ -12,7 +12,8 @@ Conventions
   class that is never predicted has precision 0. A single segment has none of these values.
 
 Public: :func:`recall_per_class`, :func:`precision_per_class`, :func:`unweighted_average_recall`,
-:func:`unweighted_average_precision`, :func:`confusion`; :func:`class_numbers`, :func:`class_counts`; and
+:func:`unweighted_average_precision`, :func:`accuracy`, :func:`confusion`; :func:`class_numbers`,
+:func:`class_counts`; and
 :func:`recall_of_codes`, :func:`precision_of_codes` for anything that has been numbered already.
 """
 
@@ -252,6 +253,38 @@ def unweighted_average_precision(
     return _averaged(truth, prediction, classes, _precisions)
 
 
+def accuracy(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
+    """Share of segments whose class is recognised.
+
+    Parameters
+    ----------
+    truth, prediction
+        Class names, ``(N,)``.
+    classes
+        All classes.
+
+    Returns
+    -------
+    Statistic
+        One value from 0 to 1; undefined without segments only.
+    """
+    n = len(classes)
+    return _cells(
+        *_coded(truth, prediction, classes),
+        classes,
+        finish=lambda matrix: ratio(
+            np.trace(matrix[..., :n], axis1=-2, axis2=-1)[..., np.newaxis], _total(matrix)
+        ),
+        count=_total,
+        reasons=lambda _: ("",),
+    )
+
+
+def _total(matrix: np.ndarray) -> np.ndarray:
+    """Count all segments, ``(..., 1)``."""
+    return matrix.sum(axis=(-2, -1))[..., np.newaxis]
+
+
 def _averaged(
     truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str], per_class: Finish
 ) -> Statistic:
@@ -265,7 +298,7 @@ def _averaged(
         *_coded(truth, prediction, classes),
         classes,
         finish=lambda matrix: _average(per_class(matrix)),
-        count=lambda matrix: matrix.sum(axis=(-2, -1))[..., np.newaxis],
+        count=_total,
         reasons=lambda _: ("",),
         notes=notes,
     )
