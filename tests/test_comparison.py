@@ -19,6 +19,7 @@ models:
   new: {predictions: new.csv, tasks: [arousal, emotion]}
   third: {predictions: new.csv, tasks: [emotion]}
 families: [correctness_regression]
+studies: false
 """
 
 

@@ -40,6 +40,7 @@ corpora:
 models:
   loud: {python: "my_model:predict", tasks: [arousal]}
 families: [correctness_regression, own_family]
+studies: false
 """
 
 THRESHOLDS = """

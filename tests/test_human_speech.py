@@ -10,6 +10,7 @@ corpora:
 models:
   prosody: {{python: "soundcheck.models.demo.prosody:predict", tasks: [arousal, emotion]}}
 families: [robustness_spectral_tilt]
+studies: false
 """
 
 

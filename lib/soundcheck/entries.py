@@ -149,6 +149,8 @@ class Suite:
     thresholds
         Where thresholds of fairness tests come from: ``"published"``, or ``"simulated"`` for the suite's own
         group sizes.
+    studies
+        Whether the book simulates how good its intervals and thresholds are.
     balance_samples
         Segments a group that balanced fairness families ask for.
     audio_limit, model_seconds, notebook_seconds
@@ -169,6 +171,7 @@ class Suite:
     digest: str = ""
     comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
     thresholds: str = "published"
+    studies: bool = True
     balance_samples: int = 1000
     audio_limit: float = 3600.0
     model_seconds: float = 30.0

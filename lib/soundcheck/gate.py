@@ -117,6 +117,10 @@ def _missing(frame: pd.DataFrame, record: dict | None, models: Sequence[str]) ->
             problems.append(f"The notebook {name} failed: {notebook['error']}")
         elif (notebook["model"], notebook["family"]) not in there:
             problems.append(f"No row of {name}: the family was not tested.")
+    for kind in ("comparisons", "studies"):
+        for entry in record.get(kind, []):
+            if entry["status"] != "ok":
+                problems.append(f"The notebook {entry['name']} failed: {entry['error']}")
     return problems
 
 

@@ -171,7 +171,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
 
     judging = planning.family_jobs(suite, tested, corpora, output)
-    studying = planning.study_jobs(output)
+    studying = planning.study_jobs(output) if suite.studies else []
     done = _execute([*judging, *studying], output, jobs, "notebooks")
     judged, studied = done[: len(judging)], done[len(judging) :]
     fine = [job for job, outcome in zip(judging, judged, strict=True) if outcome.status == "ok"]

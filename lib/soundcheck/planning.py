@@ -25,7 +25,7 @@ from soundcheck.runner import Job
 from soundcheck.tasks import Task
 from soundcheck.thresholds import Change, Family
 
-STUDIES: tuple[str, ...] = ()
+STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
 COMPARISON = "comparison"  # the notebook that compares two models
 

@@ -77,6 +77,7 @@ class _Top(schema.Section):
     replicates: schema.whole(100, 100_000) = 1000
     interval: schema.choice(*INTERVALS) = "percentile"
     thresholds: schema.choice(*THRESHOLDS) = "published"
+    studies: schema.Boolean = True
 
 
 _SECTIONS = ("corpora", "models", "comparisons", "families", "tasks", "limits", "balance")
@@ -197,6 +198,7 @@ class _Reader:
             digest=self.document.digest,
             comparisons=comparisons,
             thresholds=top.thresholds,
+            studies=top.studies,
             balance_samples=balance.samples,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,

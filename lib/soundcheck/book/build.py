@@ -30,6 +30,9 @@ from soundcheck.tasks import Task
 from soundcheck.thresholds import Family
 
 WRITTEN = ("reading", "statistics", "reference_models", "data", "bibliography")
+NO_STUDIES = (
+    "This page simulates what is known only in theory; the suite leaves it out with `studies: false`."
+)
 STUDY_TITLES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
 LIMIT = 1800  # seconds that Jupyter Book may take
 MOST_OPEN = 60  # result pages above which the menu shows only those of the current model
@@ -132,6 +135,9 @@ def assemble(
         notebook = output.studies / f"{entry['name']}.ipynb"
         cells = executed.cells(notebook, STUDY_TITLES[entry["name"]], entry, output.folder)
         names.append(pages.write(source, entry["name"], cells, record))
+    for name in sorted(set(STUDY_TITLES) - {entry["name"] for entry in record["studies"]}):
+        cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
+        names.append(pages.write(source, name, cells, record))
     for model in record["models"]:
         cells = subjects.model_cells(model, record, results, near)
         names.append(pages.write(source, f"models/{model['slug']}", cells, record))

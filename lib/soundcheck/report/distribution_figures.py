@@ -151,7 +151,7 @@ def expected_ranges(
                 axes.boxplot(
                     own,
                     positions=[place],
-                    vert=False,
+                    orientation="horizontal",
                     widths=0.5,
                     patch_artist=True,
                     boxprops=box,

@@ -105,7 +105,8 @@ def ranks(truth: Sequence[float], prediction: Sequence[float], title: str = "") 
         axes.set(xlabel="rank by truth", ylabel="rank by prediction")
         axes.set_aspect("equal")
         axes.set_title(label(title, 44), loc="left")
-        figure.legend(loc="outside right upper", fontsize=8)
+        if n:
+            figure.legend(loc="outside right upper", fontsize=8)
     return figure
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import stats
 
-from soundcheck.bootstrap import KINDS, REPLICATES
+from soundcheck.bootstrap import KINDS, REPLICATES, every_segment
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
@@ -73,6 +73,8 @@ class Design:
         kinds: Sequence[str] = KINDS,
         replicates: int = REPLICATES,
         seed: int = 0,
+        *,
+        each_segment: bool = False,
     ) -> dict[str, Intervals]:
         """Study the intervals; see :func:`coverage`.
 
@@ -84,11 +86,14 @@ class Design:
             Share of the variance that belongs to the speaker, from 0 to 1.
         data_sets, kinds, replicates, seed
             See :func:`coverage`.
+        each_segment
+            Draw segments instead of speakers, as if segments of a speaker were independent.
         """
+        blocks = self.blocks(speakers)
         return coverage(
             functools.partial(self.draw, speakers=speakers, share=share),
             self.true,
-            self.blocks(speakers),
+            every_segment(len(blocks)) if each_segment else blocks,
             data_sets,
             label=self.label,
             kinds=kinds,

@@ -1,0 +1,224 @@
+"""Figures of studies in which the truth is known: intervals, their coverage, simulated differences.
+
+Public: :func:`interval_bars`, :func:`replicate_histograms`, :func:`coverage_by_correlation`,
+:func:`coverage_by_speakers`, :func:`certainties`, :func:`simulated_maxima`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, PercentFormatter
+
+from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, look, new
+from soundcheck.studies import Intervals, WordErrorStudy, monte_carlo_error
+
+_LEVEL = 0.95
+_COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9")  # Okabe and Ito
+_MARKS = ("o", "s", "^", "v", "D", "P")
+
+
+def interval_bars(ways: Mapping[str, Intervals], unit: str, count: int = 50) -> Figure:
+    """Draw the intervals of the first data sets, one panel a way, with the true value as a line.
+
+    Parameters
+    ----------
+    ways
+        Name -> intervals of the same data sets.
+    unit
+        What the numbers are.
+    count
+        How many data sets are drawn.
+    """
+    with look():
+        figure, panels = new(8, 5.4, len(ways), 1, sharex=True, sharey=True)
+        for axes, (name, found) in zip(panels, ways.items(), strict=True):
+            first = found.first(count)
+            there = ~np.isnan(first.low)
+            misses = there & ((first.low > found.true) | (first.high < found.true))
+            places = np.arange(1, len(first.low) + 1)
+            for own, color, style, text in (
+                (there & ~misses, BLUE, "-", "holds the true value"),
+                (misses, RED, ":", "misses it"),
+            ):
+                label = f"{text}: {int(own.sum())}"
+                axes.vlines(
+                    places[own],
+                    first.low[own],
+                    first.high[own],
+                    color=color,
+                    linewidth=2.5,
+                    linestyle=style,
+                    label=label,
+                )
+            axes.axhline(found.true, color="black", linewidth=1)
+            axes.set_title(f"{name}", loc="left")
+            axes.set_ylabel(unit)
+            axes.grid(visible=False, axis="x")
+            axes.legend(loc="lower left", bbox_to_anchor=(0.55, 1.0), ncols=2, fontsize=9, borderaxespad=0.2)
+        panels[-1].set_xlabel("data set")
+    return figure
+
+
+def replicate_histograms(samples: Mapping[str, np.ndarray], true: float, unit: str) -> Figure:
+    """Draw the replicates of one data set, all ways over each other, with the true value as a line."""
+    edges = np.histogram_bin_edges(np.concatenate(list(samples.values())), 40)
+    with look():
+        figure, (axes,) = new(8, 3.2)
+        for (name, values), color in zip(samples.items(), _COLORS, strict=False):
+            axes.hist(values, edges, color=color, alpha=0.3, label=name)
+            axes.hist(values, edges, color=color, histtype="step", linewidth=1.5)
+        axes.axvline(true, color="black", linewidth=1, label="true value")
+        axes.set_xlabel(unit)
+        axes.set_ylabel("replicates")
+        axes.legend(fontsize=9)
+    return figure
+
+
+def _coverage_axes(axes: Axes, data_sets: int) -> None:
+    """Draw the level with two standard errors of the study, and name the axis."""
+    slack = 2 * monte_carlo_error(data_sets)
+    axes.axhspan(_LEVEL - slack, _LEVEL + slack, color=GREY, alpha=0.2, linewidth=0)
+    axes.axhline(_LEVEL, color=GREY, linewidth=1)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.set_ylabel("intervals that hold the truth")
+
+
+def coverage_by_correlation(studies: Sequence[WordErrorStudy], published: Mapping, data_sets: int) -> Figure:
+    """Draw how often ordinary and blockwise intervals hold the truth, beside what is published.
+
+    Parameters
+    ----------
+    studies
+        One for each size of blocks and correlation.
+    published
+        ``(block size, correlation)`` -> ordinary width and coverage, blockwise width and coverage.
+    data_sets
+        Data sets of each study; decides the width of the grey band, two standard errors to either side.
+    """
+    sizes = sorted({study.block_size for study in studies})
+    with look():
+        figure, panels = new(8, 3.6, 1, len(sizes), sharey=True)
+        for axes, size in zip(panels, sizes, strict=True):
+            own = [study for study in studies if study.block_size == size]
+            places = [study.correlation for study in own]
+            for way, color, mark, column in (("blockwise", BLUE, "o", 3), ("ordinary", RED, "s", 1)):
+                found = [getattr(study, way)["percentile"].coverage for study in own]
+                printed = [published[size, place][column] for place in places]
+                axes.plot(places, found, color=color, marker=mark, label=way)
+                axes.plot(
+                    places, printed, color=color, marker="x", linestyle="none", label=f"{way}, published"
+                )
+            _coverage_axes(axes, data_sets)
+            axes.set_title(f"blocks of {size} utterances", loc="left", fontsize=10)
+            axes.set_xlabel("correlation within a block")
+        for axes in panels[1:]:
+            axes.set_ylabel("")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+    return figure
+
+
+def coverage_by_speakers(frame: pd.DataFrame, data_sets: int) -> Figure:
+    """Draw how often intervals hold the truth against the number of speakers, one panel a metric.
+
+    Parameters
+    ----------
+    frame
+        Columns ``metric``, ``speakers``, ``way`` and ``coverage``.
+    data_sets
+        Data sets of each study.
+    """
+    metrics = list(dict.fromkeys(frame["metric"]))
+    columns = min(2, len(metrics))
+    rows = -(-len(metrics) // columns)
+    ways = list(dict.fromkeys(frame["way"]))
+    with look():
+        figure, panels = new(8, 0.6 + 2.6 * rows, rows, columns, sharey=True)
+        for axes, metric in zip(panels, metrics, strict=False):
+            for way, color, mark in zip(ways, _COLORS, _MARKS, strict=False):
+                own = frame[frame["metric"].eq(metric) & frame["way"].eq(way)].sort_values("speakers")
+                axes.plot(own["speakers"], own["coverage"], color=color, marker=mark, label=way)
+            _coverage_axes(axes, data_sets)
+            axes.set_xscale("log")
+            speakers = sorted(set(frame["speakers"]))
+            axes.set_xticks(speakers, [str(number) for number in speakers])
+            axes.minorticks_off()
+            axes.set_title(metric, loc="left", fontsize=10)
+            axes.set_xlabel("speakers")
+        for axes in panels[len(metrics) :]:
+            axes.set_visible(False)
+        for n, axes in enumerate(panels):
+            if n % columns:
+                axes.set_ylabel("")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+    return figure
+
+
+def certainties(passing: Mapping[str, np.ndarray]) -> Figure:
+    """Draw how the shares of passing replicates are spread, one panel a metric; even bars are right."""
+    with look():
+        figure, panels = new(8, 2.6, 1, len(passing), sharey=True)
+        for axes, (name, shares) in zip(panels, passing.items(), strict=True):
+            axes.hist(shares, np.linspace(0, 1, 11), color=BLUE, alpha=0.7)
+            axes.axhline(len(shares) / 10, color="black", linewidth=1)
+            axes.set_title(name, loc="left", fontsize=10)
+            axes.set_xlabel("share of replicates that pass")
+        panels[0].set_ylabel("data sets")
+    return figure
+
+
+def simulated_maxima(panels: Mapping[str, pd.DataFrame], marked: Mapping[str, Sequence[tuple]]) -> Figure:
+    """Draw the largest simulated difference against the size of the groups, one line a number of groups.
+
+    Parameters
+    ----------
+    panels
+        Title -> rows of :func:`soundcheck.simulation.simulate_all`.
+    marked
+        Title -> published thresholds: segments a group, threshold, number of groups.
+    """
+    columns = 2
+    rows = -(-len(panels) // columns)
+    with look():
+        figure, grid = new(8, 0.5 + 2.9 * rows, rows, columns)
+        for axes, (title, found) in zip(grid, panels.items(), strict=False):
+            counts = sorted(set(found["groups"]))
+            for groups, color, mark in zip(counts, _COLORS, _MARKS, strict=False):
+                own = found[found["groups"].eq(groups)].sort_values("samples")
+                axes.plot(
+                    own["samples"],
+                    own["maximum"],
+                    color=color,
+                    marker=mark,
+                    markersize=4,
+                    linewidth=1.3,
+                    label=f"{groups} groups",
+                )
+            for n, (samples, threshold, groups) in enumerate(marked.get(title, ())):
+                axes.plot([samples], [threshold], marker="*", color="black", markersize=11, linestyle="none")
+                axes.annotate(
+                    f"{groups} groups: {threshold:g}",
+                    (samples, threshold),
+                    textcoords="offset points",
+                    xytext=(-6, 12) if n % 2 else (-6, -14),
+                    ha="right",
+                    fontsize=8,
+                )
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+            axes.set_xticks([20, 60, 200, 1000], ["20", "60", "200", "1000"])
+            axes.minorticks_off()
+            axes.set_title(title, loc="left", fontsize=10)
+            axes.set_xlabel("segments a group")
+        for axes in grid[len(panels) :]:
+            axes.set_visible(False)
+        for n, axes in enumerate(grid):
+            axes.set_ylabel("" if n % columns else "largest of 1000")
+        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=9)
+    return figure
