@@ -1,4 +1,4 @@
-"""Figures of distributions, speakers and studies: any data are drawn, and the same data give the same bytes."""
+"""Figures of distributions, speakers and studies: any data are drawn, the same data give the same bytes."""
 
 import numpy as np
 import pandas as pd
