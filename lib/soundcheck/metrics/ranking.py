@@ -35,19 +35,19 @@ class _Rho(Weighted):
         prediction: np.ndarray,
         labels: Sequence[str],
         segments: int,
-        unanswered: str = "",
+        note: str = "",
     ) -> None:
         self.labels = tuple(labels)
         self.n_blocks = len(truth)
         self._truth, self._prediction = _Order.of_columns(truth), _Order.of_columns(prediction)
         self._segments = segments
-        self._unanswered = unanswered
+        self._note = note
 
     def point(self) -> Point:
         m = len(self.labels)
         value = self.evaluate(np.ones((1, self.n_blocks), dtype=np.uint16))[0]
         reasons = [self._reason(x, y) for x, y in zip(self._truth, self._prediction, strict=True)]
-        return checked_point(value, np.full(m, self._segments), reasons, [self._unanswered] * m)
+        return checked_point(value, np.full(m, self._segments), reasons, [self._note] * m)
 
     def _reason(self, truth: _Order, prediction: _Order) -> str:
         if self.n_blocks < 2:
@@ -85,7 +85,7 @@ class _Order:
 
     @classmethod
     def of_columns(cls, table: np.ndarray) -> list[_Order]:
-        return [cls(column) for column in table.T] if len(table) else []
+        return [cls(column) for column in table.T]
 
     @property
     def groups(self) -> int:
@@ -141,8 +141,6 @@ def spearmans_rho_of(
         )
     if not (np.isfinite(truth).all() and np.isfinite(prediction).all()):
         raise ValueError("Every speaker needs a finite true and predicted value.")
-    if not len(truth):
-        truth = prediction = np.empty((0, len(labels)))
     return _Rho(truth, prediction, labels, segments, note)
 
 
