@@ -25,6 +25,8 @@ from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import difference, paired_difference, within
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
+from soundcheck.metrics.verification import Trials, equal_error_rate
+from soundcheck.metrics.weighted import Weighted
 from soundcheck.studies.intervals import Calibration, Intervals, calibration, coverage
 
 EACH = 20  # segments a speaker
@@ -36,6 +38,7 @@ _FREQUENCY = (0.2, 0.3, 0.4, 0.1)  # of the classes
 _RECALL = (0.7, 0.6, 0.8, 0.5)  # of the classes
 _GROUPS = (0.12, 0.1)  # standard deviations of the error in the two groups
 _MODELS = (0.06, 0.04)  # standard deviations of the error that two models do not have in common
+_SEPARATION = 2.0  # of targets and non-targets, in standard deviations of either
 _COMMON = 0.08  # and of the one that they have
 _MEAN_SIZE = np.sqrt(2 / np.pi)  # of a standard normal number
 
@@ -61,7 +64,7 @@ class Design:
 
     title: str
     true: float
-    draw: Callable[[np.random.Generator, int, float], Statistic]
+    draw: Callable[[np.random.Generator, int, float], Statistic | Weighted]
     label: int = 0
     sides: int = 1
 
@@ -200,6 +203,37 @@ def _draw_unpaired(rng: np.random.Generator, speakers: int, share: float) -> Sta
     return difference(within(both, first), within(both, ~first))
 
 
+def _trials(rng: np.random.Generator, speakers: int, share: float) -> Trials:
+    """Draw as many trials of a speaker as of two; both have unit variance around their means.
+
+    A share of the variance belongs to the speaker, or half of it to either of the two.
+    """
+    own = np.repeat(np.arange(speakers), EACH)
+    other = (own + rng.integers(1, speakers, size=own.size)) % speakers
+    alike, apart = rng.normal(size=(2, speakers))
+    noise = np.sqrt(1 - share) * rng.normal(size=(2, own.size))
+    targets = _SEPARATION + np.sqrt(share) * alike[own] + noise[0]
+    others = np.sqrt(share / 2) * (apart[own] + apart[other]) + noise[1]
+    return Trials(
+        np.concatenate([targets, others]),
+        np.arange(2 * own.size) < own.size,
+        np.concatenate([own, own]),
+        np.concatenate([own, other]),
+        speakers,
+    )
+
+
+def _draw_eer(rng: np.random.Generator, speakers: int, share: float) -> Weighted:
+    return equal_error_rate(_trials(rng, speakers, share))
+
+
+def _draw_eer_by_trial(rng: np.random.Generator, speakers: int, share: float) -> Weighted:
+    """Draw the same, as if each trial had a speaker of its own."""
+    trials = _trials(rng, speakers, share)
+    each = np.arange(len(trials))
+    return equal_error_rate(dataclasses.replace(trials, first=each, second=each, speakers=len(trials)))
+
+
 def _ccc(error_variance: float) -> float:
     return 2 * _TRUTH**2 / (2 * _TRUTH**2 + error_variance)
 
@@ -220,5 +254,9 @@ DESIGNS = {
         _draw_change,
     ),
     "paired": Design("mean absolute error, model - model", _TRUE_MODELS, _draw_paired),
+    "eer": Design("equal error rate", float(stats.norm.cdf(-_SEPARATION / 2)), _draw_eer),
+    "eer by trial": Design(
+        "equal error rate, trials drawn", float(stats.norm.cdf(-_SEPARATION / 2)), _draw_eer_by_trial
+    ),
     "unpaired": Design("the same, not paired", _TRUE_MODELS, _draw_unpaired, sides=2),
 }

@@ -22,10 +22,11 @@ from scipy import stats
 from soundcheck import seeds
 from soundcheck.bootstrap import KINDS, LEVEL, REPLICATES, Resampled, resample_all
 from soundcheck.metrics.additive import Statistic, ratio
+from soundcheck.metrics.weighted import Weighted
 
 BATCH = 50  # data sets that share the draws of blocks
 
-Make = Callable[[np.random.Generator], Statistic]
+Make = Callable[[np.random.Generator], Statistic | Weighted]
 
 
 def monte_carlo_error(data_sets: int, level: float = LEVEL) -> float:
