@@ -9,6 +9,7 @@ from scipy import stats
 
 from soundcheck import studies
 from soundcheck.metrics.additive import value, values
+from soundcheck.report.tables import FEW
 from soundcheck.studies import (
     BLOCK_SIZES,
     CORRELATIONS,
@@ -91,6 +92,39 @@ def test_the_committed_table_agrees_with_the_published_one():
         assert float(row["ordinary_coverage"]) == pytest.approx(published[1], abs=0.03)
         assert float(row["blockwise_width"]) == pytest.approx(published[2], rel=0.05)
         assert 0.93 <= float(row["blockwise_coverage"]) <= 0.97
+
+
+def test_the_committed_coverages_are_what_is_promised():
+    with open(BENCHMARKS / "coverage.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["design"] for row in rows} == set(DESIGNS)
+    for row in rows:
+        found, correlated = float(row["percentile"]), float(row["share"]) > 0
+        if row["design"] in ("ccc", "uar", "unchanged", "mae") or (row["design"] == "eer" and correlated):
+            slack = 2.6 * monte_carlo_error(1000) if row["speakers"] == "40" else 0.0
+            assert int(row["speakers"]) < 40 or 0.92 - slack <= found <= 0.97, row
+        if row["design"] == "eer by trial" and correlated:
+            assert found < 0.75
+
+
+def test_the_book_tells_the_committed_coverages():
+    """Numbers in prose go stale; these must be those of the table beside the benchmark."""
+    words = (BENCHMARKS.parent / "book" / "statistics.md").read_text(encoding="utf-8")
+    with open(BENCHMARKS / "coverage.csv", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["design"] != "unpaired"]
+    for row in rows:
+        cell = f"{100 * float(row['percentile']):.1f} ({100 * float(row['expanded']):.1f})"
+        assert cell in words, row
+    few = {
+        (design, speakers): [
+            100 * float(r["percentile"]) for r in rows if (r["design"], r["speakers"]) == (design, speakers)
+        ]
+        for design in ("ccc", "unchanged")
+        for speakers in ("5", "10", "20")
+    }
+    for found in few.values():
+        low, high = (f"{round(bound + 1e-9)}" for bound in (min(found), max(found)))
+        assert f"{low} to {high} %" in FEW, (low, high)
 
 
 @pytest.mark.parametrize("name", DESIGNS)
