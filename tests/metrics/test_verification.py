@@ -152,6 +152,17 @@ def test_names_become_numbers():
     assert data.first.tolist() == [1, 0, 2] and data.second.tolist() == [0, 2, 2] and data.speakers == 3
     with pytest.raises(ValueError, match="1 recordings have no speaker"):
         Trials.of([0.1], [True], ["a"], [None])
+    zeros, one = np.zeros(2, int), np.ones(2, bool)
+    for wrong in (
+        (np.zeros(2), one, zeros, zeros + 1, 1),
+        (np.zeros(2), one, zeros - 1, zeros, 1),
+        (np.array([np.inf, 0]), one, zeros, zeros, 1),
+        (np.zeros(2), zeros, zeros, zeros, 1),
+    ):
+        with pytest.raises(ValueError, match="whole numbers|finite"):
+            Trials(*wrong)
+    with pytest.raises(ValueError, match="threshold"):
+        false_acceptance_rate(data, np.nan)
     with pytest.raises(ValueError, match="do not fit"):
         Trials(np.zeros(2), np.zeros(1, bool), np.zeros(2, int), np.zeros(2, int), 1)
 

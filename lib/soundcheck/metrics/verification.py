@@ -66,6 +66,11 @@ class Trials:
         Speakers of the two recordings, whole numbers from 0 to ``speakers - 1``, ``(N,)``.
     speakers
         Number of speakers.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is infinite or a speaker's number out of range.
     """
 
     scores: np.ndarray
@@ -77,6 +82,13 @@ class Trials:
     def __post_init__(self) -> None:
         for array in (self.target, self.first, self.second):
             same_length(self.scores, array)
+        if self.target.dtype != bool or np.isinf(self.scores).any():
+            raise ValueError("Targets are True or False, and scores finite or missing.")
+        for codes in (self.first, self.second):
+            if codes.dtype.kind not in "iu" or (
+                len(codes) and not 0 <= codes.min() <= codes.max() < self.speakers
+            ):
+                raise ValueError(f"Speakers are whole numbers from 0 to {self.speakers - 1}.")
 
     @classmethod
     def of(
@@ -390,6 +402,8 @@ class _AtThreshold(_Cost):
         self, trials: Trials, threshold: float, costs: tuple[float, float], scale: float = 1.0
     ) -> None:
         super().__init__(trials, *costs, scale)
+        if np.isnan(threshold):
+            raise ValueError("A threshold is a number.")
         self._step = int(np.searchsorted(self._sorted.scores, threshold, side="right"))
 
     def _evaluate(self, weights: np.ndarray) -> np.ndarray:
