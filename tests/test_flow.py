@@ -18,7 +18,7 @@ models.base models.processes models.importing models.reference
 models.function models.table models.demo models.load
 predict
 bootstrap balance verdicts studies
-media views evaluation comparison
+languages pitch media views evaluation comparison
 report
 output execution runner record planning
 book

@@ -10,7 +10,7 @@ Conventions
   segments by a key that is unique among them.
 - Segments without group or truth take no part.
 
-Public: :func:`balance`, :class:`Balanced`.
+Public: :func:`balance`, :class:`Balanced`; :func:`at_most`, :func:`equally_many_speakers`.
 """
 
 from __future__ import annotations
@@ -125,6 +125,75 @@ def balance(
     position = np.empty(len(order), dtype=np.int64)
     position[canonical] = np.arange(len(canonical))
     return Balanced(chosen[np.argsort(position[chosen])], len(drawn), samples, note)
+
+
+def at_most(
+    groups: Sequence[object], samples: int, rng: np.random.Generator, order: Sequence[str]
+) -> np.ndarray:
+    """Draw so many segments of each group that has more of them.
+
+    Parameters
+    ----------
+    groups
+        Group of each segment, ``(N,)``; segments without group are left out.
+    samples
+        Segments to keep of each group.
+    rng
+        Makes the draws.
+    order
+        A unique key for each segment.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64; kept rows, ascending.
+    """
+    groups, canonical = (
+        np.asarray(groups, dtype=object),
+        np.argsort(np.asarray(order, dtype=object), kind="stable"),
+    )
+    codes, names = pd.factorize(groups[canonical], sort=True)
+    kept = []
+    for n in range(len(names)):
+        rows = canonical[codes == n]
+        kept.append(rows if len(rows) <= samples else rng.choice(rows, size=samples, replace=False))
+    return np.sort(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
+
+
+def equally_many_speakers(
+    groups: Sequence[object],
+    speakers: Sequence[object],
+    sexes: Sequence[object],
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, dict[str, tuple[int, int, int]]]:
+    """Keep as many female as male speakers of each group, drawn at random from the sex that has more.
+
+    Parameters
+    ----------
+    groups, speakers, sexes
+        Of each segment, ``(N,)``; segments without one of them are left out, and so are other sexes than
+        ``female`` and ``male``. The sex of a speaker's first segment counts.
+    rng
+        Makes the draws.
+
+    Returns
+    -------
+    tuple of numpy.ndarray and dict
+        Kept rows, ascending; group -> speakers kept of each sex, female and male speakers there are.
+    """
+    table = pd.DataFrame({"group": groups, "speaker": speakers, "sex": sexes}, dtype=object)
+    table = table[table["sex"].isin(["female", "male"])].dropna()
+    known = table.drop_duplicates(["group", "speaker"])
+    kept, told = set(), {}
+    for group, own in sorted(known.groupby("group"), key=lambda item: str(item[0])):
+        names = [sorted(own.loc[own["sex"] == sex, "speaker"], key=str) for sex in ("female", "male")]
+        count = min(map(len, names))
+        for each in names:
+            drawn = rng.choice(len(each), size=count, replace=False) if count else []
+            kept |= {(group, each[n]) for n in drawn}
+        told[str(group)] = (count, len(names[0]), len(names[1]))
+    chosen = [pair in kept for pair in zip(table["group"], table["speaker"], strict=True)]
+    return table.index.to_numpy(dtype=np.int64)[np.array(chosen, dtype=bool)], told
 
 
 def _affordable(

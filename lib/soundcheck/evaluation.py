@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import bootstrap, files, seeds, simulation, verdicts, views
-from soundcheck.balance import balance
+from soundcheck.balance import at_most, balance, equally_many_speakers
 from soundcheck.media import MediaStore
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.weighted import Weighted
@@ -244,6 +244,7 @@ class Evaluation:
             Labelled rows.
         column
             Column of the segment table that holds the group; the family's option ``groups`` lists its values.
+            Groups without segments are passed over.
 
         Returns
         -------
@@ -262,8 +263,55 @@ class Evaluation:
         )
         if drawn.note:
             self._tell(f"{sample.corpus}, {sample.task.name}: {drawn.note}")
-        groups = len(self.family.options["groups"])
-        return sample.take(drawn.rows).sized(groups, drawn.samples), drawn.note
+        found = sample.take(drawn.rows)
+        return found.sized(found.segments[column].nunique(), drawn.samples), drawn.note
+
+    def at_most(self, sample: Sample, column: str, samples: int) -> Sample:
+        """Keep so many random segments of each group, and tell how many were left out.
+
+        Parameters
+        ----------
+        sample
+            Rows to draw from; those without group are left out.
+        column
+            Column of the segment table that holds the group.
+        samples
+            Segments to keep of each group.
+        """
+        groups = sample.segments[column].to_numpy(dtype=object)
+        rng = seeds.generator(self.seed, "at most", self.family.name, sample.corpus)
+        rows = at_most(groups, samples, rng, sample.segments["key"].to_numpy(dtype=object))
+        surplus = int(pd.notna(groups).sum()) - len(rows)
+        if surplus:
+            self._tell(
+                f"{sample.corpus}: {surplus} segments of groups with more than {samples} were not drawn"
+            )
+        return sample.take(rows)
+
+    def equally_many_speakers(self, sample: Sample, column: str) -> Sample:
+        """Keep as many female as male speakers of each group, and tell who was left out.
+
+        Parameters
+        ----------
+        sample
+            Rows to draw from.
+        column
+            Column of the segment table that holds the group. Without columns ``speaker`` and ``sex`` all
+            rows are kept, and a note says so.
+        """
+        there = [name for name in ("speaker", "sex") if name in sample.segments]
+        if len(there) < 2:
+            self._tell(f"{sample.corpus}: speakers cannot be balanced by sex without columns speaker and sex")
+            return sample
+        rng = seeds.generator(self.seed, "equally many speakers", self.family.name, sample.corpus)
+        columns = (sample.segments[name].to_numpy(dtype=object) for name in (column, *there))
+        rows, told = equally_many_speakers(*columns, rng)
+        for group, (kept, female, male) in told.items():
+            if kept < max(female, male):
+                self._tell(
+                    f"{sample.corpus}, {group}: {kept} of {female} female and {kept} of {male} male speakers"
+                )
+        return sample.take(rows)
 
     def skip(self, sample: Sample, reason: str) -> None:
         """Say why the tests of a corpus and task that are not judged are skipped."""

@@ -36,12 +36,13 @@ class _Rho(Weighted):
         labels: Sequence[str],
         segments: int,
         note: str = "",
+        reason: str = "",
     ) -> None:
         self.labels = tuple(labels)
         self.n_blocks = len(truth)
         self._truth, self._prediction = _Order.of_columns(truth), _Order.of_columns(prediction)
         self._segments = segments
-        self._note = note
+        self._note, self._refusal = note, reason
 
     def point(self) -> Point:
         m = len(self.labels)
@@ -50,6 +51,8 @@ class _Rho(Weighted):
         return checked_point(value, np.full(m, self._segments), reasons, [self._note] * m)
 
     def _reason(self, truth: _Order, prediction: _Order) -> str:
+        if self._refusal:
+            return self._refusal
         if self.n_blocks < 2:
             return "1 speaker" if self.n_blocks else "no speakers"
         if prediction.groups == 1:
@@ -115,6 +118,7 @@ def spearmans_rho_of(
     labels: Sequence[str] = ("",),
     segments: int = 0,
     note: str = "",
+    reason: str = "",
 ) -> Weighted:
     """Rank correlation of values that speakers have already.
 
@@ -126,8 +130,8 @@ def spearmans_rho_of(
         Names of the ``m`` columns.
     segments
         Segments that the values rest on.
-    note
-        What a reader must know.
+    note, reason
+        What a reader must know; why there is no value.
 
     Returns
     -------
@@ -141,7 +145,7 @@ def spearmans_rho_of(
         )
     if not (np.isfinite(truth).all() and np.isfinite(prediction).all()):
         raise ValueError("Every speaker needs a finite true and predicted value.")
-    return _Rho(truth, prediction, labels, segments, note)
+    return _Rho(truth, prediction, labels, segments, note, reason)
 
 
 def spearmans_rho(

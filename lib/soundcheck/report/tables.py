@@ -39,7 +39,7 @@ FEW = (
 )
 REFERENCE = "random passes too"
 
-_BIN = re.compile(r"[(\[]-?[0-9.inf]+, -?[0-9.inf]+[)\]]")
+_BIN = re.compile(r"(?:^|(?<=: ))[(\[]-?[0-9.inf]+, -?[0-9.inf]+[)\]]$")
 
 
 class Cell(NamedTuple):
@@ -172,7 +172,7 @@ def label(text: str) -> str:
     >>> label("(-inf, 0.25]"), label("information")
     ('(−∞, 0.25]', 'information')
     """
-    return text.replace("-", "−").replace("inf", "∞") if _BIN.fullmatch(text) else text
+    return _BIN.sub(lambda found: found.group().replace("-", "−").replace("inf", "∞"), text)
 
 
 def verdict_table(
