@@ -49,7 +49,7 @@ class CorpusEntry:
     shown_root
         The same as the user wrote it, empty for the folder of the CSV file.
     options
-        What only one format knows; demo: ``{"size": "small" | "full"}``.
+        What only one format knows; demo: ``{"size": "small" | "full", "part": "speech" | "texts"}``.
     """
 
     name: str

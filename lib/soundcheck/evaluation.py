@@ -375,7 +375,8 @@ class Evaluation:
                 "are for 2 groups or more of at least 2 segments and for 4 classes"
             )
             return published
-        found = simulation.simulate(simulation.setting_of(definition.simulation, groups, samples))
+        setting = simulation.setting_of(definition.simulation, groups, samples)
+        found = simulation.simulate(setting, simulation.MANY_RUNS)
         suggested = simulation.suggested_threshold(found)
         row = {
             "corpus": sample.corpus,
@@ -384,8 +385,8 @@ class Evaluation:
             "groups": groups,
             "samples": samples,
             "published": published,
-            "maximum": found.maximum,
             "percentile_99": found.percentile_99,
+            "percentile_999": found.percentile_999,
             "simulated": suggested,
         }
         self._simulated[tuple(row.values())] = row
@@ -397,8 +398,8 @@ class Evaluation:
         Returns
         -------
         pandas.DataFrame
-            One row a corpus, task, test and size of groups: ``published`` threshold, ``maximum`` and
-            ``percentile_99`` of the simulated scores, and the threshold ``simulated`` from them.
+            One row a corpus, task, test and size of groups: ``published`` threshold, ``percentile_99``
+            and ``percentile_999`` of the simulated scores, and the threshold ``simulated`` from them.
         """
         return pd.DataFrame(list(self._simulated.values()))
 

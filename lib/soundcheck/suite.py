@@ -50,7 +50,7 @@ _TAKEN = (
 _COMMON_KEYS = ("format", "title", "description")
 _TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "synthetic")
 CORPUS_FORMATS = {  # format: keys that it takes
-    "demo": (*_COMMON_KEYS, "size"),
+    "demo": (*_COMMON_KEYS, "size", "part"),
     "csv": (*_TABLE_KEYS, "root"),
     "audformat": (*_TABLE_KEYS, "tables"),
 }
@@ -95,6 +95,7 @@ class _Corpus(schema.Section):
     synthetic: schema.Boolean = False
     root: schema.Text = ""
     size: schema.choice("small", "full") = "full"
+    part: schema.choice("speech", "texts") = "speech"
 
 
 class _Model(schema.Section):
@@ -345,7 +346,7 @@ class _Reader:
             synthetic=corpus.synthetic or corpus.format == "demo",
             root=root,
             shown_root=corpus.root,
-            options={"size": corpus.size} if corpus.format == "demo" else {},
+            options={"size": corpus.size, "part": corpus.part} if corpus.format == "demo" else {},
         )
 
     def read_ranges(self, path: tuple, value: object) -> dict[str, tuple[float, float]]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from soundcheck.bootstrap import resample
+from soundcheck.bootstrap import resample, weights
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import (
@@ -100,6 +100,41 @@ def test_only_alike_statistics_combine():
     a, b = np.eye(3)[:, :1], np.eye(4)[:, :1]
     with pytest.raises(ValueError, match="same blocks"):
         weighted_difference(spearmans_rho_of(a, a), spearmans_rho_of(b, b))
+
+
+def test_weighted_differences_subtract_values_and_replicates():
+    rng = np.random.default_rng(7)
+    truth, a, b = rng.random((3, 12, 1))
+    one, two = spearmans_rho_of(truth, a, segments=60), spearmans_rho_of(truth, b, segments=60)
+    made = weighted_difference(one, two)
+    assert value(made) == pytest.approx(value(one) - value(two), abs=1e-12)
+    assert made.point().segments.tolist() == [60] and made.blocks().tolist() == [12]
+    samples = [resample(each, np.zeros(0, dtype=int), 60).samples for each in (made, one, two)]
+    np.testing.assert_allclose(samples[0], samples[1] - samples[2], atol=1e-11)
+    constant = weighted_difference(one, spearmans_rho_of(truth, np.zeros((12, 1)))).point()
+    assert constant.reasons == ("all speakers have the same predicted value",)
+
+
+def test_replicates_are_values_of_the_drawn_segments():
+    """Repeating the segments of each block as often as it was drawn gives the replicate."""
+    truth, a, b, _ = random(seed=2, n=60)
+    blocks = np.arange(60) // 6
+    a[[3, 20]], b[[3, 41]] = np.nan, np.nan
+
+    def both(of):
+        one, two = mean_absolute_error(truth[of], a[of]), mean_absolute_error(truth[of], b[of])
+        return stack(
+            {
+                "paired": paired_difference(one, two),
+                "relative": relative_difference(*paired(one, two)),
+                "average": average([one, two]),
+            }
+        )
+
+    samples = resample(both(np.arange(60)), blocks, 40).samples
+    for drawn, found in zip(weights(10, 40), samples, strict=True):
+        again = np.repeat(np.arange(60), drawn[blocks])
+        np.testing.assert_allclose(found, values(both(again)), atol=1e-11)
 
 
 def test_values_on_few_segments_are_skipped():

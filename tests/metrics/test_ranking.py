@@ -52,6 +52,39 @@ def test_averages_of_segments_are_ranked():
     assert point.segments.tolist() == [4] and point.notes == ("no prediction for 1 of 5 segments",)
 
 
+def test_equal_averages_are_ties_whatever_the_order_of_the_segments():
+    rng = np.random.default_rng(3)
+    speakers = np.repeat(np.arange(10), 12)
+    for _ in range(20):
+        truth = np.round(rng.integers(0, 5, 120) * 0.225 + 0.05, 2)
+        prediction = np.round(rng.random(120), 2)
+        mixed = rng.permutation(120)
+        one = spearmans_rho(truth, prediction, speakers, 10)
+        two = spearmans_rho(truth[mixed], prediction[mixed], speakers[mixed], 10)
+        drawn = weights(10, 20)
+        np.testing.assert_array_equal(one.evaluate(drawn), two.evaluate(drawn))
+        whole = [np.rint(values * 1000).reshape(10, 12).sum(axis=1) for values in (truth, prediction)]
+        assert value(one) == pytest.approx(stats.spearmanr(*whole).statistic, abs=1e-9)
+
+
+def test_a_constant_model_ranks_nobody_however_many_segments_speakers_have():
+    rng = np.random.default_rng(0)
+    speakers = rng.integers(0, 30, 600)
+    point = spearmans_rho(rng.random(600), np.full(600, 0.1), speakers, 30).point()
+    assert np.isnan(point.value[0]) and point.reasons == ("all speakers have the same predicted value",)
+
+
+def test_unanswered_segments_are_noted_and_too_many_refused():
+    truth, speakers = np.random.default_rng(4).random(100), np.arange(100) // 10
+    for missing, reason, note in ((0, False, False), (5, False, False), (6, False, True), (51, True, False)):
+        prediction = truth.copy()
+        prediction[:missing] = np.nan
+        point = spearmans_rho(truth, prediction, speakers, 10).point()
+        text = f"no prediction for {missing} of 100 segments"
+        assert point.reasons == (text if reason else "",) and point.notes == (text if note else "",)
+        assert np.isnan(point.value[0]) == reason
+
+
 def test_several_values_have_a_rho_each():
     rng = np.random.default_rng(0)
     truth, prediction = rng.random((2, 20, 3))

@@ -54,9 +54,11 @@ def load_corpus(
     """
     description = entry.description
     if entry.format == "demo":
-        folder = demo.build(cache, size=entry.options.get("size", "full"), jobs=jobs, progress=progress)
+        part = entry.options.get("part", "speech")
+        size = entry.options.get("size", "full")
+        folder = demo.build(cache, size=size, part=part, jobs=jobs, progress=progress)
         entry = dataclasses.replace(entry, path=folder / demo.TABLE, root=folder, synthetic=True)
-        description = description or demo.DESCRIPTION
+        description = description or demo.DESCRIPTIONS[part]
     raw = _read(entry, suite)
     parsed = segments.parse(raw, entry, suite.tasks)
     facts = _inspect(raw.root, parsed.table["file"].unique(), suite.audio_limit, cache, jobs, progress, entry)

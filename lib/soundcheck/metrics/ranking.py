@@ -9,6 +9,8 @@ Conventions
 -----------
 - Speakers are ranked by their average, or by their share of a class; equal ones share the mean of their
   ranks. The sign is kept: a reversed order is as wrong as can be.
+- Averages are equal if 12 significant digits are: float noise, which depends on the order of the segments,
+  must not put anybody first.
 - What is resampled are the speakers, whatever the suite names as blocks.
 
 Public: :func:`spearmans_rho`, :func:`spearmans_rho_of`, :func:`top_and_bottom`.
@@ -20,7 +22,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from soundcheck.metrics.additive import Point, checked_point, numbers, ratio, same_length
+from soundcheck.metrics.additive import (
+    UNANSWERED_NOTED,
+    UNANSWERED_REFUSED,
+    Point,
+    checked_point,
+    numbers,
+    ratio,
+    same_length,
+    settle,
+)
 from soundcheck.metrics.weighted import Weighted
 
 _AT_A_TIME = 2**21  # weights that are turned into ranks at a time
@@ -145,7 +156,7 @@ def spearmans_rho_of(
         )
     if not (np.isfinite(truth).all() and np.isfinite(prediction).all()):
         raise ValueError("Every speaker needs a finite true and predicted value.")
-    return _Rho(truth, prediction, labels, segments, note, reason)
+    return _Rho(settle(truth), settle(prediction), labels, segments, note, reason)
 
 
 def spearmans_rho(
@@ -156,7 +167,8 @@ def spearmans_rho(
     Parameters
     ----------
     truth, prediction
-        Numbers, ``(N,)``; only segments that have both count.
+        Numbers, ``(N,)``; only segments that have both count. Without predictions for more than half of the
+        labels there is no value.
     speakers
         Speaker of each segment, whole numbers from 0, ``(N,)``; speakers without segments are passed over.
     n_speakers
@@ -178,9 +190,18 @@ def spearmans_rho(
         np.bincount(speakers[rows], values[rows], minlength=n_speakers)[there] / counts[there]
         for values in (truth, prediction)
     ]
-    missing = int((labelled & ~rows).sum())
-    note = f"no prediction for {missing} of {int(labelled.sum())} segments" if missing else ""
-    return spearmans_rho_of(means[0][:, np.newaxis], means[1][:, np.newaxis], ("",), int(rows.sum()), note)
+    missing, wanted = int((labelled & ~rows).sum()), int(labelled.sum())
+    text = f"no prediction for {missing} of {wanted} segments"
+    refused = missing > UNANSWERED_REFUSED * wanted
+    noted = not refused and missing > UNANSWERED_NOTED * wanted
+    return spearmans_rho_of(
+        means[0][:, np.newaxis],
+        means[1][:, np.newaxis],
+        ("",),
+        int(rows.sum()),
+        text if noted else "",
+        text if refused else "",
+    )
 
 
 def top_and_bottom(truth: Sequence[float], prediction: Sequence[float]) -> dict[str, float]:

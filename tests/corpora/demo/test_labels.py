@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from soundcheck.corpora.demo import corpus, script
+from soundcheck.corpora.demo import corpus, script, texts
 from soundcheck.corpora.demo.labels import SURE, draw
 from soundcheck.corpora.demo.prosody import settings
 from soundcheck.corpora.demo.voices import BY_NAME, SMALL, SPEAKERS
@@ -16,7 +16,7 @@ def table():
 
 
 def test_size(table):
-    assert table["split"].value_counts().to_dict() == {"test": 792, "train": 432}
+    assert table["split"].value_counts().to_dict() == {"test": 1160, "train": 432}
 
 
 def test_every_bin_is_occupied(table):
@@ -41,8 +41,35 @@ def test_labels_fit_the_classes(table):
 
 def test_every_speaker_has_every_emotion(table):
     counts = table.groupby(["speaker", "emotion"]).size().unstack()
-    assert counts.min().min() >= SURE
-    assert counts.std().min() > 0  # speakers differ in their proportions
+    assert counts.min().min() >= 2
+    main = counts[counts.sum(axis=1) >= 36]
+    assert len(main) == 34 and main.min().min() >= SURE
+    assert main.std().min() > 0  # speakers differ in their proportions
+
+
+def test_every_accent_and_language_has_two_women_and_two_men(table):
+    people = table[table["split"].eq("test")].drop_duplicates("speaker")
+    for column, count in (("accent", 13), ("language", 5)):
+        own = people if column == "language" else people[people["accent"].ne("")]
+        sexes = own.groupby([column, "sex"])["speaker"].nunique().unstack()
+        assert len(sexes) == count and sexes.min().min() >= 2
+
+
+def test_texts_say_the_same_in_eight_languages():
+    table = corpus.table("full", "texts")
+    assert len(table) == 8 * 18 * 2
+    assert not {"accent", "emotion", "arousal"} & set(table.columns)
+    counts = table.groupby(["language", "sentiment", "sex"]).size()
+    assert len(counts) == 8 * 3 * 2 and set(counts) == {6}
+    for language, lines in texts.SENTENCES.items():
+        assert len(set(lines)) == 18
+        own = table[table["language"].eq(language)]
+        assert set(own["transcript"]) == set(lines)  # every sentence is read, by a woman and a man
+        assert set(own.groupby("transcript")["sex"].nunique()) == {2}
+        for sentiment, part in own.groupby("sentiment"):
+            assert {lines.index(text) // 6 for text in part["transcript"]} == {
+                texts.SENTIMENTS.index(sentiment)
+            }
 
 
 def test_speakers():

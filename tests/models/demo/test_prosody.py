@@ -127,7 +127,7 @@ def test_cache_defaults_to_build_below_the_current_folder(tmp_path, monkeypatch)
     monkeypatch.delenv("SOUNDCHECK_CACHE", raising=False)
     monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert prosody._place() == (tmp_path / "build" / "cache", "full")
+    assert prosody.place() == (tmp_path / "build" / "cache", "full")
 
 
 def test_processes_that_start_at_once_train_once(tmp_path):

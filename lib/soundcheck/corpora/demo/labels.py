@@ -36,6 +36,9 @@ HABIT = 0.06  # standard deviation between speakers
 EXPRESSION = (0.06, 0.09, 0.07)  # standard deviation of the error of expression, a dimension each
 SURE = 8  # segments of each class that every speaker of the full corpus has
 
+# What somebody expresses who reads without any emotion: the centre of neutral, as expressed values count.
+UNMOVED = tuple(2.0 * value - 1.0 for value in CENTRES["neutral"])
+
 
 @dataclasses.dataclass(frozen=True)
 class Label:

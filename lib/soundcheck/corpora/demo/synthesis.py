@@ -20,10 +20,11 @@ import audiofile
 import numpy as np
 from parselmouth.praat import call
 
-from soundcheck.corpora.demo.labels import draw
+from soundcheck.corpora.demo import texts
+from soundcheck.corpora.demo.labels import UNMOVED, draw
 from soundcheck.corpora.demo.prosody import Settings, settings
 from soundcheck.corpora.demo.script import sentences
-from soundcheck.corpora.demo.voices import BY_NAME, Speaker
+from soundcheck.corpora.demo.voices import BY_NAME, TEXTS, Speaker
 from soundcheck.seeds import generator
 
 SAMPLING_RATE = 16000
@@ -37,7 +38,12 @@ PITCH_EXPONENT = 0.75
 
 
 def transcript(speaker: Speaker, number: int) -> str:
-    """Choose the sentence of a speaker's segment; each round through the script has an order of its own."""
+    """Choose the sentence of a speaker's segment; each round through the script has an order of its own.
+
+    Readers read their texts in order.
+    """
+    if speaker.part == TEXTS:
+        return texts.SENTENCES[speaker.language][texts.place(speaker.name, number)]
     lines = sentences(speaker.split, speaker.language)
     round_, place = divmod(number, len(lines))
     return lines[generator(0, "demo", speaker.name, "script", round_).permutation(len(lines))[place]]
@@ -151,7 +157,8 @@ def write_speaker(folder: Path, speaker: Speaker, count: int) -> None:
     """
     for number in range(count):
         rng = generator(0, "demo", speaker.name, number)
-        chosen = settings(speaker, draw(speaker, number).expressed, rng)
+        expressed = UNMOVED if speaker.part == TEXTS else draw(speaker, number).expressed
+        chosen = settings(speaker, expressed, rng)
         signal = speak(speaker, transcript(speaker, number), chosen, rng)
         path = folder / file_name(speaker, number)
         audiofile.write(path, signal.astype(np.float32), SAMPLING_RATE, bit_depth=16)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 
+SPEECH, TEXTS = "speech", "texts"
 AMERICA = "English (America)"
 BRITAIN = "English (Great Britain)"
 RECEIVED = "English (Received Pronunciation)"
@@ -48,6 +49,10 @@ class Speaker:
         Habitual rate relative to the corpus average.
     tract
         Length of the vocal tract relative to the voice.
+    part
+        ``"speech"``: sentences with an emotion; ``"texts"``: sentences with a sentiment, read without one.
+    segments
+        Number of segments; ``None`` = as the corpus says for the split.
     """
 
     name: str
@@ -60,9 +65,11 @@ class Speaker:
     pitch: float
     rate: float
     tract: float
+    part: str = SPEECH
+    segments: int | None = None
 
 
-SPEAKERS = (
+_MAIN = (
     Speaker("s01", "train", "female", "Female1", AMERICA, "en", "american", 0.5, 1.00, 1.00),
     Speaker("s02", "train", "male", "Male1", AMERICA, "en", "american", 3.0, 1.04, 1.00),
     Speaker("s03", "train", "female", "Female3", BRITAIN, "en", "british", -1.0, 0.97, 0.98),
@@ -99,7 +106,70 @@ SPEAKERS = (
     Speaker("s34", "test", "male", "Robert", "Italian", "it", "", 3.5, 1.03, 0.99),
 )
 
-BY_NAME = {speaker.name: speaker for speaker in SPEAKERS}
+# Speakers with few segments, so that every accent and language has four: two women and two men.
+_LANGUAGES = (("fr", "French (France)"), ("de", "German"), ("it", "Italian"), ("es", "Spanish (Spain)"))
+_ACCENTS = (
+    ("american", AMERICA),
+    ("british", BRITAIN),
+    ("scottish", SCOTLAND),
+    ("french", "French (France)"),
+    ("german", "German"),
+    ("italian", "Italian"),
+    ("spanish", "Spanish (Spain)"),
+    ("dutch", "Dutch"),
+    ("polish", "Polish"),
+    ("portuguese", "Portuguese (Brazil)"),
+    ("romanian", "Romanian"),
+    ("swedish", "Swedish"),
+    ("turkish", "Turkish"),
+)
+_MORE = (  # sex, voices in turn, pitch, tract
+    ("female", ("Linda", "Female4", "Annie", "Female2"), -1.0, 0.99),
+    ("male", ("Male7", "Michael", "Male2", "Robert"), 3.0, 1.01),
+    ("female", ("Female2", "Annie", "Linda", "Female4"), 1.0, 1.02),
+    ("male", ("Male4", "Male6", "Rob", "Michael"), 1.5, 0.98),
+)
 
-# Four speakers of each split for quick tests: both sexes, two accents.
-SMALL = ("s01", "s02", "s03", "s04", "s13", "s14", "s15", "s16")
+
+def _more_speakers() -> list[Speaker]:
+    wanted = [("en", accent, rules) for accent, rules in _ACCENTS]
+    wanted += [(language, "", rules) for language, rules in _LANGUAGES]
+    speakers = []
+    for n, (language, accent, rules) in enumerate(wanted):
+        there = sum((s.language, s.accent, s.split) == (language, accent, "test") for s in _MAIN)
+        for sex, voices, pitch, tract in _MORE[: 4 - there]:
+            name = f"s{35 + len(speakers)}"
+            voice = voices[n % len(voices)]
+            own = pitch + 0.25 * (n % 5)
+            speakers.append(
+                Speaker(name, "test", sex, voice, rules, language, accent, own, 1.04, tract, SPEECH, 8)
+            )
+    return speakers
+
+
+SPEAKERS = (*_MAIN, *_more_speakers())
+
+# Readers of the texts, four for each language; two read one half of the sentences, two the other.
+READERS = tuple(
+    Speaker(
+        f"t{1 + 4 * n + m:02d}", "test", sex, voices[n % 4], rules, language, "", pitch, 1.0, tract, TEXTS, 9
+    )
+    for n, (language, rules) in enumerate(
+        (
+            ("de", "German"),
+            ("en", AMERICA),
+            ("es", "Spanish (Spain)"),
+            ("fr", "French (France)"),
+            ("it", "Italian"),
+            ("ja", "Japanese"),
+            ("pt", "Portuguese (Brazil)"),
+            ("zh", "Chinese (Mandarin)"),
+        )
+    )
+    for m, (sex, voices, pitch, tract) in enumerate(_MORE)
+)
+
+BY_NAME = {speaker.name: speaker for speaker in (*SPEAKERS, *READERS)}
+
+# For quick tests: four speakers of each split, both sexes, two accents; readers of two languages.
+SMALL = ("s01", "s02", "s03", "s04", "s13", "s14", "s15", "s16", "t01", "t04", "t05", "t08")

@@ -38,30 +38,35 @@ def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, float | str]:
         ``arousal``, ``dominance``, ``valence`` between 0 and 1, and ``emotion``, one of anger, happiness,
         neutral, sadness.
     """
-    parameters = _arrays(*_place())
-    measured = features.extract(signal, sampling_rate)
+    return answer(features.extract(signal, sampling_rate))
+
+
+def answer(measured: np.ndarray) -> dict[str, float | str]:
+    """Predict from the features of a segment, ``(features,)``; see :func:`predict`."""
+    parameters = _arrays(*place())
     standard = training.standardise(measured, parameters["mean"], parameters["scale"])
     dimensions = np.clip(parameters["weights"] @ standard + parameters["intercepts"], 0.0, 1.0)
     scores = parameters["class_weights"] @ standard + parameters["class_intercepts"]
-    answer: dict[str, float | str] = dict(zip(parameters["names"], dimensions.tolist(), strict=True))
-    answer["emotion"] = parameters["classes"][int(np.argmax(scores))]
-    return answer
+    found: dict[str, float | str] = dict(zip(parameters["names"], dimensions.tolist(), strict=True))
+    found["emotion"] = parameters["classes"][int(np.argmax(scores))]
+    return found
 
 
 def prepare(jobs: int = 1, progress: bool = False) -> None:
     """Train before several processes predict; finds everything finished if it has been done before."""
-    cache, size = _place()
+    cache, size = place()
     training.train(cache, size=size, jobs=jobs, progress=progress)
 
 
 def fingerprint() -> str:
     """Hash the model: parameters and the code of the features; trains it if need be."""
-    cache, size = _place()
+    cache, size = place()
     code = [digest(Path(module)) for module in (__file__, features.__file__)]
     return digest(json.dumps([training.train(cache, size=size), code]))
 
 
-def _place() -> tuple[Path, str]:
+def place() -> tuple[Path, str]:
+    """Say where corpus and parameters are kept, and how large the corpus is."""
     cache = Path(os.environ.get("SOUNDCHECK_CACHE") or Path("build") / "cache")
     return cache.absolute(), os.environ.get("SOUNDCHECK_DEMO_SIZE") or "full"
 

@@ -108,18 +108,18 @@ def fit(table: pd.DataFrame, measured: np.ndarray) -> dict:
     with threadpool_limits(1):
         for name in DIMENSIONS:
             ridge = Ridge(RIDGE * len(table), solver="cholesky").fit(standard, table[name].to_numpy())
-            regression[name] = {"weights": _plain(ridge.coef_), "intercept": _plain(ridge.intercept_)}
+            regression[name] = {"weights": plain(ridge.coef_), "intercept": plain(ridge.intercept_)}
         logistic = LogisticRegression(C=1 / (LOGISTIC * len(table)), max_iter=1000)
         logistic.fit(standard, table["emotion"].to_numpy(dtype=object))
     emotion = {
         "classes": [str(name) for name in logistic.classes_],
-        "weights": _plain(logistic.coef_),
-        "intercepts": _plain(logistic.intercept_),
+        "weights": plain(logistic.coef_),
+        "intercepts": plain(logistic.intercept_),
     }
     return {
         "features": list(features.NAMES),
-        "mean": _plain(mean),
-        "scale": _plain(scale),
+        "mean": plain(mean),
+        "scale": plain(scale),
         "regression": regression,
         "emotion": emotion,
         "segments": len(table),
@@ -147,7 +147,7 @@ def _extract(path: Path) -> np.ndarray:
     return features.extract(*audiofile.read(path))
 
 
-def _plain(values: np.ndarray) -> list | float:
+def plain(values: np.ndarray) -> list | float:
     """Round to a few significant digits, so that the last bits of another processor change nothing."""
     array = np.asarray(values, dtype=np.float64)
     rounded = np.array([float(f"{value:.{DIGITS}g}") for value in array.ravel()])
