@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.balance import balance
+from soundcheck.balance import at_most, balance, equally_many_speakers
 from soundcheck.seeds import generator
 
 CLASSES = ("anger", "happiness", "neutral", "sadness")
@@ -140,3 +140,30 @@ def test_thousand_of_ten_thousand_takes_well_under_a_second(rng):
     found = draw(truth, groups, 1000, "regression")
     assert time.perf_counter() - start < 0.5
     assert len(found.rows) == 3000
+
+
+def test_at_most_keeps_small_groups_and_draws_from_large_ones():
+    groups = np.array(["a"] * 30 + ["b"] * 5 + [None] * 4, dtype=object)
+    keys = [f"{n:03d}" for n in range(39)]
+    rows = at_most(groups, 10, np.random.default_rng(0), keys)
+    assert (np.diff(rows) > 0).all() and set(range(30, 35)) <= set(rows) and len(rows) == 15
+    mixed = np.random.default_rng(1).permutation(39)
+    again = at_most(groups[mixed], 10, np.random.default_rng(0), [keys[n] for n in mixed])
+    assert sorted(mixed[again]) == rows.tolist()
+    assert len(at_most([], 10, np.random.default_rng(0), [])) == 0
+
+
+def test_as_many_women_as_men_of_each_group():
+    people = [("x", f"f{n}", "female") for n in range(5)] + [("x", "m0", "male"), ("x", "m1", "male")]
+    people += [("y", "f9", "female"), ("z", "a", "other"), ("z", None, "male")]
+    table = [person for person in people for _ in range(3)]
+    groups, speakers, sexes = (list(column) for column in zip(*table, strict=True))
+    rows, told = equally_many_speakers(groups, speakers, sexes, np.random.default_rng(0))
+    assert told == {"x": (2, 5, 2), "y": (0, 1, 0)}
+    kept = {(groups[n], speakers[n]) for n in rows}
+    assert {name for group, name in kept if name.startswith("m")} == {"m0", "m1"}
+    assert len(kept) == 4 and len(rows) == 12 and all(group == "x" for group, _ in kept)
+    mixed = np.random.default_rng(1).permutation(len(table))
+    parts = ([column[n] for n in mixed] for column in (groups, speakers, sexes))
+    again, _ = equally_many_speakers(*parts, np.random.default_rng(0))
+    assert sorted(mixed[again]) == rows.tolist()

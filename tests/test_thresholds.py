@@ -10,6 +10,7 @@ import pytest
 
 from soundcheck import resources
 from soundcheck.errors import InputError
+from soundcheck.simulation import minimum_per_bin, setting_of
 from soundcheck.tasks import BUILTIN, Task
 from soundcheck.thresholds import Change, TestDefinition, passes, read_family
 
@@ -20,9 +21,50 @@ correctness_classification,Precision Per Class,,,,0.5,>,2
 correctness_classification,Recall Per Class,,,,0.5,>,2
 correctness_classification,Unweighted Average Precision,,,,0.5,>,2
 correctness_classification,Unweighted Average Recall,,,,0.5,>,2
+correctness_consistency,Samples In Expected High Range,0.75,0.75,0.75,,>,2
+correctness_consistency,Samples In Expected Low Range,0.75,0.75,0.75,,>,2
+correctness_consistency,Samples In Expected Neutral Range,0.75,0.75,0.75,,>,2
+correctness_distribution,Jensen Shannon Distance,0.2,0.2,0.2,,<,2
+correctness_distribution,Relative Difference Per Class,,,,0.15,abs<,2
 correctness_regression,Concordance Correlation Coeff,0.5,0.5,0.5,,>,3
 correctness_regression,Mean Absolute Error,0.1,0.1,0.1,,<,3
 correctness_regression,Pearson Correlation Coeff,0.5,0.5,0.5,,>,3
+correctness_speaker_average,Mean Absolute Error,0.1,0.1,0.1,,<,2
+correctness_speaker_average,Class Proportion Mean Absolute Error,,,,0.1,<,2
+correctness_speaker_ranking,Spearmans Rho,0.7,0.7,0.7,0.7,>,2
+fairness_accent,Mean Value,0.075,0.075,0.075,,abs<,2
+fairness_accent,Relative Difference Per Bin,0.225,0.225,0.225,,abs<,2
+fairness_accent,Relative Difference Per Class,,,,0.225,abs<,2
+fairness_language,Mean Value,0.03,0.03,0.03,,abs<,2
+fairness_language,Relative Difference Per Bin,0.1,0.1,0.1,,abs<,2
+fairness_language,Relative Difference Per Class,,,,0.1,abs<,2
+fairness_linguistic_sentiment,Bin Proportion Shift Difference Negative Sentiment,0.075,0.075,0.075,,abs<,2
+fairness_linguistic_sentiment,Bin Proportion Shift Difference Neutral Sentiment,0.075,0.075,0.075,,abs<,2
+fairness_linguistic_sentiment,Bin Proportion Shift Difference Positive Sentiment,0.075,0.075,0.075,,abs<,2
+fairness_linguistic_sentiment,Mean Shift Difference Negative Sentiment,0.025,0.025,0.025,,abs<,2
+fairness_linguistic_sentiment,Mean Shift Difference Neutral Sentiment,0.025,0.025,0.025,,abs<,2
+fairness_linguistic_sentiment,Mean Shift Difference Positive Sentiment,0.025,0.025,0.025,,abs<,2
+fairness_linguistic_sentiment,Class Proportion Shift Difference Negative Sentiment,,,,0.075,abs<,2
+fairness_linguistic_sentiment,Class Proportion Shift Difference Neutral Sentiment,,,,0.075,abs<,2
+fairness_linguistic_sentiment,Class Proportion Shift Difference Positive Sentiment,,,,0.075,abs<,2
+fairness_pitch,Concordance Correlation Coeff High Pitch,0.1,0.1,0.1,,abs<,3
+fairness_pitch,Concordance Correlation Coeff Low Pitch,0.1,0.1,0.1,,abs<,3
+fairness_pitch,Concordance Correlation Coeff Medium Pitch,0.1,0.1,0.1,,abs<,3
+fairness_pitch,Precision Per Bin High Pitch,0.125,0.125,0.125,,abs<,3
+fairness_pitch,Precision Per Bin Low Pitch,0.125,0.125,0.125,,abs<,3
+fairness_pitch,Precision Per Bin Medium Pitch,0.125,0.125,0.125,,abs<,3
+fairness_pitch,Recall Per Bin High Pitch,0.125,0.125,0.125,,abs<,3
+fairness_pitch,Recall Per Bin Low Pitch,0.125,0.125,0.125,,abs<,3
+fairness_pitch,Recall Per Bin Medium Pitch,0.125,0.125,0.125,,abs<,3
+fairness_pitch,Precision Per Class High Pitch,,,,0.1,abs<,3
+fairness_pitch,Precision Per Class Low Pitch,,,,0.1,abs<,3
+fairness_pitch,Precision Per Class Medium Pitch,,,,0.1,abs<,3
+fairness_pitch,Recall Per Class High Pitch,,,,0.225,abs<,3
+fairness_pitch,Recall Per Class Low Pitch,,,,0.225,abs<,3
+fairness_pitch,Recall Per Class Medium Pitch,,,,0.225,abs<,3
+fairness_pitch,Unweighted Average Recall High Pitch,,,,0.075,abs<,3
+fairness_pitch,Unweighted Average Recall Low Pitch,,,,0.075,abs<,3
+fairness_pitch,Unweighted Average Recall Medium Pitch,,,,0.075,abs<,3
 fairness_sex,Concordance Correlation Coeff Female,0.075,0.075,0.075,,abs<,3
 fairness_sex,Concordance Correlation Coeff Male,0.075,0.075,0.075,,abs<,3
 fairness_sex,Precision Per Bin Female,0.1,0.1,0.1,,abs<,3
@@ -52,6 +94,40 @@ robustness_spectral_tilt,Percentage Unchanged Predictions Upward Tilt,0.8,0.8,0.
 robustness_spectral_tilt,Change Uar Downward Tilt,,,,-0.02,>,2
 robustness_spectral_tilt,Change Uar Upward Tilt,,,,-0.02,>,2
 """
+# What 1000 random models scored, to 5 decimals; also checked in test_simulation.py, draw by draw.
+SIMULATIONS = {
+    (30, 60): {
+        ("mean", "gaussian", ""): (0.07375, 0.05137),
+        ("relative_difference_per_bin", "gaussian", ""): (0.21278, 0.17500),
+        ("relative_difference_per_class", "uniform", ""): (0.22167, 0.16335),
+    },
+    (6, 1000): {
+        ("mean", "gaussian", ""): (0.01725, 0.01180),
+        ("relative_difference_per_bin", "gaussian", ""): (0.05617, 0.03867),
+        ("relative_difference_per_class", "uniform", ""): (0.05050, 0.03817),
+    },
+    (8, 1000): {
+        ("mean_shift_diff", "gaussian", ""): (0.01428, 0.01033),
+        ("bin_shift_diff", "gaussian", ""): (0.04258, 0.03271),
+        ("class_shift_diff", "uniform", ""): (0.03858, 0.03064),
+    },
+    (3, 1000): {
+        ("ccc", "gaussian", "gaussian"): (0.10079, 0.06778),
+        ("precision_per_bin", "gaussian", "gaussian"): (0.10363, 0.07492),
+        ("recall_per_bin", "gaussian", "gaussian"): (0.10499, 0.07547),
+        ("precision_per_class", "uniform", "sparse"): (0.09080, 0.06988),
+        ("recall_per_class", "uniform", "sparse"): (0.20933, 0.14733),
+        ("recall", "uniform", "sparse"): (0.06265, 0.04637),
+    },
+    (2, 1000): {
+        ("ccc", "gaussian", "gaussian"): (0.07412, 0.05856),
+        ("precision_per_bin", "gaussian", "gaussian"): (0.08772, 0.06625),
+        ("recall_per_bin", "gaussian", "gaussian"): (0.08210, 0.06546),
+        ("precision_per_class", "uniform", "sparse"): (0.07367, 0.06078),
+        ("recall_per_class", "uniform", "sparse"): (0.17770, 0.12640),
+        ("recall", "uniform", "sparse"): (0.05382, 0.04376),
+    },
+}
 ROWS = list(csv.DictReader(io.StringIO(PUBLISHED)))
 FAMILIES = sorted({row["family"] for row in ROWS})
 RULE_NAMES = {">": ">", "<": "<", "abs<": "|value| <"}
@@ -109,9 +185,44 @@ def test_shipped_families_are_complete(name):
         "classification": Task("c", "classification", ("a", "b")),
     }
     for kind, task in further.items():
-        assert family.applies_to(task) == (kind in family.kinds)
+        # Only three dimensions are expected to go with an emotion.
+        general = name != "correctness_consistency"
+        assert family.applies_to(task) == (kind in family.kinds and general)
     assert pickle.loads(pickle.dumps(family)) == family
     json.dumps(family.options)
+
+
+SIMULATED_NAMES = {  # of a test without its group
+    "Mean Value": "mean",
+    "Relative Difference Per Bin": "relative_difference_per_bin",
+    "Relative Difference Per Class": "relative_difference_per_class",
+    "Mean Shift Difference": "mean_shift_diff",
+    "Bin Proportion Shift Difference": "bin_shift_diff",
+    "Class Proportion Shift Difference": "class_shift_diff",
+    "Concordance Correlation Coeff": "ccc",
+    "Precision Per Bin": "precision_per_bin",
+    "Recall Per Bin": "recall_per_bin",
+    "Precision Per Class": "precision_per_class",
+    "Recall Per Class": "recall_per_class",
+    "Unweighted Average Recall": "recall",
+}
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name.startswith("fairness")])
+def test_fairness_thresholds_say_what_was_simulated(family):
+    """Maximum, percentile, groups and segments are those of the published simulation of that metric."""
+    sizes = {"accent": (30, 60), "language": (6, 1000), "linguistic_sentiment": (8, 1000), "pitch": (3, 1000)}
+    size = sizes.get(family.removeprefix("fairness_"), (2, 1000))
+    for test in read_family(family).tests.values():
+        found = test.simulation
+        (metric,) = (name for name in SIMULATED_NAMES if test.name.startswith(name))
+        setting = setting_of(found, found["groups"], found["samples"])
+        assert setting.metric == SIMULATED_NAMES[metric]
+        assert (setting.groups, setting.samples) == size
+        published = SIMULATIONS[size][setting.metric, setting.prediction, setting.truth]
+        assert (found["maximum"], found["percentile_99"]) == published
+        per_bin = "Bin" in test.name
+        assert found.get("minimum_per_bin") == test.minimum == (minimum_per_bin(size[1]) if per_bin else None)
 
 
 @pytest.mark.parametrize("metric", SIMULATED)

@@ -196,7 +196,7 @@ class Evaluation:
         """Say why the family cannot be applied to a corpus and task; empty if it can."""
         for column in self.family.columns:
             if column not in corpus.segments.columns or corpus.segments[column].isna().all():
-                return f"the corpus has no column {column}"
+                return f"the corpus has no column {'emotion' if column == 'category' else column}"
         if self.family.label:
             if task.name not in corpus.segments.columns:
                 return f"the corpus has no column {task.name}"

@@ -100,7 +100,8 @@ class Corpus:
     segments
         RangeIndex, sorted by file, start, end. Columns: ``file``, ``start``, ``end`` (seconds, NaN = bound of
         the file), ``duration`` (seconds), ``audio`` (digest of the sound), ``key`` (unique text), reserved
-        text columns that the source has (``None`` = missing), one column a labelled task.
+        text columns that the source has (``None`` = missing), one column a labelled task; ``category`` holds
+        what stands in the column emotion, classes of the task or not.
     left_out, notices
         What is not evaluated, and what a reader of results must know.
     synthetic
@@ -161,6 +162,9 @@ def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
             columns[task.name] = _numbers(raw, task, bounds, entry, problems)
         else:
             columns[task.name] = _classes(raw, task, left_out)
+            # What is no class of the task may still be a name of an emotion that a family asks for.
+            if task.name == "emotion" and "category" not in table.columns:
+                columns["category"] = table[task.name].where(table[task.name] != "", None).astype(object)
     problems.raise_if_any()
     parsed = pd.DataFrame(columns)
     parsed["place"] = list(raw.places)
