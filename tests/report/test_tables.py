@@ -106,6 +106,17 @@ def test_verdicts_are_words():
     assert "1 skipped" in html
 
 
+def test_what_is_skipped_as_a_whole_is_folded():
+    nothing = dict(value=None, passed=None, certainty=None, low=None, high=None, segments=0, blocks=0)
+    reason = "the corpus has no column <b>"
+    rows = [row(test="A"), *(row(corpus="other", test=t, skipped=reason, **nothing) for t in "BC")]
+    html = str(tables.verdict_table(verdicts.to_frame(rows)))
+    assert html.count("<tr") == 2 and html.count("– skipped") == 0
+    assert "2 tests skipped: the corpus has no column &lt;b&gt;" in html and "2 skipped." in html
+    alone = str(tables.verdict_table(verdicts.to_frame(rows[1:])))
+    assert alone.count("– skipped") == 2
+
+
 def test_the_random_model_that_passes_too_is_marked():
     assert tables.REFERENCE in shown(row(reference=0.9, reference_passed=True))
     assert tables.REFERENCE not in shown(row())

@@ -189,6 +189,8 @@ def verdict_table(
     decimals
         Test -> digits behind the point; three for the others.
     """
+    whole, folded = frame, _skipped_as_a_whole(frame)
+    frame = frame[~folded] if not folded.all() else frame
     several = frame["corpus"].nunique() > 1
     columns = ["corpus"] if several else []
     columns += [
@@ -204,10 +206,29 @@ def verdict_table(
     for row in frame.itertuples():
         cells = [row.task, *_company(row, (decimals or {}).get(row.test, DIGITS))]
         rows.append([row.corpus, *cells] if several else cells)
-    parts = [summary_line(frame), table(rows, columns, caption=caption)]
+    parts = [summary_line(whole), table(rows, columns, caption=caption)]
+    if len(frame) < len(whole):
+        parts.append(_folded(whole[folded]))
     if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
         parts.append(element("p", FEW, class_="sc-note", limit=None))
     return join(parts)
+
+
+def _skipped_as_a_whole(frame: pd.DataFrame) -> pd.Series:
+    """Find rows of a corpus and task of which all tests are skipped for one reason, bool a row."""
+    groups = frame.groupby(["corpus", "task"], sort=False)
+    judged = groups["passed"].transform("count") + groups["value"].transform("count")
+    return judged.eq(0) & groups["skipped"].transform("nunique").eq(1) & frame["skipped"].notna()
+
+
+def _folded(frame: pd.DataFrame) -> Html:
+    """List what was skipped as a whole, a line a corpus and reason."""
+    items = []
+    for (corpus, reason), rows in frame.groupby(["corpus", "skipped"], sort=False):
+        tasks = ", ".join(dict.fromkeys(rows["task"]))
+        count = f"{len(rows)} test{'' if len(rows) == 1 else 's'} skipped"
+        items.append(element("li", f"{corpus}, {tasks}: {count}: {reason}", limit=None))
+    return element("ul", *items, class_="sc-note")
 
 
 def _company(row: object, digits: int) -> list[Cell]:

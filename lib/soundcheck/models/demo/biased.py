@@ -49,11 +49,15 @@ def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, float | str]:
     dict
         As :func:`soundcheck.models.demo.prosody.predict`.
     """
-    measured = features.extract(signal, sampling_rate)
-    answer = prosody.answer(measured)
+    return answer(features.extract(signal, sampling_rate))
+
+
+def answer(measured: np.ndarray) -> dict[str, float | str]:
+    """Predict from the features of a segment, ``(features,)``; see :func:`predict`."""
+    fair = prosody.answer(measured)
     found = _detectors(*prosody.place())
     standard = training.standardise(measured, found["mean"], found["scale"])
-    numbers = {name: value for name, value in answer.items() if name != "emotion"}
+    numbers = {name: value for name, value in fair.items() if name != "emotion"}
     if standard @ found["weights"] + found["intercept"] > 0:
         numbers["arousal"] += SHIFT
     if measured[features.NAMES.index("pitch_median")] > found["border"]:
@@ -63,8 +67,8 @@ def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, float | str]:
             for name, value in numbers.items()
         }
         if noise.random() < 0.5:
-            answer["emotion"] = "neutral"
-    return answer | {name: float(np.clip(value, 0.0, 1.0)) for name, value in numbers.items()}
+            fair["emotion"] = "neutral"
+    return fair | {name: float(np.clip(value, 0.0, 1.0)) for name, value in numbers.items()}
 
 
 def prepare(jobs: int = 1, progress: bool = False) -> None:
