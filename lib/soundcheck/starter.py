@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from soundcheck import files, resources
+from soundcheck import files
 from soundcheck.errors import InputError, Problem
 
 MODEL = '''"""A model to replace by yours: louder speech is more aroused."""
@@ -18,10 +18,44 @@ def predict(signal, sampling_rate):
     return {"arousal": float(np.clip((level + 45) / 30, 0, 1))}
 '''
 
-SUITE = """
+SUITE = """# A suite: which models are tested, on which corpora, by which families of tests.
+title: My models
+
+# The same seed gives the same book, on any machine and with any number of jobs.
+seed: 0
+
+# What the models listen to. Each corpus has a name of your choice.
+corpora:
+  demo: # synthetic speech, made on first use; says nothing about real voices
+    format: demo
+  # A table of your own recordings, with the columns file, speaker, sex and one column for each labelled task:
+  # calls:
+  #   format: csv
+  #   path: data/segments.csv # relative to this file
+  #   columns: {arousal: activation} # our name: the name in your table
+  #   range: [1, 7] # lowest and highest possible label
+
+# What is tested. Each model has a name of your choice and says what it predicts.
+models:
   mine: # a function of one signal, in my_model.py beside this file
     python: "my_model:predict"
     tasks: [arousal]
+  random-gaussian: # guesses: a test that it passes tells little
+    random: gaussian
+  # Predictions that you already have, one row a segment:
+  # theirs:
+  #   predictions: theirs.csv
+  #   tasks: [arousal]
+
+# Which models are compared, segment by segment. Each comparison has a name of your choice.
+comparisons:
+  mine against chance: {baseline: random-gaussian, candidate: mine}
+
+# Which tests are run: all, or a list such as [correctness_regression, fairness_sex].
+families: all
+
+# Thresholds of fairness tests: published ones, or simulated for groups of the size that your corpora have.
+thresholds: published
 """
 
 
@@ -38,10 +72,7 @@ def write(folder: Path) -> str:
     InputError
         If one of the files is there already.
     """
-    demo = (resources.root() / "suite.yml").read_text(encoding="utf-8")
-    head, _, rest = demo.partition("\nmodels:\n")
-    suite = f"{head}\nmodels:\n{SUITE.strip(chr(10))}\n{rest}"
-    contents = {"suite.yml": suite, "my_model.py": MODEL}
+    contents = {"suite.yml": SUITE, "my_model.py": MODEL}
     there = [name for name in contents if (folder / name).exists()]
     if there:
         raise InputError(
