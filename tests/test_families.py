@@ -255,3 +255,79 @@ def test_balanced_families(results):
     sexes = results[results["test"].str.startswith("Recall Per Class") & results["family"].eq("fairness_sex")]
     by_class = sexes.groupby("label")["value"].sum()
     np.testing.assert_allclose(by_class, 0, atol=1e-11)  # equally many of a class in both groups
+
+
+ODD = f"""
+title: Odd
+studies: false
+corpora:
+  odd: {{format: csv, path: odd.csv}}
+models:
+  table: {{predictions: predictions.csv, tasks: [arousal, dominance, valence, emotion]}}
+families: [{", ".join(FAMILIES)}]
+"""
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory, command):
+    """Two speakers, one silent; one accent, a strange sex and language, equal and missing labels."""
+    folder = tmp_path_factory.mktemp("odd")
+    rng = np.random.default_rng(0)
+    rows = []
+    for n in range(40):
+        first = n < 20
+        soundfile.write(folder / f"{n}.wav", np.zeros(8000) if first else rng.normal(0, 0.05, 8000), 16000)
+        rows.append(
+            {
+                "file": f"{n}.wav",
+                "speaker": "s1" if first else "s2",
+                "sex": "female" if first else ("alien" if n % 3 == 0 else "male"),
+                "accent": "irish",
+                "language": "xx" if n < 30 else "de",
+                "sentiment": "negative",
+                "arousal": 0.5,
+                "valence": "" if n % 2 else round(float(rng.random()), 3),
+                "emotion": "neutral" if n < 38 else "contempt",
+            }
+        )
+    table = pd.DataFrame(rows)
+    table.to_csv(folder / "odd.csv", index=False)
+    answers = table[["file"]].assign(
+        arousal=rng.random(40).round(3), dominance=0.5, valence=0.4, emotion="neutral"
+    )
+    answers.to_csv(folder / "predictions.csv", index=False)
+    (folder / "suite.yml").write_text(ODD)
+    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return folder, verdicts.read_results(folder / "out" / "results.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("family", "task", "told"),
+    [
+        ("correctness_classification", "emotion", "class 'anger' does not occur in the truth"),
+        ("correctness_consistency", "arousal", "no category whose arousal is expected there"),
+        ("correctness_regression", "dominance", "the corpus has no column dominance"),
+        ("correctness_regression", "arousal", "constant truth"),
+        ("correctness_speaker_average", "emotion", "no speaker has enough labelled segments"),
+        ("correctness_speaker_ranking", "arousal", "all speakers have the same true value"),
+        ("fairness_accent", "arousal", "1 of 2 accents"),
+        ("fairness_language", "emotion", "1 of 2 languages out of de, en"),
+        ("fairness_linguistic_sentiment", "valence", "0 of 2 languages with 10 segments a sentiment"),
+        ("fairness_pitch", "valence", "0 of 2 groups needed"),
+        ("fairness_sex", "emotion", "1 block"),
+    ],
+)
+def test_what_cannot_be_tested_says_why(odd, family, task, told):
+    _, frame = odd
+    own = frame[frame["family"].eq(family) & frame["task"].eq(task)]
+    assert own["skipped"].fillna("").str.contains(told, regex=False).any(), own["skipped"].unique()
+
+
+@pytest.mark.slow
+def test_odd_labels_are_listed(odd):
+    folder, frame = odd
+    left_out = pd.read_csv(folder / "out" / "left_out.csv")
+    assert {"sex 'alien'", "label 'contempt'"} <= set(left_out["item"])
+    assert not frame["skipped"].fillna("").str.contains("not computed").any()

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from soundcheck import simulation
+from soundcheck import resources, simulation
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.combinators import against_all
 from soundcheck.simulation import METRICS, SPARSE, Setting, Sums, grid, score, simulate
+from soundcheck.thresholds import read_family
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -288,3 +289,19 @@ def test_jobs_decide_about_time_only():
     one = simulation.simulate_all(wanted, runs=20)
     assert one.equals(simulation.simulate_all(wanted, runs=20, jobs=2))
     assert list(one["groups"].unique()) == [2] and len(one) == len(wanted)
+
+
+FAIRNESS = [name for name in resources.names("thresholds", ".yml") if name.startswith("fairness_")]
+
+
+@pytest.mark.parametrize("family", FAIRNESS)
+def test_fair_models_are_hardly_ever_accused_by_published_thresholds(family):
+    """Of 200 models that are not those behind the thresholds, no more fail than one in a thousand would."""
+    for test in read_family(family).tests.values():
+        setting = simulation.setting_of(
+            test.simulation, test.simulation["groups"], test.simulation["samples"]
+        )
+        scores = simulate(setting, runs=200, seed=1).scores
+        limit = max(test.thresholds.values())
+        # Three or more of 200 have a probability of 0.1 % at that rate.
+        assert (scores >= limit).sum() <= 2, test.name

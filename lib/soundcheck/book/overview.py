@@ -12,7 +12,8 @@ from soundcheck.bootstrap import FEW_BLOCKS
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 
-WORRIES = 12  # failed tests that the first page names
+WORRIES, WORRIES_EACH = 20, 3
+MOST_COLUMNS = 6  # models beside each other
 MOST_LINKS = 50  # models that a method page links to
 
 
@@ -62,9 +63,10 @@ def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
         pages.output(ranking(record, results)),
         *_comparisons(record),
         pages.markdown(
-            "## What to worry about first\n\nFailed informative tests: the surest verdicts first, and among "
-            "them those that miss their threshold by most. Verdicts on few blocks (†) come last, because "
-            "their certainty is too high."
+            "## What to worry about first\n\nFailed tests: the surest verdicts first, among them those that "
+            f"miss their threshold by most, and of each model and family at most {WORRIES_EACH}. Verdicts on "
+            "few blocks (†) come last, because their certainty is too high. A test that guessing passes and "
+            "a model fails counts, too: that is how unfairness shows."
         ),
         pages.output(worries(record, results)),
         pages.markdown("## What is missing"),
@@ -92,27 +94,33 @@ def _comparisons(record: Mapping) -> list[dict]:
 
 
 def matrix(record: Mapping, results: pd.DataFrame) -> Html:
-    """Show models against families."""
-    families = record["families"]
+    """Show families against models, whatever there is more of down the page."""
+    families, models = record["families"], record["models"]
     status = {(entry["model"], entry["family"]): entry["status"] for entry in record["notebooks"]}
-    rows = []
-    for model in record["models"]:
-        cells: list[object] = [link(model["name"], f"models/{model['slug']}")]
-        for family in families:
-            key = (model["name"], family["name"])
-            if key not in status:
-                cells.append("–")
-                continue
-            own = results[(results["model"] == key[0]) & (results["family"] == key[1])]
-            if status[key] != "ok":
-                cells.append(link("✗ failed to run", result_page(*key)))
-                continue
-            shown = link(tables.share_bar(own), result_page(*key))
-            inner = tables.share_bar(own[verdicts.informative(own)])
-            pair = [shown, element("small", "informative:"), inner]
-            cells.append(element("div", *pair, class_="sc-pair"))
-        rows.append(cells)
-    return tables.table(rows, ["model", *(family["title"] for family in families)], sortable=False)
+    names = {model["name"]: link(model["name"], f"models/{model['slug']}") for model in models}
+    groups = {key: rows for key, rows in results.groupby(["model", "family"], sort=False)}
+
+    def cell(model: str, family: str) -> object:
+        if (model, family) not in status:
+            return "–"
+        if status[model, family] != "ok":
+            return link("✗ failed to run", result_page(model, family))
+        own = groups.get((model, family), results.iloc[:0])
+        shown = link(tables.share_bar(own), result_page(model, family))
+        inner = tables.share_bar(own[verdicts.informative(own)])
+        return element("div", shown, element("small", "informative:"), inner, class_="sc-pair")
+
+    if len(models) > max(MOST_COLUMNS, len(families)):
+        rows = [[names[m], *(cell(m, family["name"]) for family in families)] for m in names]
+        return tables.table(rows, ["model", *(family["title"] for family in families)], sortable=False)
+    rows = [
+        [
+            link(family["title"], f"methods/{files.slug(family['name'])}"),
+            *(cell(m, family["name"]) for m in names),
+        ]
+        for family in families
+    ]
+    return tables.table(rows, ["family", *names.values()], sortable=False)
 
 
 def tested(record: Mapping, family: str) -> Html:
@@ -162,17 +170,16 @@ def _percent_cell(share: float | None) -> tables.Cell:
 def worries(record: Mapping, results: pd.DataFrame) -> Html:
     """Name the surest failures of models that are not random."""
     random = [model["name"] for model in record["models"] if model["kind"] == "random"]
-    failed = results[
-        results["passed"].eq(False) & verdicts.informative(results) & ~results["model"].isin(random)
-    ]
+    failed = results[results["passed"].eq(False) & ~results["model"].isin(random)]
     miss = (failed["value"].abs() - failed["threshold"].abs()).abs() / (failed["high"] - failed["low"])
     failed = failed.assign(few=failed["blocks"] < FEW_BLOCKS, miss=miss.replace(float("inf"), 1e9))
     order = {"few": True, "certainty": False, "miss": False, "model": True, "family": True, "test": True}
     failed = failed.sort_values(list(order), ascending=list(order.values()), kind="stable")
     if failed.empty:
-        return element("p", "No informative test failed.")
+        return element("p", "No test failed.")
     rows = []
-    for row in failed.head(WORRIES).itertuples():
+    first = failed.groupby(["model", "family"], sort=False).head(WORRIES_EACH)
+    for row in first.head(WORRIES).itertuples():
         name = " · ".join(part for part in (row.task, row.test, tables.label(row.label)) if part)
         sure = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} %"
         cells = [

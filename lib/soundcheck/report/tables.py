@@ -79,7 +79,7 @@ def number(value: float | None, digits: int = DIGITS, threshold: float | None = 
 
 def table(
     rows: Sequence[Sequence[object] | Mapping[str, object]],
-    columns: Sequence[str],
+    columns: Sequence[str | Html],
     *,
     caption: str = "",
     sortable: bool = True,
