@@ -1,6 +1,8 @@
 """Simulated scores: the published figures from the published draws, and our draws beside them."""
 
+import csv
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,49 +21,11 @@ pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 SHARES = {"uniform": [0.25] * 4, "sparse": list(SPARSE)}
 
-# metric, prediction, truth: maximum and 99th percentile of 1000 runs, to 5 decimals
-PUBLISHED = {
-    (30, 60): {
-        ("mean", "gaussian", ""): (0.07375, 0.05137),
-        ("relative_difference_per_bin", "gaussian", ""): (0.21278, 0.17500),
-        ("relative_difference_per_class", "uniform", ""): (0.22167, 0.16335),
-        ("relative_difference_per_class", "sparse", ""): (0.18889, 0.15726),
-    },
-    (6, 1000): {
-        ("mean", "gaussian", ""): (0.01725, 0.01180),
-        ("relative_difference_per_bin", "gaussian", ""): (0.05617, 0.03867),
-        ("relative_difference_per_class", "uniform", ""): (0.05050, 0.03817),
-        ("relative_difference_per_class", "sparse", ""): (0.04650, 0.03684),
-    },
-    (8, 1000): {
-        ("mean_shift_diff", "gaussian", ""): (0.01428, 0.01033),
-        ("bin_shift_diff", "gaussian", ""): (0.04258, 0.03271),
-        ("class_shift_diff", "uniform", ""): (0.03858, 0.03064),
-        ("class_shift_diff", "sparse", ""): (0.04158, 0.03267),
-    },
-    (3, 1000): {
-        ("ccc", "gaussian", "gaussian"): (0.10079, 0.06778),
-        ("precision_per_bin", "gaussian", "gaussian"): (0.10363, 0.07492),
-        ("recall_per_bin", "gaussian", "gaussian"): (0.10499, 0.07547),
-        ("precision_per_class", "uniform", "sparse"): (0.09080, 0.06988),
-        ("recall_per_class", "uniform", "sparse"): (0.20933, 0.14733),
-        ("recall", "uniform", "sparse"): (0.06265, 0.04637),
-        ("precision", "uniform", "sparse"): (0.02825, 0.02329),
-        ("mae", "gaussian", "gaussian"): (0.01192, 0.00947),
-        ("mde", "gaussian", "gaussian"): (0.02234, 0.01549),
-    },
-    (2, 1000): {
-        ("ccc", "gaussian", "gaussian"): (0.07412, 0.05856),
-        ("precision_per_bin", "gaussian", "gaussian"): (0.08772, 0.06625),
-        ("recall_per_bin", "gaussian", "gaussian"): (0.08210, 0.06546),
-        ("precision_per_class", "uniform", "sparse"): (0.07367, 0.06078),
-        ("recall_per_class", "uniform", "sparse"): (0.17770, 0.12640),
-        ("recall", "uniform", "sparse"): (0.05382, 0.04376),
-        ("precision", "uniform", "sparse"): (0.02676, 0.02089),
-        ("mae", "gaussian", "gaussian"): (0.01274, 0.00834),
-        ("mde", "gaussian", "gaussian"): (0.01668, 0.01286),
-    },
-}
+# Maximum and 99th percentile of 1000 runs, to 5 decimals.
+PUBLISHED: dict = {}
+for row in csv.DictReader((Path(__file__).parent / "published_simulations.csv").read_text().splitlines()):
+    cells = PUBLISHED.setdefault((int(row["groups"]), int(row["samples"])), {})
+    cells[row["metric"], row["prediction"], row["truth"]] = float(row["maximum"]), float(row["percentile_99"])
 SETTINGS = [(size, key) for size, cells in PUBLISHED.items() for key in cells]
 
 

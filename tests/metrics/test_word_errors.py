@@ -64,8 +64,9 @@ def test_empty_references_add_errors_but_no_words():
     counts = word_errors(["a b", "", ""], ["a b", "x", ""])
     assert values(error_rates(counts)).tolist() == [0.5, 0.5, 0.0, 0.0]
     assert value(word_error_rate([1], [3])) == 3.0
+    assert set(error_rates(counts).point().notes) == {"2 empty references"}
     point = word_error_rate([0, 0], [1, 0]).point()
-    assert np.isnan(point.value[0]) and point.reasons == (NO_WORDS,)
+    assert np.isnan(point.value[0]) and point.reasons == (f"{NO_WORDS}, 1 insertions",)
     assert word_error_rate([], []).point().reasons == ("no segments",)
 
 

@@ -91,7 +91,17 @@ def relative_difference(a: Statistic, b: Statistic) -> Statistic:
 
     Undefined where ``b`` is not positive.
     """
-    return combine([a, b], lambda first, second: ratio(first - second, second))
+    found = combine([a, b], lambda first, second: ratio(first - second, second))
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        known = found.reasons(sums) or ("",) * len(found.labels)
+        bases = b.finish(sums[..., a.size :])
+        return tuple(
+            text or ("" if base > 0 else f"a difference relative to {base:g}")
+            for text, base in zip(known, bases, strict=True)
+        )
+
+    return dataclasses.replace(found, reasons=reasons)
 
 
 def paired(a: Statistic, b: Statistic) -> tuple[Statistic, Statistic]:

@@ -5,8 +5,8 @@ Conventions
 - Words are what white space separates; lower case, punctuation and numerals are the caller's to settle.
 - The alignment has as few errors as possible; where several have, the split into kinds is RapidFuzz's.
 - Rates divide sums by sums: errors of all segments by words of all references. They may exceed 1.
-- Words inserted where the reference is empty are errors, without adding words. Without a single reference
-  word there is no rate.
+- Words inserted where the reference is empty are errors, without adding words; a note counts such references.
+  Without a single reference word there is no rate.
 - Segments without reference are left out, those with a reference but without a hypothesis are unanswered
   (see :mod:`soundcheck.metrics.additive`). An empty hypothesis is an answer: all words are deleted.
 
@@ -26,7 +26,7 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
 
 RATES = ("word error rate", "insertions", "deletions", "substitutions")
-NO_WORDS = "no words in the references"
+NO_WORDS = "no reference words"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,15 +160,21 @@ def _rates(words: Sequence[float], columns: Sequence[Sequence[float]], labels: t
     m = len(labels)
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        text = segments(0) if sums[0] == 0 else NO_WORDS
+        text = segments(0) if sums[0] == 0 else f"{NO_WORDS}, {sums[2]:.0f} insertions"
         return ("" if sums[1] > 0 else text,) * m
 
+    def notes(sums: np.ndarray) -> tuple[str, ...]:
+        empty = round(float(sums[-1]))
+        return (f"{empty} empty reference{'' if empty == 1 else 's'}" if empty else "",) * m
+
     everything = rows.all()
-    kept = tuple(c if everything else np.where(rows, c, 0.0) for c in (words, *columns))
+    empty = (words == 0).astype(np.float64)
+    kept = tuple(c if everything else np.where(rows, c, 0.0) for c in (words, *columns, empty))
     return Statistic(
         parts=(Columns(rows, known & ~answered, kept),),
-        finish=lambda sums: ratio(sums[..., 2:], sums[..., 1:2]),
+        finish=lambda sums: ratio(sums[..., 2:-1], sums[..., 1:2]),
         count=lambda sums: np.broadcast_to(sums[..., :1], (*sums.shape[:-1], m)),
         labels=labels,
         reasons=reasons,
+        notes=notes,
     )

@@ -24,7 +24,9 @@ import numpy as np
 from scipy import stats
 
 from soundcheck.bootstrap import REPLICATES, every_segment
-from soundcheck.metrics.additive import Columns, Statistic, ratio
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.combinators import difference
+from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.studies.intervals import Intervals, intervals, resampled
 
 UTTERANCES = 3000
@@ -115,14 +117,8 @@ def word_error_difference(errors: np.ndarray, words: np.ndarray) -> Statistic:
     Statistic
         One value; undefined without words.
     """
-    rows = np.ones(len(words), dtype=bool)
-    columns = (np.asarray(column, dtype=np.float64) for column in (words, *errors))
-    return Statistic(
-        parts=(Columns(rows, ~rows, tuple(columns)),),
-        finish=lambda sums: ratio(sums[..., 3:4] - sums[..., 2:3], sums[..., 1:2]),
-        count=lambda sums: sums[..., :1],
-        reasons=lambda sums: ("" if sums[1] > 0 else "no reference words",),
-    )
+    first, second = (word_error_rate(words, each) for each in errors)
+    return difference(second, first)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
