@@ -46,7 +46,7 @@ def intervals(frame: pd.DataFrame) -> Figure:
     """
     rows, note = _most(frame[frame["value"].notna()])
     panels = [panel for _, panel in rows.groupby(_scale(rows), sort=False)] or [rows]
-    names = [_row_names(panel, frame) for panel in panels]
+    names = [_row_names(panel, frame[frame["value"].notna()]) for panel in panels]
     heights = [0.9 + 0.26 * max(1, len(panel)) for panel in panels]
     with look():
         figure, all_axes = new(_width(names), sum(heights) + 0.6, len(panels), height_ratios=heights)
@@ -73,9 +73,11 @@ def group_difference(frame: pd.DataFrame) -> Figure:
         Rows of the results table with the rule ``|value| <``; a panel for each task. Beyond 60 rows, failed
         ones first.
     """
-    rows, note = _most(frame[frame["value"].notna()])
+    judged = frame[frame["value"].notna()]
+    rows, note = _most(judged)
     panels = [panel for _, panel in rows.groupby("task", sort=False)] or [rows]
-    names = [_row_names(panel, frame, with_task=False) for panel in panels]
+    one_test = judged["test"].nunique() == 1 and judged["label"].fillna("").ne("").all()
+    names = [_row_names(panel, judged, with_task=False, with_test=not one_test) for panel in panels]
     heights = [1.0 + 0.26 * max(1, len(panel)) for panel in panels]
     with look():
         figure, all_axes = new(_width(names), sum(heights) + 0.6, len(panels), height_ratios=heights)
@@ -88,7 +90,8 @@ def group_difference(frame: pd.DataFrame) -> Figure:
             numbers = panel[["value", "low", "high", "threshold", "reference"]].abs().to_numpy()
             reach = 1.1 * np.nanmax([0.1, *numbers.flat])
             axes.set_xlim(-reach, reach)
-            axes.set_title(label(panel["task"].iloc[0]) if len(panel) else "", loc="left", fontweight="bold")
+            title = [*panel["task"].head(1), *(panel["test"].head(1) if one_test else [])]
+            axes.set_title(", ".join(label(text, 60) for text in title), loc="left", fontweight="bold")
             axes.set_xlabel("group below all  ←  difference  →  group above all")
         all_axes[0].set_title(note, loc="right", fontsize=9)
         _legend(figure, rows, Patch(color=GREEN, alpha=0.2, label="allowed"))
@@ -159,14 +162,16 @@ def _scale(rows: pd.DataFrame) -> pd.Series:
     return rule.astype(object) + narrow.map({True: " narrow", False: ""}).astype(object)
 
 
-def _row_names(rows: pd.DataFrame, frame: pd.DataFrame, with_task: bool = True) -> list[str]:
+def _row_names(
+    rows: pd.DataFrame, frame: pd.DataFrame, with_task: bool = True, with_test: bool = True
+) -> list[str]:
     """Name each row by what tells it from the others, without words that all share."""
     columns = [name for name in ("model", "corpus") if frame[name].nunique() > 1]
-    columns += ["task"] * with_task + ["test", "label"]
-    shown = rows[columns].assign(
+    columns += ["task"] * with_task + ["test"] * with_test + ["label"]
+    shown = rows.assign(
         test=rows["test"].str.replace(UNCHANGED, "Unchanged: ", regex=False),
         label=rows["label"].map(tables.label),
-    )
+    )[columns]
     return [
         " · ".join(label(part, 45 if name == "test" else 30) for name, part in row.items() if part)
         for row in shown.to_dict("records")
