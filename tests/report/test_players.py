@@ -68,6 +68,11 @@ def test_degenerate_signals_have_a_player(media, signal):
     assert not re.search("nan|inf", html)
 
 
+def test_no_samples_are_told(media):
+    html = str(player(media, np.zeros(0, np.float32), 16000, "<b>", caption="cut"))
+    assert "nothing to hear" in html and "<audio" not in html and "&lt;b&gt;" in html and "cut" in html
+
+
 def test_clipping_by_the_format_is_said(media):
     html = str(player(media, tone(1.2), RATE, "x"))
     assert "clipped by the file format" in html

@@ -45,6 +45,10 @@ def player(
         ``"original"`` or ``"changed"``.
     """
     signal = np.asarray(signal, dtype=np.float32)
+    if not len(signal):
+        words = [caption, element("br")] if caption else []
+        nothing = element("figcaption", *words, "no samples: there is nothing to hear")
+        return element("figure", element("strong", label), nothing, class_="sc-player")
     seconds = len(signal) / sampling_rate
     sound = media.add(encode_flac(signal, sampling_rate), ".flac")
     picture = media.add(_waveform(signal, COLORS[color]), ".png")
