@@ -11,14 +11,15 @@ LIBRARY = Path(soundcheck.__file__).parent
 ORDER = """
 escaping errors files seeds resources tasks text_table yaml_reader schema entries
 metrics simulation suite thresholds
-corpora.kept corpora.audio corpora.segments corpora.measured
+corpora.kept corpora.audio corpora.inspection corpora.segments corpora.measured
 corpora.manifest corpora.audformat_db corpora.demo corpora.load
+sounds
 augment
 models.base models.processes models.importing models.reference
 models.function models.table models.demo models.load
 predict
-bootstrap balance verdicts studies
-languages pitch media views evaluation comparison
+bootstrap balance verdicts studies selection pairs
+languages pitch media views sample evaluation comparison robustness
 report
 output execution runner record planning
 book

@@ -62,7 +62,8 @@ def test_defaults(suite, tmp_path):
 def test_the_demo_suite():
     read = read_suite(resources.root() / "suite.yml")
     assert list(read.models) == ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
-    assert list(read.corpora) == ["demo", "demo-texts"] and len(read.families) == 13
+    assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings"]
+    assert len(read.families) == 17
     assert read.models["prosody"].target == "soundcheck.models.demo.prosody:predict"
     assert read.models["random-categorical"].tasks == ("emotion",)
 

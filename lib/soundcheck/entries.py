@@ -48,8 +48,12 @@ class CorpusEntry:
         csv: folder that the files are relative to, absolute; ``None`` otherwise.
     shown_root
         The same as the user wrote it, empty for the folder of the CSV file.
+    base_condition
+        Condition that recordings under others are compared with; empty = the most frequent one.
+    families
+        Names of the families that look at it; empty = all that it fits.
     options
-        What only one format knows; demo: ``{"size": "small" | "full", "part": "speech" | "texts"}``.
+        What only one format knows; demo: ``{"size": ..., "part": ...}``.
     """
 
     name: str
@@ -66,7 +70,38 @@ class CorpusEntry:
     synthetic: bool = False
     root: Path | None = None
     shown_root: str = ""
+    base_condition: str = ""
+    families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def is_for(self, family: str) -> bool:
+        """Say whether a family looks at the corpus."""
+        return not self.families or family in self.families
+
+
+@dataclasses.dataclass(frozen=True)
+class SoundEntry:
+    """Recordings that a suite brings for a kind of sound.
+
+    Parameters
+    ----------
+    kind
+        Kind of sound, or ``"noise"`` for a folder that holds several kinds.
+    path
+        Folder, absolute.
+    shown_path
+        The same as the user wrote it.
+    base
+        Impulse responses: the room or position that the others are compared with; empty = the usual one.
+    where
+        audformat: column -> value of the segments to take.
+    """
+
+    kind: str
+    path: Path
+    shown_path: str = ""
+    base: str = ""
+    where: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,6 +186,10 @@ class Suite:
         group sizes.
     studies
         Whether the book simulates how good its intervals and thresholds are.
+    sounds
+        Recordings by kind of sound; other kinds are synthesised.
+    sweeps
+        Whether robustness pages show how models do from mild to severe.
     balance_samples
         Segments a group that balanced fairness families ask for.
     audio_limit, model_seconds, notebook_seconds
@@ -172,6 +211,8 @@ class Suite:
     comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
     thresholds: str = "published"
     studies: bool = True
+    sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
+    sweeps: bool = True
     balance_samples: int = 1000
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
@@ -186,6 +227,8 @@ class Suite:
         for entry in described["corpora"].values():
             entry["path"] = public_path(entry.pop("shown_path"))
             entry["root"] = public_path(entry.pop("shown_root"))
+        for entry in described["sounds"].values():
+            entry["path"] = public_path(entry.pop("shown_path"))
         for entry in described["models"].values():
             del entry["path"]
             entry["target"] = public_path(entry["target"])

@@ -28,111 +28,25 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from soundcheck import bootstrap, files, seeds, simulation, verdicts, views
+from soundcheck import bootstrap, files, pairs, seeds, selection, simulation, verdicts, views
+from soundcheck.augment import registry
 from soundcheck.balance import at_most, balance, equally_many_speakers
 from soundcheck.media import MediaStore
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_answers
+from soundcheck.sample import Answers, Measure, Sample
+from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
-from soundcheck.thresholds import Change, Family, TestDefinition, read_family
+from soundcheck.thresholds import Change, Family, Sweep, TestDefinition, read_family
 
-
-@dataclasses.dataclass(frozen=True)
-class Answers:
-    """What one answerer says about the rows of a sample.
-
-    Parameters
-    ----------
-    clean
-        Predictions for the signals as they are, shape ``(segments,)``: float64 or class names.
-    changed
-        Predictions for the changed signals; ``None`` if the sample has no change.
-    """
-
-    clean: np.ndarray
-    changed: np.ndarray | None = None
-
-    def take(self, rows: np.ndarray) -> Answers:
-        """Keep some rows."""
-        return Answers(self.clean[rows], None if self.changed is None else self.changed[rows])
-
-
-Measure = Callable[["Sample", Answers], Statistic | Weighted]
-
-
-@dataclasses.dataclass(frozen=True)
-class Sample:
-    """The rows of one corpus that can be evaluated for one task, in canonical order.
-
-    Parameters
-    ----------
-    corpus
-        Name of the corpus.
-    task
-        The task.
-    segments
-        Rows of the segment table.
-    truth
-        Labels, shape ``(segments,)``; ``None`` if the corpus has none for the task. Complete if the family
-        needs labels, else possibly with gaps.
-    answers, reference
-        Predictions of the model and of the random reference model.
-    blocks
-        Block of each row, as integer codes from 0.
-    change
-        Name of the change, empty for clean signals.
-    root
-        Folder of the corpus, for listening; never shown.
-    group_size
-        How many groups are compared, and how many segments each has; decides simulated thresholds.
-    """
-
-    corpus: str
-    task: Task
-    segments: pd.DataFrame
-    truth: np.ndarray | None
-    answers: Answers
-    reference: Answers
-    blocks: np.ndarray
-    change: str = ""
-    root: Path = Path()
-    group_size: tuple[int, int] | None = None
-
-    def __len__(self) -> int:
-        return len(self.segments)
-
-    def take(self, rows: np.ndarray) -> Sample:
-        """Keep the rows with these numbers, in canonical order."""
-        rows = np.sort(np.asarray(rows))
-        segments = self.segments.iloc[rows].reset_index(drop=True)
-        _, blocks = np.unique(self.blocks[rows], return_inverse=True)
-        return dataclasses.replace(
-            self,
-            segments=segments,
-            truth=None if self.truth is None else self.truth[rows],
-            answers=self.answers.take(rows),
-            reference=self.reference.take(rows),
-            blocks=blocks,
-        )
-
-    def mask(self, column: str, value: object) -> np.ndarray:
-        """Say which rows have a value in a column of the segment table, bool ``(segments,)``."""
-        return self.segments[column].eq(value).fillna(False).to_numpy(dtype=bool)
-
-    def with_column(self, name: str, values: Sequence[object]) -> Sample:
-        """Add a column to the segment table."""
-        return dataclasses.replace(self, segments=self.segments.assign(**{name: values}))
-
-    def sized(self, groups: int, samples: int) -> Sample:
-        """Say how many groups are compared, and how many segments the tested one has."""
-        return dataclasses.replace(self, group_size=(groups, samples))
+CLEAN = "clean"  # the first step of a sweep
 
 
 class Evaluation:
@@ -154,6 +68,9 @@ class Evaluation:
         self.thresholds: str = description["thresholds"]
         self.balance_samples: int = description["balance_samples"]
         self.answers_changes: bool = description["answers_changes"]
+        self.sounds = Sounds.load(Path(description["sounds"]))
+        if not description["sweeps"]:
+            self.family = dataclasses.replace(self.family, sweeps={})
         self.media = MediaStore(Path(description["media"]), description["prefix"])
         self.corpora = [views.read_view(corpus) for corpus in description["corpora"]]
         self._simulated: dict[tuple, dict] = {}
@@ -178,19 +95,128 @@ class Evaluation:
         """Return one of the family's changes."""
         return self.family.changes[name]
 
-    def samples(self, change: str = "") -> Iterator[Sample]:
+    def samples(self, change: str = "", base: str = "") -> Iterator[Sample]:
         """Give the evaluable rows of each corpus and task, clean or with the answers under a change.
 
         Corpora and tasks that the family cannot be applied to are passed over; their tests become skipped
         rows with the reason.
+
+        Parameters
+        ----------
+        change
+            Name of the change; empty for clean signals only.
+        base
+            Name of the change that takes the place of the clean signals.
         """
+        for corpus, task in self._applicable():
+            changed = self.family.changes[change] if change else None
+            yield self._sample(corpus, task, changed, self.family.changes[base] if base else None)
+
+    def _applicable(self) -> Iterator[tuple[views.CorpusView, Task]]:
+        """Give the corpora and tasks that the family can be applied to; note why others are passed over."""
         for corpus in self.corpora:
             for task in self.tasks:
                 reason = self._obstacle(corpus, task)
                 if reason:
                     self._reasons[corpus.name, task.name] = reason
                 else:
-                    yield self._sample(corpus, task, change)
+                    yield corpus, task
+
+    def swept(self, sweep: Sweep) -> Iterator[dict[str, Sample]]:
+        """Give for each corpus and task a sample a step of a sweep, all of the same segments.
+
+        The first one, ``"clean"``, has the answers for the clean signals on both sides.
+        """
+        missing = next(filter(None, map(registry.missing, sweep.steps.values())), "")
+        if missing:
+            self._tell(f"{sweep.name}: {missing}")
+            return
+        for corpus, task in self._applicable():
+            rows = selection.swept_rows(self.family, self.tasks, corpus.segments, corpus.blocks, self.seed)
+            steps = {
+                step: self._sample(corpus, task, change, rows=rows) for step, change in sweep.steps.items()
+            }
+            mildest = next(iter(steps.values()))
+            unchanged = (Answers(said.clean, said.clean) for said in (mildest.answers, mildest.reference))
+            clean = dataclasses.replace(
+                mildest, **dict(zip(("answers", "reference"), unchanged, strict=True))
+            )
+            if len(mildest):
+                yield {CLEAN: clean} | steps
+
+    def curve(self, steps: Mapping[str, Sample], measure: Measure) -> pd.DataFrame:
+        """Compute a measure at each step of a sweep, with intervals and without verdicts.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a step: ``corpus, task, step, value, low, high, segments, blocks, reference``; the last is
+            what the random reference model scores.
+        """
+        rows = []
+        for step, sample in steps.items():
+            found = bootstrap.resample(
+                measure(sample, sample.answers), sample.blocks, self.replicates, self.seed
+            )
+            low, high = found.interval(self.interval)
+            rows.append(
+                {
+                    "corpus": sample.corpus,
+                    "task": sample.task.name,
+                    "step": step,
+                    "value": found.value[0],
+                    "low": low[0],
+                    "high": high[0],
+                    "segments": int(found.segments[0]),
+                    "blocks": int(found.blocks[0]),
+                    "reference": values(measure(sample, sample.reference))[0],
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def pairs(self) -> Iterator[Sample]:
+        """Give for each corpus, task and pair of conditions the recordings of the same words.
+
+        ``answers.clean`` are those for the base condition, ``answers.changed`` for the other one; see
+        :mod:`soundcheck.pairs`. Of more pairs than the family's option ``pairs`` so many are drawn.
+        """
+        for corpus, task in self._applicable():
+            clean, found = corpus.answers(task), pairs.pairings(corpus.segments, corpus.base_condition)
+            keys = [f"{corpus.name}|{key}" for key in corpus.segments["key"]]
+            random = reference_answers(task, self.seed, keys, "")
+            for pairing in found:
+                for note in pairing.notes:
+                    self._tell(f"{corpus.name}: {note}")
+                first, second = self._drawn_pairs(corpus, pairing)
+                if not len(first):
+                    continue
+                everything = Sample(
+                    corpus.name,
+                    task,
+                    corpus.segments.iloc[first].reset_index(drop=True),
+                    None,
+                    Answers(clean[first], clean[second]),
+                    Answers(random[first], random[second]),
+                    corpus.block_codes()[first],
+                    f"{pairing.base} to {pairing.other}",
+                    corpus.root,
+                    partner=corpus.segments.iloc[second].reset_index(drop=True),
+                )
+                yield everything.take(np.arange(len(first)))
+            if not any(len(pairing.base_rows) for pairing in found):
+                what = "no item was recorded under two conditions"
+                self._reasons[corpus.name, task.name] = what
+
+    def _drawn_pairs(self, corpus: views.CorpusView, pairing: pairs.Pairing) -> tuple[np.ndarray, np.ndarray]:
+        most = self.family.options.get("pairs")
+        count = len(pairing.base_rows)
+        if most is None or count <= most:
+            return pairing.base_rows, pairing.other_rows
+        self._tell(f"{corpus.name}, {pairing.base} to {pairing.other}: {most} of {count} pairs were drawn")
+        keys = corpus.segments["key"].iloc[pairing.base_rows].tolist()
+        draws = seeds.uniform(self.seed, "pairs", self.family.name, pairing.other, keys=keys)
+        chosen = np.sort(np.argsort(draws, kind="stable")[:most])
+        return pairing.base_rows[chosen], pairing.other_rows[chosen]
 
     def _obstacle(self, corpus: views.CorpusView, task: Task) -> str:
         """Say why the family cannot be applied to a corpus and task; empty if it can."""
@@ -204,36 +230,59 @@ class Evaluation:
                 return f"no segment has a label for {task.name}"
         if self.family.changes and not self.answers_changes:
             return "a table of predictions cannot answer for changed signals"
-        return ""
+        return next(filter(None, map(registry.missing, self.family.changes.values())), "")
 
-    def _sample(self, corpus: views.CorpusView, task: Task, change: str) -> Sample:
+    def _sample(
+        self,
+        corpus: views.CorpusView,
+        task: Task,
+        change: Change | None = None,
+        base: Change | None = None,
+        rows: np.ndarray | None = None,
+    ) -> Sample:
         segments = corpus.segments
-        truth, rows = None, np.arange(len(segments))
+        truth, chosen = None, np.ones(len(segments), dtype=bool)
         if task.name in segments.columns and segments[task.name].notna().any():
             truth = corpus.labels(task)
         # Changes need no labels; but where there are some, all tests of a change rest on the same segments.
         if self.family.label or (self.family.changes and truth is not None):
-            rows = np.flatnonzero(pd.notna(truth))
-            missing = len(segments) - len(rows)
+            chosen = pd.notna(truth)
+            missing = int((~chosen).sum())
             if missing:
                 self._tell(
                     f"{corpus.name}: {missing} of {len(segments)} segments have no label for {task.name}"
                 )
-        identity = self.family.changes[change].identity if change else ""
+        if change is not None:
+            looked_at = selection.changed_rows(self.family, self.tasks, segments, self.seed)
+            surplus = int((chosen & ~looked_at).sum())
+            if surplus:
+                self._tell(f"{corpus.name}: {surplus} of {chosen.sum()} segments were not drawn")
+            chosen = chosen & looked_at
+        if rows is not None:
+            chosen = chosen & rows
         keys = [f"{corpus.name}|{key}" for key in segments["key"]]
 
         def reference(under: str) -> np.ndarray:
             return reference_answers(task, self.seed, keys, under)
 
-        answers = Answers(corpus.answers(task))
-        random = Answers(reference(""))
-        if change:
-            answers = dataclasses.replace(answers, changed=corpus.answers(task, identity))
-            random = dataclasses.replace(random, changed=reference(identity))
+        before = base.identity if base else ""
+        answers, random = Answers(corpus.answers(task, before)), Answers(reference(before))
+        if change is not None:
+            answers = dataclasses.replace(answers, changed=corpus.answers(task, change.identity))
+            random = dataclasses.replace(random, changed=reference(change.identity))
         everything = Sample(
-            corpus.name, task, segments, truth, answers, random, corpus.block_codes(), change, corpus.root
+            corpus.name,
+            task,
+            segments,
+            truth,
+            answers,
+            random,
+            corpus.block_codes(),
+            change.name if change else "",
+            corpus.root,
+            base=base.name if base else "",
         )
-        return everything.take(rows)
+        return everything.take(np.flatnonzero(chosen))
 
     def balanced(self, sample: Sample, column: str) -> tuple[Sample, str]:
         """Draw equally large groups with the same distribution of labels (see :mod:`soundcheck.balance`).

@@ -36,6 +36,7 @@ class Output:
         self.notebooks = self.folder / "notebooks"
         self.comparisons = self.folder / "comparisons"
         self.media = self.folder / "media"
+        self.sounds = self.folder / "sounds.json"
         self.logs = self.folder / "logs"
         self.html = self.folder / "html"
         self.comparison_table = self.folder / "comparisons.csv"

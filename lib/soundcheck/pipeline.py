@@ -34,6 +34,8 @@ from soundcheck.escaping import quoted, spreadsheet
 from soundcheck.models.load import check_model
 from soundcheck.output import CACHE_VARIABLE, Output
 from soundcheck.predict.engine import PredictionReport, predict_model
+from soundcheck.sounds.load import load_sounds
+from soundcheck.sounds.sound import Sounds
 from soundcheck.suite import read_suite
 from soundcheck.thresholds import Family, read_family
 
@@ -147,7 +149,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         _refuse_code(suite)
     output.prepare()
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
-    corpora, fingerprints = _load(suite, output, jobs)
+    corpora, fingerprints, sounds = _load(suite, tested, output, jobs)
 
     wanted = sorted({name for family in tested for name in family.measured})
     corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
@@ -166,11 +168,12 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             jobs=jobs,
             progress=True,
             fingerprint=fingerprints[entry.name],
-            wanted=functools.partial(planning.wanted, tested, asked),
+            wanted=functools.partial(planning.wanted, tested, asked, suite.seed),
+            sounds=sounds,
         )
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
 
-    judging = planning.family_jobs(suite, tested, corpora, output)
+    judging = planning.family_jobs(suite, tested, corpora, output, sounds)
     studying = planning.study_jobs(output) if suite.studies else []
     done = _execute([*judging, *studying], output, jobs, "notebooks")
     judged, studied = done[: len(judging)], done[len(judging) :]
@@ -210,6 +213,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         families=tested,
         corpora=corpora,
         tasks=suite.tasks,
+        sounds=sounds,
     )
     return _outcome(output, frame, content, reports, problems)
 
@@ -281,15 +285,16 @@ def _families(suite: Suite) -> list[Family]:
             problems.add(
                 f"family {name}", f"the page book/methods/{name}.md is missing", "Write what it tests"
             )
-        for change in family.changes.values():
+        for change in family.all_changes:
             problem = check_change(change)
             if problem:
-                problems.add(f"thresholds/{name}.yml, changes.{change.name}", problem)
+                section = "changes" if change.name in family.changes else "sweeps"
+                problems.add(f"thresholds/{name}.yml, {section}.{change.name}", problem)
         for column in family.measured:
             if column not in MEASURES:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
-        families.append(family)
+        families.append(family if suite.sweeps else dataclasses.replace(family, sweeps={}))
     problems.raise_if_any()
     return families
 
@@ -303,22 +308,30 @@ def _refuse_code(suite: Suite) -> None:
     problems.raise_if_any()
 
 
-def _load(suite: Suite, output: Output, jobs: int) -> tuple[list[Corpus], dict[str, str]]:
-    """Load all corpora and check all models, and tell the problems of all of them at once."""
+def _load(
+    suite: Suite, families: Sequence[Family], output: Output, jobs: int
+) -> tuple[list[Corpus], dict[str, str], Sounds]:
+    """Load all corpora and sounds and check all models, and tell the problems of all of them at once."""
     problems = Problems()
+    sounds = Sounds()
     corpora, fingerprints = [], {}
     for entry in suite.corpora.values():
         try:
             corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
         except InputError as error:
             problems.extend(error)
+    try:
+        kinds = planning.sounds_of(families)
+        sounds = load_sounds(suite, kinds, output.cache, jobs=jobs, progress=True)
+    except InputError as error:
+        problems.extend(error)
     for entry in suite.models.values():
         try:
             fingerprints[entry.name] = check_model(entry, suite, corpora)
         except InputError as error:
             problems.extend(error)
     problems.raise_if_any()
-    return corpora, fingerprints
+    return corpora, fingerprints, sounds
 
 
 def _write_segments(corpora: Iterable[Corpus], output: Output) -> None:
@@ -356,7 +369,7 @@ def _results(
             rows += verdicts.load(job.rows)
             continue
         family = by_name[job.family]
-        for corpus in corpora:
+        for corpus in planning.looked_at(family, corpora):
             for task in planning.applicable(family, planning.tasks_of(suite, suite.models[job.model])):
                 rows += verdicts.skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"

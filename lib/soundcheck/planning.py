@@ -4,8 +4,8 @@ A notebook sees nothing but its description, so everything in it, and the files 
 fingerprint that decides whether the last execution is still good.
 
 Public: :func:`family_jobs`, :func:`comparison_jobs`, :func:`study_jobs`; :func:`applicable`,
-:func:`tasks_of`, :func:`answers_changes`, :func:`changes_of`, :func:`wanted`,
-:func:`notebook_of`.
+:func:`tasks_of`, :func:`answers_changes`, :func:`changes_of`, :func:`looked_at`,
+:func:`sounds_of`, :func:`wanted`, :func:`notebook_of`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck import files, record, resources
+from soundcheck import files, record, resources, selection
+from soundcheck.augment.registry import kind_of_sounds, missing
 from soundcheck.corpora.segments import Corpus
 from soundcheck.entries import ComparisonEntry, ModelEntry, Suite
 from soundcheck.errors import refuse
 from soundcheck.output import Output
 from soundcheck.runner import Job
+from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
 from soundcheck.thresholds import Change, Family
 
@@ -51,25 +53,43 @@ def changes_of(families: Iterable[Family], tasks: Sequence[Task]) -> dict[str, C
         change.identity: change
         for family in families
         if applicable(family, tasks)
-        for change in family.changes.values()
+        for change in family.all_changes
+        if not missing(change)
     }
 
 
-def wanted(families: Iterable[Family], tasks: Sequence[Task], corpus: Corpus) -> dict[str, np.ndarray]:
+def looked_at(family: Family, corpora: Iterable[Corpus]) -> list[Corpus]:
+    """Keep the corpora that a family looks at."""
+    return [corpus for corpus in corpora if corpus.entry.is_for(family.name)]
+
+
+def sounds_of(families: Iterable[Family]) -> set[str]:
+    """Collect the kinds of sounds that changes draw from."""
+    return {kind for family in families for change in family.all_changes for kind in kind_of_sounds(change)}
+
+
+def wanted(
+    families: Iterable[Family], tasks: Sequence[Task], seed: int, corpus: Corpus
+) -> dict[str, np.ndarray]:
     """Say for each change which segments of a corpus any family will look at, bool ``(segments,)``.
 
-    Where a corpus is labelled, only its labelled segments are changed (see
-    :class:`soundcheck.evaluation.Evaluation`); nobody needs answers for the others.
+    Nobody needs answers for the others; see :mod:`soundcheck.selection`.
     """
     table = corpus.segments
-    masks: dict[str, np.ndarray] = {}
+    nobody = np.zeros(len(table), dtype=bool)
+    masks = {change.identity: nobody for family in families for change in family.all_changes}
     for family in families:
-        looked_at = nothing = np.zeros(len(table), dtype=bool)
-        for task in applicable(family, tasks):
-            labelled = table[task.name].notna().to_numpy() if task.name in table.columns else nothing
-            looked_at = looked_at | (labelled if family.label or labelled.any() else True)
+        if not corpus.entry.is_for(family.name):
+            continue
+        own = applicable(family, tasks)
+        rows = selection.changed_rows(family, own, table, seed)
         for change in family.changes.values():
-            masks[change.identity] = masks.get(change.identity, False) | looked_at
+            masks[change.identity] = masks.get(change.identity, False) | rows
+        if family.sweeps:
+            rows = selection.swept_rows(family, own, table, corpus.entry.blocks, seed)
+        for sweep in family.sweeps.values():
+            for change in sweep.steps.values():
+                masks[change.identity] = masks.get(change.identity, False) | rows
     return masks
 
 
@@ -83,16 +103,17 @@ def notebook_of(name: str, own: Path) -> Path:
 
 
 def family_jobs(
-    suite: Suite, families: Iterable[Family], corpora: Sequence[Corpus], output: Output
+    suite: Suite, families: Iterable[Family], corpora: Sequence[Corpus], output: Output, sounds: Sounds
 ) -> list[Job]:
     """Describe one notebook for each model and each family that applies to one of its tasks."""
     library = record.library_digest()
+    sounds.write(output.sounds)
     jobs = []
     for entry in suite.models.values():
-        views = _views(entry.name, corpora, output)
         for family in families:
             tasks = applicable(family, tasks_of(suite, entry))
-            if not tasks:
+            views = _views(entry.name, looked_at(family, corpora), output)
+            if not tasks or not views:
                 continue
             description = {
                 "model": entry.name,
@@ -101,10 +122,21 @@ def family_jobs(
                 "thresholds": suite.thresholds,
                 "balance_samples": suite.balance_samples,
                 "answers_changes": answers_changes(entry),
+                "sweeps": suite.sweeps,
                 "prefix": "../../media/",
             }
             notebook = notebook_of(family.name, suite.root)
-            parts = [library, files.digest(notebook), family.digest, *_seen(views), description]
+            heard = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
+            absent = [missing(change) for change in family.all_changes]
+            parts = [
+                library,
+                files.digest(notebook),
+                family.digest,
+                *_seen(views),
+                heard,
+                absent,
+                description,
+            ]
             stem = files.slug(family.name)
             jobs.append(
                 Job(
@@ -113,7 +145,12 @@ def family_jobs(
                     source=notebook,
                     target=output.notebooks / files.slug(entry.name) / f"{stem}.ipynb",
                     description=description
-                    | {"own": str(suite.root), "media": str(output.media), "corpora": views},
+                    | {
+                        "own": str(suite.root),
+                        "media": str(output.media),
+                        "sounds": str(output.sounds),
+                        "corpora": views,
+                    },
                     fingerprint=files.digest(repr(parts)),
                     limit=suite.notebook_seconds,
                 )
@@ -232,6 +269,7 @@ def _views(model: str, corpora: Iterable[Corpus], output: Output) -> list[dict]:
                 "title": corpus.entry.title,
                 "synthetic": corpus.synthetic,
                 "blocks": corpus.entry.blocks,
+                "base_condition": corpus.entry.base_condition,
                 "root": str(corpus.root),
                 "segments": str(output.corpora / name),
                 "predictions": str(folder / name),
@@ -246,7 +284,7 @@ def _seen(views: Iterable[dict]) -> list:
         part
         for view in views
         for part in (
-            *(view[key] for key in ("name", "title", "synthetic", "blocks")),
+            *(view[key] for key in ("name", "title", "synthetic", "blocks", "base_condition")),
             files.digest(Path(view["segments"])),
             files.digest(Path(view["predictions"])),
         )

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck import resources, schema
-from soundcheck.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
+from soundcheck.entries import ComparisonEntry, CorpusEntry, ModelEntry, SoundEntry, Suite
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.files import irregularity, nearest_name
@@ -47,13 +47,16 @@ _TAKEN = (
     CLASSIFICATION,
 )
 
-_COMMON_KEYS = ("format", "title", "description")
-_TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "synthetic")
+_COMMON_KEYS = ("format", "title", "description", "families")
+_TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "synthetic", "base_condition")
 CORPUS_FORMATS = {  # format: keys that it takes
     "demo": (*_COMMON_KEYS, "size", "part"),
     "csv": (*_TABLE_KEYS, "root"),
     "audformat": (*_TABLE_KEYS, "tables"),
 }
+NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
+RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
+SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS)  # noise: a folder with several kinds
 RANDOM_TASKS = {"gaussian": ("arousal", "dominance", "valence"), "categorical": ("emotion",)}
 LATER_KINDS = ("onnx", "transformers", "command")  # kinds of model that are planned
 
@@ -78,9 +81,10 @@ class _Top(schema.Section):
     interval: schema.choice(*INTERVALS) = "percentile"
     thresholds: schema.choice(*THRESHOLDS) = "published"
     studies: schema.Boolean = True
+    sweeps: schema.Boolean = True
 
 
-_SECTIONS = ("corpora", "models", "comparisons", "families", "tasks", "limits", "balance")
+_SECTIONS = ("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds")
 
 
 class _Corpus(schema.Section):
@@ -94,8 +98,10 @@ class _Corpus(schema.Section):
     description: schema.Prose = ""
     synthetic: schema.Boolean = False
     root: schema.Text = ""
+    base_condition: schema.Text = ""
     size: schema.choice("small", "full") = "full"
-    part: schema.choice("speech", "texts") = "speech"
+    part: schema.choice("speech", "texts", "recordings") = "speech"
+    families: schema.Texts = []
 
 
 class _Model(schema.Section):
@@ -109,6 +115,12 @@ class _Model(schema.Section):
 class _Comparison(schema.Section):
     baseline: schema.Text
     candidate: schema.Text
+
+
+class _Sound(schema.Section):
+    path: schema.Text
+    base: schema.Text = ""
+    where: dict[str, schema.Text] = {}
 
 
 class _Task(schema.Section):
@@ -182,6 +194,7 @@ class _Reader:
         for first, second in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
             self.note(("comparisons",), f"{quoted(first)} and {quoted(second)} are there twice", "Keep one")
         families = self.read_families(data.get("families"))
+        sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         if len(self.problems):
             return None
         return Suite(
@@ -200,6 +213,8 @@ class _Reader:
             comparisons=comparisons,
             thresholds=top.thresholds,
             studies=top.studies,
+            sounds=sounds,
+            sweeps=top.sweeps,
             balance_samples=balance.samples,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
@@ -242,6 +257,26 @@ class _Reader:
         if first and second and first is not second and not set(first.tasks) & set(second.tasks):
             self.note(path, "the two models share no task", "Compare models that predict the same")
         return ComparisonEntry(name, comparison.baseline, comparison.candidate)
+
+    def read_sound(self, kind: str, value: object) -> SoundEntry | None:
+        """Read where recordings of a kind of sound are: a folder, or a mapping that names it."""
+        path = ("sounds", kind)
+        if kind not in SOUND_KINDS:
+            self.note(path, f"unknown kind of sound {quoted(kind)}", did_you_mean(kind, SOUND_KINDS))
+            return None
+        place = (*path, "path")
+        if isinstance(value, str):
+            value, place = {"path": value}, path
+        sound = self.section(path, value, _Sound)
+        if sound is None:
+            return None
+        if sound.base and kind not in RESPONSE_KINDS:
+            remedy = f"Remove it. It belongs to {' and '.join(RESPONSE_KINDS)}"
+            self.note((*path, "base"), f"{kind} takes no base", remedy)
+        if len(sound.where) > 1:
+            self.note((*path, "where"), "more than one column is named", "Name one column and its value")
+        folder = self.read_path(place, sound.path, folder=True)
+        return folder and SoundEntry(kind, folder, sound.path, sound.base, dict(sound.where))
 
     # tasks and families
 
@@ -323,6 +358,8 @@ class _Reader:
                 remedy = did_you_mean(column, known)
                 self.note((*path, "columns", column), "unknown column; ours: theirs", remedy)
         self.refuse_repeated((*path, "tables"), corpus.tables)
+        families = resources.names("thresholds", ".yml", own=self.root)
+        self.known_names((*path, "families"), corpus.families, families, "family")
         place = root = None
         if "path" in allowed:
             folder = corpus.format == "audformat"
@@ -346,6 +383,8 @@ class _Reader:
             synthetic=corpus.synthetic or corpus.format == "demo",
             root=root,
             shown_root=corpus.root,
+            base_condition=corpus.base_condition,
+            families=tuple(corpus.families),
             options={"size": corpus.size, "part": corpus.part} if corpus.format == "demo" else {},
         )
 

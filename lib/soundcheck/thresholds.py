@@ -88,17 +88,39 @@ class Change:
     options
         Option -> a fixed value, a list to choose from uniformly, or ``{"from": a, "to": b}`` for a uniform
         whole number, both ends included; drawn for each segment.
+    common
+        Options on whose values nothing that is drawn depends: steps of a sweep get the same draws.
     """
 
     name: str
     transform: str
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    common: tuple[str, ...] = ()
 
     @property
     def identity(self) -> str:
         """Name of what is done to the signal; families that do the same share its predictions."""
-        options = json.dumps(self.options, sort_keys=True)
-        return f"{self.transform}-{files.digest(options)[:10]}"
+        done = [self.options, *self.common] if self.common else self.options
+        return f"{self.transform}-{files.digest(json.dumps(done, sort_keys=True))[:10]}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """A change from mild to severe.
+
+    Parameters
+    ----------
+    name
+        As shown.
+    axis
+        What the steps are, as shown on the axis.
+    steps
+        Name of the step -> the change, from mild to severe.
+    """
+
+    name: str
+    axis: str
+    steps: dict[str, Change]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,6 +195,8 @@ class Family:
         Whether it needs labelled segments.
     changes
         Changes of the signal that it needs predictions for.
+    sweeps
+        Changes from mild to severe, shown without verdict.
     options
         What its notebook needs to know.
     tests
@@ -190,9 +214,16 @@ class Family:
     measured: tuple[str, ...]
     label: bool
     changes: dict[str, Change]
+    sweeps: dict[str, Sweep]
     options: dict[str, Any]
     tests: dict[str, TestDefinition]
     digest: str
+
+    @property
+    def all_changes(self) -> list[Change]:
+        """All changes that it needs predictions for, steps of sweeps at the end."""
+        steps = [change for sweep in self.sweeps.values() for change in sweep.steps.values()]
+        return [*self.changes.values(), *steps]
 
     def applies_to(self, task: Task) -> bool:
         """Say whether there is anything to test for a task."""
@@ -227,6 +258,13 @@ class _Top(schema.Section):
     measured: schema.Texts = []
     label: schema.Boolean = True
     options: schema.Free = {}
+
+
+class _Sweep(schema.Section):
+    axis: schema.Title
+    option: schema.Text = ""
+    values: schema.Free = ()
+    steps: dict[str, dict] = {}
 
 
 class _Test(schema.Section):
@@ -300,7 +338,7 @@ class _Reader:
 
     def read(self, name: str) -> Family | None:
         """Read everything; the result counts only if there are no problems."""
-        top = self.section((), self.document.data, _Top, ("changes", "tests"))
+        top = self.section((), self.document.data, _Top, ("changes", "sweeps", "tests"))
         if top is not None:
             if top.family != name:
                 self.note(("family",), f"{quoted(top.family)} is not the name of the file", f"Write {name}")
@@ -311,6 +349,7 @@ class _Reader:
             if not isinstance(top.options, dict):
                 self.note(("options",), "this is not a mapping", "Write key: value lines below it")
         changes = {key: self.read_change(key, value) for key, value in self.entries("changes", needed=False)}
+        sweeps = {key: self.read_sweep(key, value) for key, value in self.entries("sweeps", needed=False)}
         tests = {key: self.read_test(key, value) for key, value in self.entries("tests")}
         if len(self.problems):
             return None
@@ -324,6 +363,7 @@ class _Reader:
             measured=tuple(top.measured),
             label=top.label,
             changes=changes,
+            sweeps=sweeps,
             options=top.options,
             tests=tests,
             digest=self.document.digest,
@@ -341,9 +381,44 @@ class _Reader:
                 self.note((key, name), reason, "Use 1 to 80 characters on one line")
         return list(value.items())
 
-    def read_change(self, name: str, value: object) -> Change | None:
+    def read_sweep(self, name: str, value: object) -> Sweep | None:
+        """Read a change with an option that takes several values, or with options of each step."""
+        path = ("sweeps", name)
+        if not isinstance(value, dict):
+            self.note(
+                path, "this is not a sweep", "Write {transform: ..., axis: ..., option: ..., values: [...]}"
+            )
+            return None
+        own = {key: item for key, item in value.items() if key in _Sweep.model_fields}
+        rest = {key: item for key, item in value.items() if key not in own}
+        sweep, change = self.section(path, own, _Sweep), self.read_change(name, rest, path)
+        if sweep is None or change is None:
+            return None
+        given = sweep.values if isinstance(sweep.values, list) else []
+        if sweep.option:
+            steps = {
+                f"{item:g}" if isinstance(item, float) else str(item): {sweep.option: item} for item in given
+            }
+        else:
+            steps = {
+                step: {
+                    key: self.read_option((*path, "steps", step, key), item) for key, item in options.items()
+                }
+                for step, options in sweep.steps.items()
+            }
+        if len(steps) < 2:
+            self.note(path, "there are fewer than two steps", "Write option: snr_db and values: [30, 20, 10]")
+            return None
+        common = (sweep.option,) if sweep.option else ()
+        changes = {
+            step: Change(f"{name}, {step}", change.transform, change.options | options, common)
+            for step, options in steps.items()
+        }
+        return Sweep(name, sweep.axis, changes)
+
+    def read_change(self, name: str, value: object, path: tuple = ()) -> Change | None:
         """Read a change of the signal."""
-        path = ("changes", name)
+        path = path or ("changes", name)
         transform = value.get("transform") if isinstance(value, dict) else None
         if not isinstance(transform, str) or not transform:
             self.note((*path, "transform"), "the key is missing", "Name the transform")

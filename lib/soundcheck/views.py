@@ -37,6 +37,8 @@ class CorpusView:
         Folder of the corpus, for listening; never shown.
     blocks
         Column whose values are resampled together; the file where there is no such column.
+    base_condition
+        Condition that others are compared with; empty = the most frequent one.
     segments
         The segment table.
     predictions
@@ -48,6 +50,7 @@ class CorpusView:
     synthetic: bool
     root: Path
     blocks: str
+    base_condition: str
     segments: pd.DataFrame
     predictions: pd.DataFrame
 
@@ -83,6 +86,7 @@ def read_view(description: Mapping) -> CorpusView:
         synthetic=description["synthetic"],
         root=Path(description["root"]),
         blocks=description["blocks"],
+        base_condition=description["base_condition"],
         segments=pd.read_parquet(description["segments"]),
         predictions=read_predictions(Path(description["predictions"])),
     )

@@ -7,6 +7,8 @@ A transform is a function ``f(signal, sampling_rate, rng, *, option...)``:
 - ``signal``: one channel, shape ``(samples,)``, full scale at ±1; never changed, may be read-only
 - ``sampling_rate``: in Hz
 - ``rng``: the only source of chance, made by the caller from what the signal contains
+- ``sounds``: keyword-only and only if the transform needs noises or impulse responses: what it may draw from,
+  :class:`soundcheck.sounds.sound.Sounds`; an option of the transform tells the kind
 - options: keyword-only, annotated, with the unit in the name (``snr_db``) or in the docstring
 - returns a new float32 array, shape ``(samples,)``, C-contiguous, finite
 
@@ -28,7 +30,7 @@ from types import MappingProxyType
 import numpy as np
 
 _MARK = "declared_transform"
-_BEFORE_OPTIONS = ("signal", "sampling_rate", "rng")
+_NO_OPTIONS = ("signal", "sampling_rate", "rng", "sounds")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +51,10 @@ class Transform:
         What happens to the level, a sentence.
     options
         Name of each option -> its parameter, with annotation and default.
+    sounds
+        Name of the option that tells which kind of sound the transform draws from; empty if it draws none.
+    missing
+        Says what the transform needs and this machine does not have; empty if all is there.
     """
 
     name: str
@@ -57,6 +63,8 @@ class Transform:
     source: str
     level: str
     options: Mapping[str, inspect.Parameter]
+    sounds: str = ""
+    missing: Callable[[], str] = lambda: ""
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -64,7 +72,9 @@ class Transform:
         return tuple(name for name, option in self.options.items() if option.default is option.empty)
 
 
-def transform(*, source: str, level: str) -> Callable[[Callable], Callable[..., np.ndarray]]:
+def transform(
+    *, source: str, level: str, sounds: str = "", missing: Callable[[], str] = lambda: ""
+) -> Callable[[Callable], Callable[..., np.ndarray]]:
     """Declare a function as a transform and take the checks of signals off its shoulders.
 
     Parameters
@@ -73,6 +83,8 @@ def transform(*, source: str, level: str) -> Callable[[Callable], Callable[..., 
         Paper or standard that defines it.
     level
         What happens to the level, a sentence.
+    sounds, missing
+        See :class:`Transform`.
 
     Returns
     -------
@@ -111,7 +123,9 @@ def transform(*, source: str, level: str) -> Callable[[Callable], Callable[..., 
             summary=inspect.getdoc(formula).splitlines()[0],
             source=source,
             level=level,
-            options=MappingProxyType({k: v for k, v in parameters.items() if k not in _BEFORE_OPTIONS}),
+            options=MappingProxyType({k: v for k, v in parameters.items() if k not in _NO_OPTIONS}),
+            sounds=sounds,
+            missing=missing,
         )
         setattr(function, _MARK, mark)
         return function

@@ -7,8 +7,8 @@ Conventions
 - Spectral tilt is a filter of linear phase whose delay is removed: nothing moves in time.
 - Filters run in float64; the result is float32 of the same length.
 
-Public names: :func:`tilt_response`, :func:`tilt_filter`; the transforms :func:`highpass_filter`,
-:func:`lowpass_filter` and :func:`spectral_tilt`.
+Public names: :func:`butterworth`, :func:`tilt_response`, :func:`tilt_filter`; the transforms
+:func:`highpass_filter`, :func:`lowpass_filter` and :func:`spectral_tilt`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,14 @@ UPWARD_FLOOR = 0.013  # response of the upward tilt at 0 Hz, where the ramp itse
 
 
 @functools.lru_cache(maxsize=64)
-def _butterworth(kind: str, cutoff: float, order: int, sampling_rate: int) -> np.ndarray:
+def butterworth(kind: str, cutoff: float, order: int, sampling_rate: int) -> np.ndarray:
+    """Design a Butterworth filter, ``"highpass"`` or ``"lowpass"``.
+
+    Returns
+    -------
+    numpy.ndarray
+        Second-order sections, float64 ``(sections, 6)``, read-only.
+    """
     sections = scipy.signal.butter(order, cutoff, kind, output="sos", fs=sampling_rate)
     sections.flags.writeable = False  # shared by all callers
     return sections
@@ -42,7 +49,7 @@ def _filter(signal: np.ndarray, sampling_rate: int, kind: str, cutoff: float, or
     )
     require(1 <= order <= HIGHEST_ORDER, f"order is {order}. It must lie between 1 and {HIGHEST_ORDER}")
     # A copy, because SciPy's filter wants to be able to write to what it only reads.
-    sections = _butterworth(kind, float(cutoff), int(order), int(sampling_rate)).copy()
+    sections = butterworth(kind, float(cutoff), int(order), int(sampling_rate)).copy()
     return scipy.signal.sosfilt(sections, signal.astype(np.float64))
 
 

@@ -4,18 +4,32 @@ Conventions
 -----------
 - A signal-to-noise ratio (SNR) compares the given signal, silence at its ends included, with what is added.
   Each transform says whether by peaks or by root mean squares.
-- The signal itself keeps its level; the sum is neither clipped nor scaled.
+- Of the small changes, the signal itself keeps its level; the sum is neither clipped nor scaled. Background
+  noises are mixed: the sum is brought to the level that the signal had.
 - Nothing can be added to silence at a finite SNR: a silent signal comes back unchanged.
 
-Public names: the transforms :func:`additive_tone` and :func:`white_noise`.
+Public names: :func:`pink`, :func:`mix`; the transforms :func:`additive_tone`, :func:`white_noise`,
+:func:`background_noise` and :func:`sound_event`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Literal
+
 import numpy as np
+import scipy.fft
 
 from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import SMALL_CHANGES, amplitude, peak, rms
+from soundcheck.augment.level import SMALL_CHANGES, amplitude, level_match, limit, peak, rms
+from soundcheck.sounds.sound import Sound, Sounds
+
+BACKGROUND = "Derington et al. (2023), arXiv:2312.06270, robustness against background noise"
+MIXED = "The sum is brought to the RMS of the signal; if that would leave full scale, to a peak of 1."
+VOICES = (4, 7)  # of a babble, both included
+VOICE_DB = (-20, -13)  # gain of each of them, whole decibels, both included
+HEARD = 0.05  # seconds of an event that the end of the signal must leave
+TRIES = 20  # excerpts that are drawn before sounds count as silent
 
 
 def _require_snr(snr_db: float) -> None:
@@ -108,3 +122,194 @@ def white_noise(
     _require_snr(snr_db)
     deviation = rms(signal) * amplitude(-snr_db)
     return signal + np.float32(deviation) * rng.standard_normal(signal.size, dtype=np.float32)
+
+
+def pink(count: int, rng: np.random.Generator) -> np.ndarray:
+    r"""Draw pink noise: the power of white Gaussian noise, weighted by :math:`1/f`.
+
+    A white spectrum is drawn, weighted by :math:`1/\sqrt{f}` without its part at 0 Hz, and transformed back.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape ``(count,)``, peak 1.
+    """
+    length = scipy.fft.next_fast_len(max(2, count), real=True)
+    bins = length // 2 + 1
+    spectrum = rng.standard_normal(2 * bins, dtype=np.float32).view(np.complex64)
+    spectrum[0] = 0
+    spectrum[1:] /= np.sqrt(np.arange(1, bins, dtype=np.float32))
+    noise = scipy.fft.irfft(spectrum, length)[:count]
+    highest = peak(noise)
+    return noise / np.float32(highest) if highest > 0 else noise
+
+
+def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "rms") -> np.ndarray:
+    r"""Mix a signal with a noise and keep the level.
+
+    :math:`y = x + g\,n` with :math:`g = \frac{L(x)}{L(n)} 10^{-\mathrm{SNR}/20}`, then scaled to the root
+    mean square of :math:`x` and, only if its largest magnitude exceeds 1, scaled down as a whole. :math:`L`
+    is the root mean square or the peak, over the whole length.
+
+    Parameters
+    ----------
+    signal, noise
+        Shape ``(samples,)`` both.
+    snr_db
+        Signal-to-noise ratio in dB.
+    based_on
+        ``"rms"`` or ``"peak"``.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(samples,)``; the signal itself if either is silent.
+    """
+    measure = peak if based_on == "peak" else rms
+    loudness = measure(noise)
+    if loudness <= 0 or measure(signal) <= 0:
+        return signal
+    gain = measure(signal) / loudness * amplitude(-snr_db)
+    return limit(level_match(signal, signal + np.asarray(gain * noise, dtype=np.float64)))
+
+
+@transform(source=BACKGROUND, level=MIXED, sounds="noise")
+def background_noise(
+    signal: np.ndarray,
+    sampling_rate: int,
+    rng: np.random.Generator,
+    *,
+    sounds: Sounds,
+    noise: Literal["babble", "environmental", "music", "white"],
+    snr_db: float,
+    based_on: Literal["rms", "peak"] = "rms",
+) -> np.ndarray:
+    """Mix the speech with a noise that lasts as long as the speech.
+
+    Environmental noise and music are one random sound from a random place on, repeated if it is too short.
+    Babble is the sum of 4 to 7 random voices, each from a random place on and with a random gain of -20 to
+    -13 dB. White noise is Gaussian.
+
+    Parameters
+    ----------
+    signal
+        float32, shape ``(samples,)``.
+    sampling_rate
+        In Hz.
+    rng
+        Draws sounds, places and gains, or the white noise.
+    sounds
+        Voices, music, environmental sounds.
+    noise
+        Kind of noise.
+    snr_db
+        Signal-to-noise ratio in dB, from -120 to 120, over the whole signal.
+    based_on
+        Whether root mean squares are compared or peaks.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range, there are no such sounds, or all that are drawn are silent.
+    """
+    _require_snr(snr_db)
+    if noise == "white":
+        added = rng.standard_normal(signal.size, dtype=np.float32)
+    else:
+        known = sounds.of(noise)
+        added = _first_audible(lambda: _noise(noise, known, signal.size, sampling_rate, rng), noise)
+    return mix(signal, added, snr_db, based_on)
+
+
+@transform(source=BACKGROUND, level=MIXED, sounds="event")
+def sound_event(
+    signal: np.ndarray,
+    sampling_rate: int,
+    rng: np.random.Generator,
+    *,
+    sounds: Sounds,
+    event: Literal["coughing", "sneezing"],
+    snr_db: float,
+    based_on: Literal["rms", "peak"] = "rms",
+) -> np.ndarray:
+    """Mix the speech with a single event at a random place.
+
+    The event is one random sound. It begins anywhere in the speech, and what goes past the end is cut off; a
+    twentieth of a second of it is left at least. Its energy is spread over the whole signal when the
+    signal-to-noise ratio is computed, so the event itself is much louder than the ratio says.
+
+    Parameters
+    ----------
+    signal
+        float32, shape ``(samples,)``.
+    sampling_rate
+        In Hz.
+    rng
+        Draws the sound and its place.
+    sounds
+        Coughs and sneezes.
+    event
+        Kind of event.
+    snr_db
+        Signal-to-noise ratio in dB, from -120 to 120, over the whole signal.
+    based_on
+        Whether root mean squares are compared or peaks.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape ``(samples,)``, within ±1; equal to the signal if that is silent.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range, there are no such sounds, or all that are drawn are silent.
+    """
+    _require_snr(snr_db)
+    known = sounds.of(event)
+    added = _first_audible(lambda: _event(known, signal.size, sampling_rate, rng), event)
+    return mix(signal, added, snr_db, based_on)
+
+
+def _first_audible(draw: Callable[[], np.ndarray], kind: str) -> np.ndarray:
+    """Draw until something is heard: a place in a recording may be silent."""
+    for _ in range(TRIES):
+        noise = draw()
+        if noise.any():
+            return noise
+    raise ValueError(f"the sounds of the kind {kind} are silent wherever one was drawn")
+
+
+def _noise(
+    kind: str, sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.random.Generator
+) -> np.ndarray:
+    if kind != "babble":
+        return _excerpt(sounds, count, sampling_rate, rng)
+    total = np.zeros(count)
+    for _ in range(int(rng.integers(*VOICES, endpoint=True))):
+        gain = amplitude(int(rng.integers(*VOICE_DB, endpoint=True)))
+        total += gain * _excerpt(sounds, count, sampling_rate, rng)
+    return total
+
+
+def _excerpt(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.random.Generator) -> np.ndarray:
+    """Cut a random part out of a random sound."""
+    sound = sounds[int(rng.integers(len(sounds)))]
+    return sound.part(int(rng.integers(sound.samples(sampling_rate))), count, sampling_rate)
+
+
+def _event(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.random.Generator) -> np.ndarray:
+    sound = sounds[int(rng.integers(len(sounds)))].read(sampling_rate)
+    place = rng.random()
+    loud = np.flatnonzero(sound)
+    if not loud.size:
+        return sound
+    needed = min(count, len(sound), loud[0] + max(1, round(HEARD * sampling_rate)))
+    start = int(place * (count - needed + 1))
+    sound = sound[: count - start]
+    return np.pad(sound, (start, count - start - len(sound)))

@@ -13,9 +13,11 @@ The options of a change say what is drawn, anew for every signal:
 
 What is drawn depends on the suite's seed, the transform, its options and the content of the signal. It does
 not depend on the order of signals or options, nor on what the change is called. Options are drawn first, in
-the order of their names, and whatever else the transform needs afterwards from the same generator.
+the order of their names, and whatever else the transform needs afterwards from the same generator. Options
+that a change lists as *common* do not count: steps of a sweep, which differ in nothing else, draw the same.
 
-Public names: :data:`TRANSFORMS`, :class:`Change`, :func:`check_change`, :func:`draw`, :func:`apply`.
+Public names: :data:`TRANSFORMS`, :class:`Change`, :func:`check_change`, :func:`draw`, :func:`apply`,
+:func:`kind_of_sounds`, :func:`missing`.
 """
 
 from __future__ import annotations
@@ -34,10 +36,22 @@ from soundcheck import augment, seeds
 from soundcheck.augment.base import Transform, declared
 from soundcheck.errors import did_you_mean, refuse
 from soundcheck.escaping import quoted
+from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 
 ENDS = {"from", "to"}
 TRIAL_RATE = 16000  # sampling rate in Hz at which a change is tried out
 TRIAL_SAMPLES = 1600
+
+
+_TRIAL_SOUNDS = Sounds(
+    {
+        kind: SoundSet(
+            kind,
+            tuple(Sound.of(role, np.array([0.5, -0.25], np.float32), role=role) for role in (BASE, OTHER)),
+        )
+        for kind in KINDS
+    }
+)
 
 
 class Change(typing.Protocol):
@@ -54,6 +68,10 @@ class Change(typing.Protocol):
     @property
     def options(self) -> Mapping[str, object]:
         """Option name -> value, list or ``{from, to}``."""
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """Options on whose values nothing that is drawn depends."""
 
 
 def _modules() -> Iterator[ModuleType]:
@@ -113,7 +131,13 @@ def draw(options: Mapping[str, object], rng: np.random.Generator) -> dict[str, o
 
 
 def apply(
-    change: Change, signal: np.ndarray, sampling_rate: int, *, seed: int, content: str
+    change: Change,
+    signal: np.ndarray,
+    sampling_rate: int,
+    *,
+    seed: int,
+    content: str,
+    sounds: Sounds | None = None,
 ) -> tuple[np.ndarray, dict[str, object]]:
     """Change a signal.
 
@@ -129,6 +153,8 @@ def apply(
         The suite's seed.
     content
         Digest of the audio that the signal was read from.
+    sounds
+        Noises and impulse responses, for transforms that need them.
 
     Returns
     -------
@@ -145,9 +171,24 @@ def apply(
         If the transform cannot be applied to this signal; the text says why.
     """
     transform = _lookup(change)
-    rng = seeds.generator(seed, "change", transform.name, dict(change.options), content)
+    named = {name: value for name, value in change.options.items() if name not in change.common}
+    rng = seeds.generator(seed, "change", transform.name, named, content)
     drawn = draw(change.options, rng)
-    return transform.function(signal, sampling_rate, rng, **drawn), drawn
+    material = {"sounds": sounds or Sounds()} if transform.sounds else {}
+    return transform.function(signal, sampling_rate, rng, **material, **drawn), drawn
+
+
+def kind_of_sounds(change: Change) -> tuple[str, ...]:
+    """Name the kinds of sounds that a change draws from; empty if it draws from none."""
+    option = _lookup(change).sounds
+    value = change.options.get(option, ())
+    values = value if isinstance(value, list | tuple) else [value]
+    return tuple(kind for kind in values if kind in KINDS)
+
+
+def missing(change: Change) -> str:
+    """Say what a change needs and this machine does not have; empty if all is there."""
+    return _lookup(change).missing()
 
 
 def _lookup(change: Change) -> Transform:
@@ -231,9 +272,12 @@ def _try(transform: Transform, drawable: Mapping[str, list]) -> str:
     signal[::2] = 0.5
     first = {name: values[0] for name, values in drawable.items()}
     tries = [first | {name: value} for name, values in drawable.items() for value in values]
+    material = {"sounds": _TRIAL_SOUNDS} if transform.sounds else {}
+    if transform.missing():
+        return ""  # the book says so; the options cannot be tried
     for options in tries or [first]:
         try:
-            transform.function(signal, TRIAL_RATE, np.random.default_rng(0), **options)
+            transform.function(signal, TRIAL_RATE, np.random.default_rng(0), **material, **options)
         except ValueError as error:
             return f"{transform.name}: {error}."
     return ""

@@ -26,6 +26,7 @@ from soundcheck.escaping import heading
 from soundcheck.media import MediaStore
 from soundcheck.output import Output
 from soundcheck.record import failed_notebooks
+from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
 from soundcheck.thresholds import Family
 
@@ -49,6 +50,7 @@ def build(
     families: Sequence[Family],
     corpora: Sequence[Corpus],
     tasks: Mapping[str, Task],
+    sounds: Sounds,
 ) -> list[Problem]:
     """Build the book of a run.
 
@@ -62,8 +64,8 @@ def build(
         The results table.
     suite_root
         Folder of the suite, which may hold pages of its own families.
-    families, corpora, tasks
-        What was tested.
+    families, corpora, tasks, sounds
+        What was tested, and with which noises and impulse responses.
 
     Returns
     -------
@@ -81,6 +83,7 @@ def build(
         families=families,
         corpora=corpora,
         tasks=tasks,
+        sounds=sounds,
     )
     state = output.folder / "book-src.json"
     fingerprint = _fingerprint(source)
@@ -108,6 +111,7 @@ def assemble(
     families: Sequence[Family],
     corpora: Sequence[Corpus],
     tasks: Mapping[str, Task],
+    sounds: Sounds,
 ) -> list[str]:
     """Write all sources of the book; returns the names of its generated pages."""
     record = _without_paths(record, output)
@@ -151,7 +155,8 @@ def assemble(
         )
         signal = methods.sample(output.cache, "full" if full else "small")
     for family in families:
-        cells = methods.cells(family, suite_root, near, signal if family.changes else None, record["seed"])
+        own = signal if family.changes else None
+        cells = methods.cells(family, suite_root, near, own, record["seed"], sounds)
         cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
     names.append(pages.write(source, "all_results", subjects.all_results_cells(results), record))

@@ -7,19 +7,22 @@ from pathlib import Path
 import numpy as np
 
 from soundcheck import resources
-from soundcheck.augment.registry import apply
+from soundcheck.augment.registry import apply, missing
 from soundcheck.book import pages
 from soundcheck.corpora import audio
 from soundcheck.corpora.demo import corpus as demo
 from soundcheck.escaping import heading
 from soundcheck.media import MediaStore
 from soundcheck.report import tables
-from soundcheck.report.html import Html
+from soundcheck.report.html import Html, element, join
+from soundcheck.report.material import material
 from soundcheck.report.players import player, row, settings
-from soundcheck.thresholds import Family
+from soundcheck.sounds.sound import Sounds
+from soundcheck.thresholds import Change, Family
 
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
 LISTENING = "<!-- listening -->"
+MATERIAL = "<!-- sounds -->"
 SAMPLE = "listening"  # stands for the content of the sample sound in draws
 
 
@@ -29,7 +32,9 @@ def sample(cache: Path, size: str) -> np.ndarray:
     return audio.read(min((folder / "audio").rglob("*.wav")))
 
 
-def cells(family: Family, own: Path, media: MediaStore, signal: np.ndarray | None, seed: int) -> list[dict]:
+def cells(
+    family: Family, own: Path, media: MediaStore, signal: np.ndarray | None, seed: int, sounds: Sounds
+) -> list[dict]:
     """Make the page of a family.
 
     Parameters
@@ -44,6 +49,8 @@ def cells(family: Family, own: Path, media: MediaStore, signal: np.ndarray | Non
         Sample sound at 16 kHz; ``None`` if the family changes no signals.
     seed
         The suite's seed.
+    sounds
+        Noises and impulse responses of the suite.
     """
     path = resources.find(f"book/methods/{family.name}.md", own)
     parts: list[dict] = []
@@ -66,7 +73,10 @@ def cells(family: Family, own: Path, media: MediaStore, signal: np.ndarray | Non
         elif line.strip() == LISTENING:
             flush()
             if signal is not None:
-                parts.append(pages.output(_listening(family, media, signal, seed)))
+                parts.append(pages.output(_listening(family, media, signal, seed, sounds)))
+        elif line.strip() == MATERIAL:
+            flush()
+            parts.append(pages.output(material(family, sounds)))
         else:
             words.append(line)
     flush()
@@ -77,14 +87,27 @@ def cells(family: Family, own: Path, media: MediaStore, signal: np.ndarray | Non
     return parts
 
 
-def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int) -> Html:
-    """Play the sample and every changed version of it, made by the transforms that test the models."""
+def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
+    """Play the sample and every changed version of it, made by the transforms that test the models.
+
+    Of a sweep the mildest, the middle and the most severe step are played.
+    """
     shown = [
         player(media, signal, audio.SAMPLING_RATE, "Original", caption="synthetic speech of the demo corpus")
     ]
-    for change in family.changes.values():
-        changed, drawn = apply(change, signal, audio.SAMPLING_RATE, seed=seed, content=SAMPLE)
-        shown.append(
-            player(media, changed, audio.SAMPLING_RATE, change.name, caption=settings(drawn), color="changed")
-        )
-    return row(shown)
+    rows = [
+        row([*shown, *(_changed(change, media, signal, seed, sounds) for change in family.changes.values())])
+    ]
+    for sweep in family.sweeps.values():
+        steps = list(sweep.steps.values())
+        chosen = [steps[0], steps[len(steps) // 2], steps[-1]]
+        played = [_changed(change, media, signal, seed, sounds) for change in chosen]
+        rows.append(row(played, title=f"{sweep.name}, from mild to severe"))
+    return join(rows)
+
+
+def _changed(change: Change, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
+    if problem := missing(change):
+        return element("figure", element("strong", change.name), element("figcaption", problem))
+    changed, drawn = apply(change, signal, audio.SAMPLING_RATE, seed=seed, content=SAMPLE, sounds=sounds)
+    return player(media, changed, audio.SAMPLING_RATE, change.name, caption=settings(drawn), color="changed")

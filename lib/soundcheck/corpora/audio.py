@@ -343,6 +343,8 @@ def read(
     start: float | None = None,
     end: float | None = None,
     sampling_rate: int = SAMPLING_RATE,
+    *,
+    channel: int | None = None,
 ) -> np.ndarray:
     """Read a segment.
 
@@ -354,6 +356,8 @@ def read(
         Seconds; ``None`` or NaN = bound of the file.
     sampling_rate
         Rate of the result in Hz.
+    channel
+        Number of the channel to read, from 0; ``None`` = mean of all.
 
     Returns
     -------
@@ -377,7 +381,10 @@ def read(
             last = round(end * rate) if end is not None and not math.isnan(end) else _UNKNOWN
             if first:
                 sound.seek(first)
-            pieces = [piece.mean(axis=1, dtype=np.float32) for piece in _pieces(sound, last - first)]
+            pieces = [
+                piece.mean(axis=1, dtype=np.float32) if channel is None else piece[:, channel].copy()
+                for piece in _pieces(sound, last - first)
+            ]
     mono = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32)
     if rate != sampling_rate and len(mono):
         mono = audresample.resample(mono, rate, sampling_rate)[0]

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from soundcheck import files
-from soundcheck.corpora import audio, kept, segments
+from soundcheck.corpora import segments
 from soundcheck.corpora.audformat_db import read_database
 from soundcheck.corpora.audio import Facts
 from soundcheck.corpora.demo import corpus as demo
+from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.manifest import read_manifest
 from soundcheck.corpora.segments import Corpus, LeftOut, Parsed, Raw
 from soundcheck.entries import CorpusEntry, Suite
@@ -61,7 +60,15 @@ def load_corpus(
         description = description or demo.DESCRIPTIONS[part]
     raw = _read(entry, suite)
     parsed = segments.parse(raw, entry, suite.tasks)
-    facts = _inspect(raw.root, parsed.table["file"].unique(), suite.audio_limit, cache, jobs, progress, entry)
+    facts = inspect_files(
+        raw.root,
+        parsed.table["file"].unique(),
+        suite.audio_limit,
+        cache / "facts" / f"{files.slug(entry.name)}.json",
+        jobs=jobs,
+        progress=progress,
+        title=f"audio of {entry.name[:20]}",
+    )
     table, left_out = _join(raw, parsed, facts)
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
@@ -83,50 +90,6 @@ def _read(entry: CorpusEntry, suite: Suite) -> Raw:
     if entry.format == "audformat":
         return read_database(entry, suite.tasks)
     return read_manifest(entry, suite.tasks)
-
-
-# Looking at files -------------------------------------------------------------------------------------------
-
-
-def _inspect(
-    root: Path,
-    names: np.ndarray,
-    limit: float,
-    cache: Path,
-    jobs: int,
-    progress: bool,
-    entry: CorpusEntry,
-) -> dict[str, Facts]:
-    """Look at every file once; what is known about the same content is not looked at again."""
-    store = cache / "facts" / f"{files.slug(entry.name)}.json"
-    version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
-    known = {key: Facts(**value) for key, value in kept.read(store, version).items()}
-    hashes = Parallel(n_jobs=jobs, prefer="threads")(delayed(_digest)(root / name) for name in names)
-    todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
-    found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
-        delayed(audio.inspect)(root / name, limit) for name in todo.values()
-    )
-    bar = tqdm(
-        found,
-        total=len(todo),
-        desc=f"audio of {entry.name[:20]}",
-        unit="",
-        disable=None if progress else True,
-    )
-    known |= dict(zip(todo, bar, strict=True))
-    facts = {name: known[content] for name, content in zip(names, hashes, strict=True)}
-    if todo:
-        lasting = [content for content in hashes if not content.startswith("?")]
-        kept.write(store, version, {content: dataclasses.asdict(known[content]) for content in lasting})
-    return facts
-
-
-def _digest(path: Path) -> str:
-    """Hash a file; one that cannot be read gets a name of its own, so that it is looked at each time."""
-    try:
-        return files.digest(path)
-    except OSError:
-        return f"?{path}"
 
 
 # Putting together -------------------------------------------------------------------------------------------

@@ -60,7 +60,12 @@ class Keys:
         common = [VERSION, fingerprint, sorted((task.name, task.kind) for task in tasks), reading_code()]
         self._clean = self._base(common)
         self._changed = [
-            self._base([*common, change.transform, change.options, seed, changing_code()])
+            self._base(
+                [
+                    *(*common, change.transform, change.options, list(change.common), change.material),
+                    *(seed, changing_code()),
+                ]
+            )
             for change in changes
         ]
 
@@ -95,7 +100,8 @@ def reading_code() -> str:
 @functools.cache
 def changing_code() -> str:
     """Digest of the code that changes signals."""
-    return _code(sorted((resources.PACKAGE / "augment").glob("**/*.py")))
+    reading = resources.PACKAGE / "sounds" / "sound.py"
+    return _code([*sorted((resources.PACKAGE / "augment").glob("**/*.py")), reading])
 
 
 def _code(paths: Sequence[Path]) -> str:

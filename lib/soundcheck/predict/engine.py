@@ -28,6 +28,7 @@ from soundcheck.predict.journal import Entry
 from soundcheck.predict.pool import Pool
 from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup, Unit
 from soundcheck.predict.tables import Row, write_predictions
+from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def predict_model(
     *,
     fingerprint: str = "",
     wanted: Wanted | None = None,
+    sounds: Sounds | None = None,
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
@@ -155,6 +157,8 @@ def predict_model(
     wanted
         Gives for a corpus, and each change, which segments anybody wants answers for under this change, bool
         ``(segments,)``; default all.
+    sounds
+        Noises and impulse responses that changes draw from.
 
     Raises
     ------
@@ -169,7 +173,8 @@ def predict_model(
     out, cache = Path(out).absolute(), Path(cache).absolute()
     if kind.needs_audio:
         fingerprint = fingerprint or check_model(entry, suite)
-        prediction = _Prediction(entry, suite, fingerprint, corpora, changes, cache, wanted)
+        plain = _plain_changes(changes, sounds or Sounds())
+        prediction = _Prediction(entry, suite, fingerprint, corpora, plain, cache, wanted, sounds or Sounds())
         log = out / "logs" / f"{files.slug(entry.name)}.log"
         prediction.run(kind, jobs=jobs, progress=progress, log=log)
         report, rows = prediction.report(), prediction.rows()
@@ -191,6 +196,22 @@ def predict_model(
         unknown_classes=_unknown_classes(everything, tasks),
         seconds=round(time.monotonic() - start, 3),
     )
+
+
+def _plain_changes(changes: Mapping[str, Change], sounds: Sounds) -> dict[str, PlainChange]:
+    """Say of each change all that its answers depend on."""
+    from soundcheck.augment.registry import kind_of_sounds  # late: loading all transforms takes half a second
+
+    return {
+        name: PlainChange(
+            change.name,
+            change.transform,
+            dict(change.options),
+            change.common,
+            "|".join(map(sounds.digest, kind_of_sounds(change))),
+        )
+        for name, change in changes.items()
+    }
 
 
 def _look_up(
@@ -264,16 +285,14 @@ class _Prediction:
         suite: Suite,
         fingerprint: str,
         corpora: Sequence[Corpus],
-        changes: Mapping[str, Change],
+        changes: dict[str, PlainChange],
         cache: Path,
         wanted: Wanted | None,
+        sounds: Sounds,
     ) -> None:
         self._entry, self._suite, self._fingerprint, self._cache = entry, suite, fingerprint, cache
         self._tasks = [suite.tasks[name] for name in entry.tasks]
-        self._changes = {
-            name: PlainChange(change.name, change.transform, dict(change.options))
-            for name, change in changes.items()
-        }
+        self._changes, self._sounds = changes, sounds
         self._numbers = {"": None} | {name: number for number, name in enumerate(changes)}
         self._keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
         self._segments = {corpus.name: list(_segments(corpus, list(changes), wanted)) for corpus in corpora}
@@ -330,7 +349,7 @@ class _Prediction:
 
     def _pool(self, store: Cache, log: Path, jobs: int, finished: Callable[[Result], None]) -> Pool:
         changes = tuple(self._changes.values())
-        setup = Setup(self._entry, self._suite, changes, str(store.folder))
+        setup = Setup(self._entry, self._suite, changes, str(store.folder), self._sounds)
         return Pool(setup, jobs=jobs, cache=self._cache, log=log, finished=finished)
 
     def _missing(self) -> Iterator[Item]:

@@ -11,6 +11,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from soundcheck.sounds.sound import Sounds
     from soundcheck.suite import ModelEntry, Suite
 
 READY = "ready"  # the model is loaded
@@ -27,11 +28,16 @@ BY_MODEL, BY_SIGNAL = "model", "signal"  # whose fault a missing answer is
 
 @dataclasses.dataclass(frozen=True)
 class PlainChange:
-    """A change of the signal, as :func:`soundcheck.augment.registry.apply` wants it."""
+    """A change of the signal, as :func:`soundcheck.augment.registry.apply` wants it.
+
+    ``material`` is the digest of the sounds that it draws from.
+    """
 
     name: str
     transform: str
     options: dict[str, Any]
+    common: tuple[str, ...] = ()
+    material: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,12 +91,15 @@ class Setup:
         Numbered by their place.
     folder
         Where its journal goes.
+    sounds
+        Noises and impulse responses that changes draw from.
     """
 
     entry: ModelEntry
     suite: Suite
     changes: tuple[PlainChange, ...]
     folder: str
+    sounds: Sounds
 
 
 @dataclasses.dataclass(frozen=True)

@@ -85,7 +85,12 @@ class Worker:
         change = self._setup.changes[call.change]
         try:
             changed, drawn = registry.apply(
-                change, signal, audio.SAMPLING_RATE, seed=self._setup.suite.seed, content=item.content
+                change,
+                signal,
+                audio.SAMPLING_RATE,
+                seed=self._setup.suite.seed,
+                content=item.content,
+                sounds=self._setup.sounds,
             )
         except Exception as error:
             self._unusable(item, [call], f"the change {change.name} cannot be applied", error)

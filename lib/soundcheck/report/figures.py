@@ -23,17 +23,21 @@ from soundcheck.report.distribution_figures import (
 )
 from soundcheck.report.speaker_figures import averages, ranks
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new, show
+from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import group_difference, intervals, unchanged_overview
+from soundcheck.sample import Sample
 
 __all__ = [
     "averages",
     "class_shares",
     "confusion_matrix",
+    "curves",
     "expected_ranges",
     "group_difference",
     "groups_against_all",
     "intervals",
     "label_distribution",
+    "movement",
     "overlaid",
     "ranks",
     "shift",
@@ -163,6 +167,21 @@ def shift(clean: np.ndarray, changed: np.ndarray, title: str = "") -> Figure:
         lower.set_ylabel("segments")
         lower.legend(fontsize=9)
     return figure
+
+
+def movement(sample: Sample) -> Figure:
+    """Draw how the predictions of a sample move under its change: :func:`shift` or a confusion matrix.
+
+    Parameters
+    ----------
+    sample
+        A sample with a change, or of pairs of recordings.
+    """
+    clean, changed = sample.answers.clean, sample.answers.changed
+    if sample.task.is_regression:
+        return shift(clean, changed, f"{sample.corpus}, {sample.task.name} under {sample.change}")
+    before = sample.base or ("clean" if sample.partner is None else "first condition")
+    return confusion_matrix(clean, changed, sample.task.classes, xlabel=sample.change, ylabel=before)
 
 
 def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, Sequence[str]]) -> Figure:

@@ -13,10 +13,11 @@ import pandas as pd
 from soundcheck.augment.registry import apply
 from soundcheck.comparison import Comparison, Pair
 from soundcheck.corpora.audio import SAMPLING_RATE, read
-from soundcheck.evaluation import Evaluation, Sample
+from soundcheck.evaluation import Evaluation
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, settings
+from soundcheck.sample import Sample
 
 
 def most_moved(evaluation: Evaluation, samples: Sequence[Sample], count: int = 5) -> Html:
@@ -60,31 +61,41 @@ def _movements(sample: Sample) -> list[tuple[float, str, int, Sample]]:
 
 def _pair(evaluation: Evaluation, sample: Sample, position: int) -> Html:
     segment = sample.segments.iloc[position]
-    change = evaluation.change(sample.change)
-    signal = read(sample.root / segment["file"], segment["start"], segment["end"])
-    changed, drawn = apply(change, signal, SAMPLING_RATE, seed=evaluation.seed, content=segment["audio"])
+    partner = segment if sample.partner is None else sample.partner.iloc[position]
     task, answers = sample.task, sample.answers
     before, after = _answer(answers.clean[position]), _answer(answers.changed[position])
+    shown = []
+    if sample.partner is not None:
+        heard = [(segment, "", str(segment["condition"]), before)]
+        heard.append((partner, "", str(partner["condition"]), after))
+    else:
+        heard = [(segment, "", "original", "" if sample.base else before)]
+        heard += [(segment, sample.base, sample.base, before)] if sample.base else []
+        heard.append((segment, sample.change, sample.change, after))
+    for number, (one, change, name, answer) in enumerate(heard):
+        signal, drawn = _heard(evaluation, sample, one, change)
+        words = [f"{task.name} {answer}" if answer else "", settings(drawn) if drawn else ""]
+        color = "changed" if number == len(heard) - 1 else "original"
+        caption = "; ".join(filter(None, words))
+        shown.append(player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color=color))
     title = f"{segment['file']} under {sample.change}: {task.name} {before} → {after}"
-    return row(
-        [
-            player(
-                evaluation.media,
-                signal,
-                SAMPLING_RATE,
-                "original",
-                caption=f"{task.name} {before}",
-            ),
-            player(
-                evaluation.media,
-                changed,
-                SAMPLING_RATE,
-                sample.change,
-                caption=f"{task.name} {after}" + (f"; {settings(drawn)}" if drawn else ""),
-                color="changed",
-            ),
-        ],
-        title=title,
+    return row(shown, title=title)
+
+
+def _heard(
+    evaluation: Evaluation, sample: Sample, segment: pd.Series, change: str
+) -> tuple[np.ndarray, dict[str, object]]:
+    """Give what the model heard, and what was drawn for it."""
+    signal = read(sample.root / segment["file"], segment["start"], segment["end"])
+    if not change:
+        return signal, {}
+    return apply(
+        evaluation.change(change),
+        signal,
+        SAMPLING_RATE,
+        seed=evaluation.seed,
+        content=segment["audio"],
+        sounds=evaluation.sounds,
     )
 
 

@@ -17,7 +17,7 @@ from soundcheck.report.html import Html, element, join
 COLORS = {"original": "#e13b41", "changed": "#3277b4"}
 _SIZE, _DPI = (4.0, 1.4), 90
 _WIDTH, _HEIGHT = round(_SIZE[0] * _DPI), round(_SIZE[1] * _DPI)
-_UNITS = {"frequency": "Hz", "cutoff": "Hz"}
+_UNITS = {"frequency": "Hz", "cutoff": "Hz", "bit_rate": "bit/s"}
 
 
 def player(

@@ -165,10 +165,9 @@ def test_two_builders_share_the_work(tmp_path, monkeypatch):
     def make(folder, *_):
         made.append(folder)
         time.sleep(0.2)
-        folder.mkdir()
+        (folder / "segments.csv").write_text("file\n")
 
     monkeypatch.setattr(corpus, "_make", make)
-    monkeypatch.setattr(corpus, "_complete", lambda folder: folder.is_dir())
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         folders = list(pool.map(lambda _: corpus.build(tmp_path, size="small"), range(4)))
     assert len(made) == 1

@@ -7,8 +7,9 @@ one (cut or missing files) is made again.
 Conventions
 -----------
 Columns: file, speaker, sex, language, accent, split, transcript, arousal, dominance, valence, emotion. The
-dimensions lie between 0 and 1. The part ``texts`` has no accent and no labels but the column sentiment. The
-bytes do not depend on the number of jobs.
+dimensions lie between 0 and 1. The part ``texts`` has no accent and no labels but the column sentiment; the
+part ``recordings`` neither, but the columns item and condition. The bytes do not depend on the number of
+jobs.
 """
 
 from __future__ import annotations
@@ -16,26 +17,28 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import parselmouth
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from soundcheck import seeds
+from soundcheck.corpora import audio
 from soundcheck.corpora.demo import texts
 from soundcheck.corpora.demo.labels import DIMENSIONS, draw
-from soundcheck.corpora.demo.once import exclusive
+from soundcheck.corpora.demo.made import made
+from soundcheck.corpora.demo.recordings import CONDITIONS, ITEMS, record
 from soundcheck.corpora.demo.synthesis import file_name, transcript
-from soundcheck.corpora.demo.voices import READERS, SMALL, SPEAKERS, SPEECH, TEXTS, Speaker
+from soundcheck.corpora.demo.voices import READERS, RECORDINGS, SMALL, SPEAKERS, SPEECH, TEXTS, Speaker
 from soundcheck.errors import SoundcheckError, refuse
 from soundcheck.escaping import quoted
-from soundcheck.files import TEMPORARY, OutputError, digest, write_text
+from soundcheck.files import digest, write_text
 
 DESCRIPTIONS = {
     SPEECH: (
@@ -60,11 +63,16 @@ DESCRIPTIONS = {
         "and synthesiser between languages. The translations are ours. The corpus shows that the tests "
         "work; it cannot show how a model does on people."
     ),
+    RECORDINGS: (
+        "All speech of this corpus is synthetic, and so are its recordings: segments of the demo corpus as a "
+        "headset, a boundary microphone on a table and a mobile phone would record them at the same time. "
+        "Room, filters, compression and noise are computed. The corpus shows that the tests of recording "
+        "conditions work; it cannot show how a model does with real microphones."
+    ),
 }
 
 COUNTS = {"full": {"train": 36, "test": 36}, "small": {"train": 24, "test": 16}}  # segments a speaker
 TABLE = "segments.csv"
-MARK = "complete.json"
 
 
 class SynthesisError(SoundcheckError):
@@ -81,10 +89,10 @@ def build(
     cache
         Folder that keeps it.
     size
-        ``"full"`` (1160 test and 432 training segments, or 288 texts) or ``"small"`` (64, 96 or 36;
-        for quick tests).
+        ``"full"`` (1160 test and 432 training segments, or 288 texts, or 1020 recordings) or ``"small"``
+        (64, 96, 36 or 60; for quick tests).
     part
-        ``"speech"`` or ``"texts"``.
+        ``"speech"``, ``"texts"`` or ``"recordings"``.
     jobs
         Speakers that are made at the same time.
     progress
@@ -107,21 +115,13 @@ def build(
     if size not in COUNTS:
         raise refuse(f"demo corpus, size {quoted(size)}", "there is no such size", "Allowed: full, small")
     if part not in DESCRIPTIONS:
-        raise refuse(f"demo corpus, part {quoted(part)}", "there is no such part", "Allowed: speech, texts")
+        allowed = f"Allowed: {', '.join(DESCRIPTIONS)}"
+        raise refuse(f"demo corpus, part {quoted(part)}", "there is no such part", allowed)
     folder = Path(cache) / f"demo-{fingerprint(size, part)}"
-    try:
-        if not _complete(folder):
-            with exclusive(folder) as alone:
-                if not _complete(folder):
-                    if alone:
-                        _sweep(folder)
-                    _make(folder, size, part, jobs, progress)
-    except OSError as error:
-        raise OutputError(
-            f"Cannot write the demo corpus to {folder.parent.name}: {error.strerror or error}. "
-            "Make space or choose another --out, then run again to go on."
-        ) from error
-    return folder
+    speech = None
+    if part == RECORDINGS:
+        speech = build(cache, size=size, jobs=jobs, progress=progress)
+    return made(folder, lambda draft: _make(draft, size, part, speech, jobs, progress), "the demo corpus")
 
 
 def fingerprint(size: str = "full", part: str = SPEECH) -> str:
@@ -141,6 +141,8 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
     pandas.DataFrame
         One row a segment, ordered by file.
     """
+    if part == RECORDINGS:
+        return _recordings(size)
     rows = []
     for speaker, count in _speakers(size, part):
         for number in range(count):
@@ -169,40 +171,62 @@ def _speakers(size: str, part: str) -> list[tuple[Speaker, int]]:
     return [(speaker, speaker.segments or COUNTS[size][speaker.split]) for speaker in chosen]
 
 
-def _make(folder: Path, size: str, part: str, jobs: int, progress: bool) -> None:
-    draft = Path(tempfile.mkdtemp(prefix=_part_prefix(folder), dir=folder.parent))
-    try:
-        speakers = _speakers(size, part)
-        for speaker, _ in speakers:
-            (draft / file_name(speaker, 0)).parent.mkdir(parents=True)
-        # Threads only wait here; the work happens in the processes that they start.
-        running = Parallel(n_jobs=max(1, jobs), backend="threading", return_as="generator")(
-            delayed(_synthesise)(draft, speaker, count) for speaker, count in speakers
-        )
-        for _ in tqdm(running, total=len(speakers), desc="Demo speakers", disable=None if progress else True):
-            pass
-        segments = table(size, part)
-        write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
-        sizes = {name: os.stat(draft / name).st_size for name in segments["file"]}
-        write_text(draft / MARK, json.dumps({"table": digest(draft / TABLE), "bytes": sizes}))
-        draft.chmod(0o755)
-        if folder.is_dir() and not folder.is_symlink():  # incomplete, somebody cut or removed files
-            shutil.rmtree(folder)
-        elif folder.exists() or folder.is_symlink():
-            folder.unlink()
-        os.replace(draft, folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+def _recordings(size: str) -> pd.DataFrame:
+    speech = table(size)
+    speech = speech[speech["split"] == "test"].groupby("speaker", sort=False).head(ITEMS)
+    rows = []
+    for segment in speech.itertuples():
+        item = Path(segment.file).stem
+        for condition in CONDITIONS:
+            file = f"audio/{segment.speaker}/{item}_{condition}.wav"
+            known = {name: getattr(segment, name) for name in ("speaker", "sex", "language", "split")}
+            rows.append({"file": file, **known, "transcript": segment.transcript, "item": item})
+            rows[-1]["condition"] = condition
+    return pd.DataFrame(rows)
 
 
-def _part_prefix(folder: Path) -> str:
-    return f"{TEMPORARY}{folder.name}-"
+def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, progress: bool) -> None:
+    if part == RECORDINGS:
+        for row in _recordings(size).itertuples():
+            said = audio.read(speech / "audio" / row.speaker / f"{row.item}.wav")
+            (draft / row.file).parent.mkdir(parents=True, exist_ok=True)
+            heard = record(said, row.condition, row.speaker, row.item)
+            audio.write(draft / row.file, heard.astype(np.float32), audio.SAMPLING_RATE)
+    else:
+        write_speakers(draft, _speakers(size, part), jobs, progress, "Demo speakers")
+    segments = table(size, part)
+    write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what builds of this corpus left that were killed."""
-    for part in folder.parent.glob(f"{_part_prefix(folder)}*"):
-        shutil.rmtree(part, ignore_errors=True)
+def write_speakers(
+    folder: Path, speakers: Sequence[tuple[Speaker, int]], jobs: int, progress: bool, title: str
+) -> None:
+    """Write the first segments of some speakers below a folder.
+
+    Parameters
+    ----------
+    folder
+        An existing folder.
+    speakers
+        Each with the number of segments.
+    jobs
+        Speakers that are made at the same time.
+    progress, title
+        Whether to show a progress bar, and what it says.
+
+    Raises
+    ------
+    SynthesisError
+        If the synthesiser fails.
+    """
+    for speaker, _ in speakers:
+        (folder / file_name(speaker, 0)).parent.mkdir(parents=True)
+    # Threads only wait here; the work happens in the processes that they start.
+    running = Parallel(n_jobs=max(1, jobs), backend="threading", return_as="generator")(
+        delayed(_synthesise)(folder, speaker, count) for speaker, count in speakers
+    )
+    for _ in tqdm(running, total=len(speakers), desc=title, disable=None if progress else True):
+        pass
 
 
 def _synthesise(folder: Path, speaker: Speaker, count: int) -> None:
@@ -221,13 +245,3 @@ def _synthesise(folder: Path, speaker: Speaker, count: int) -> None:
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         raise SynthesisError(f"Demo corpus, speaker {speaker.name}: the synthesis failed: {reason}")
-
-
-def _complete(folder: Path) -> bool:
-    """Tell whether all files are there with their sizes, and the table unchanged."""
-    try:
-        mark = json.loads((folder / MARK).read_text("utf-8"))
-        sizes_fit = all(os.stat(folder / name).st_size == size for name, size in mark["bytes"].items())
-        return sizes_fit and digest(folder / TABLE) == mark["table"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 
-SPEECH, TEXTS = "speech", "texts"
+SPEECH, TEXTS, RECORDINGS = "speech", "texts", "recordings"
 AMERICA = "English (America)"
 BRITAIN = "English (Great Britain)"
 RECEIVED = "English (Received Pronunciation)"

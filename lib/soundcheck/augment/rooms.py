@@ -1,0 +1,78 @@
+"""Transforms that put the signal into a room: convolution with an impulse response.
+
+Conventions
+-----------
+An impulse response is used as it is: its direct path is not moved to the beginning, so the result is delayed
+as the recording would be.
+
+Public names: the transform :func:`reverberation`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import scipy.signal
+
+from soundcheck.augment.base import transform
+from soundcheck.augment.level import peak
+from soundcheck.sounds.sound import Sounds
+
+
+@transform(
+    source="Derington et al. (2023), arXiv:2312.06270, robustness against simulated recording conditions",
+    level="Scaled to a peak of 1, the base as well as what is compared with it.",
+    sounds="responses",
+)
+def reverberation(
+    signal: np.ndarray,
+    sampling_rate: int,
+    rng: np.random.Generator,
+    *,
+    sounds: Sounds,
+    responses: Literal["positions", "rooms"],
+    role: Literal["base", "other"],
+) -> np.ndarray:
+    """Let the speech sound as in a room, at a position of the microphone.
+
+    The signal is convolved with a random impulse response of the wanted role; the first samples, as many as
+    the signal has, are kept and scaled to a peak of 1.
+
+    Parameters
+    ----------
+    signal
+        float32, shape ``(samples,)``.
+    sampling_rate
+        In Hz.
+    rng
+        Draws the impulse response.
+    sounds
+        Impulse responses; of several channels the first is used, other rates are resampled.
+    responses
+        Kind of impulse responses.
+    role
+        Those that others are compared with, or the others.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape ``(samples,)``, peak 1; silent if the signal is.
+
+    Raises
+    ------
+    ValueError
+        If there are no such impulse responses, or the one that was drawn is silent before its direct path
+        could be heard.
+    """
+    known = sounds.of(responses, role)
+    response = known[int(rng.integers(len(known)))]
+    convolved = scipy.signal.oaconvolve(signal, response.read(sampling_rate).astype(np.float64))[
+        : signal.size
+    ]
+    highest = peak(convolved)
+    if peak(signal) == 0:
+        return signal
+    if highest == 0:
+        raise ValueError(f"nothing is heard through the impulse response {response.name}")
+    return convolved / highest

@@ -1,0 +1,73 @@
+"""Looks at many audio files at once and remembers by their content what they are.
+
+Public: :func:`inspect_files`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from soundcheck import files
+from soundcheck.corpora import audio, kept
+from soundcheck.corpora.audio import Facts
+
+
+def inspect_files(
+    root: Path,
+    names: Sequence[str],
+    limit: float,
+    store: Path,
+    *,
+    jobs: int = 1,
+    progress: bool = False,
+    title: str = "",
+) -> dict[str, Facts]:
+    """Look at every file once; what is known about the same content is not looked at again.
+
+    Parameters
+    ----------
+    root
+        Folder that the names are relative to.
+    names
+        Different names of files.
+    limit
+        Seconds of the longest file that is read.
+    store
+        File that keeps what is known.
+    jobs
+        Processes.
+    progress, title
+        Whether to show a progress bar on a terminal, and what it says.
+
+    Returns
+    -------
+    dict of str to Facts
+        Facts of each name.
+    """
+    version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
+    known = {key: Facts(**value) for key, value in kept.read(store, version).items()}
+    hashes = Parallel(n_jobs=jobs, prefer="threads")(delayed(_digest)(root / name) for name in names)
+    todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
+    found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
+        delayed(audio.inspect)(root / name, limit) for name in todo.values()
+    )
+    bar = tqdm(found, total=len(todo), desc=title, unit="", disable=None if progress else True)
+    known |= dict(zip(todo, bar, strict=True))
+    facts = {name: known[content] for name, content in zip(names, hashes, strict=True)}
+    if todo:
+        lasting = [content for content in hashes if not content.startswith("?")]
+        kept.write(store, version, {content: dataclasses.asdict(known[content]) for content in lasting})
+    return facts
+
+
+def _digest(path: Path) -> str:
+    """Hash a file; one that cannot be read gets a name of its own, so that it is looked at each time."""
+    try:
+        return files.digest(path)
+    except OSError:
+        return f"?{path}"

@@ -1,0 +1,85 @@
+"""Figures and tables of a change from mild to severe.
+
+Public: :func:`curves`, :func:`curve_table`.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from soundcheck.report.html import Html
+from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+from soundcheck.report.tables import number, table
+
+_COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9")  # Okabe and Ito
+_MARKS = ("o", "s", "^", "v", "D", "P")
+MOST_PANELS = 6
+
+
+def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, float] = (0, 1)) -> Figure:
+    """Draw a value against the severity of a change, a line with its 95 % band for each task.
+
+    Parameters
+    ----------
+    frame
+        Rows with ``corpus, task, step, value, low, high, reference``, steps from mild to severe; a panel for
+        each corpus (the first 6). Thin dotted lines are the random reference model.
+    xlabel, ylabel
+        What the steps are, and what the value is.
+    limits
+        Of the values; the axis reaches farther if they do.
+    """
+    corpora = list(dict.fromkeys(frame["corpus"]))[:MOST_PANELS]
+    with look():
+        figure, panels = new(7.5, 0.5 + 3.0 * max(1, len(corpora)), max(1, len(corpora)), sharex=True)
+        for axes, corpus in zip(panels, corpora, strict=False):
+            own = frame[frame["corpus"] == corpus]
+            steps = list(dict.fromkeys(own["step"]))
+            place = {step: n for n, step in enumerate(steps)}
+            for n, (task, line) in enumerate(own.groupby("task", sort=False)):
+                color, x = _COLORS[n % len(_COLORS)], line["step"].map(place)
+                axes.fill_between(x, line["low"], line["high"], color=color, alpha=0.2, lw=0)
+                axes.plot(
+                    x, line["value"], color=color, marker=_MARKS[n % len(_MARKS)], label=label(task, 20)
+                )
+                axes.plot(x, line["reference"], color=color, linestyle=":", linewidth=1)
+            slanted = {"rotation": 35, "ha": "right"} if any(len(step) > 5 for step in steps) else {}
+            axes.set_xticks(range(len(steps)), [label(step, 20) for step in steps], **slanted)
+            low, high = min(limits[0], own["low"].min()), max(limits[1], own["high"].max())
+            axes.set_ylim(low - 0.03, high + 0.03)
+            axes.set_ylabel(label(ylabel, 40))
+            if len(corpora) > 1:
+                axes.set_title(label(corpus), loc="left", fontweight="bold")
+        panels[-1].set_xlabel(f"{label(xlabel, 60)}  (mild → severe)")
+        panels[0].plot([], [], color=GREY, linestyle=":", linewidth=1, label="random model")
+        panels[0].legend(loc="best", fontsize=9)
+    return figure
+
+
+def curve_table(frame: pd.DataFrame, step: str) -> Html:
+    """Give the numbers of a curve: a row a step, a column a task, each with its interval.
+
+    Parameters
+    ----------
+    frame
+        As for :func:`curves`.
+    step
+        What the steps are.
+    """
+    tasks = list(dict.fromkeys(frame["task"]))
+    several = frame["corpus"].nunique() > 1
+    rows = []
+    for (corpus, value), own in frame.groupby(["corpus", "step"], sort=False):
+        cells = {row.task: _cell(row) for row in own.itertuples()}
+        company = f"{own['segments'].max()} in {own['blocks'].max()} blocks"
+        shown = [*([corpus] if several else []), value, *(cells.get(task, "") for task in tasks)]
+        rows.append([*shown, company])
+    columns = [*(["Corpus"] if several else []), step, *tasks, "Segments"]
+    return table(rows, columns, sortable=False)
+
+
+def _cell(row: object) -> str:
+    if pd.isna(row.low):
+        return number(row.value)
+    return f"{number(row.value)} [{number(row.low)}, {number(row.high)}]"

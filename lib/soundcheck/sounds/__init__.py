@@ -1,0 +1,1 @@
+"""Sound material that transforms work with: noises, and impulse responses of rooms."""

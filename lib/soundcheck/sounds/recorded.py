@@ -1,0 +1,218 @@
+"""Sounds that a suite brings: folders of recordings, audformat databases, the layouts of known collections.
+
+Conventions
+-----------
+- A folder with ``db.yaml`` is an audformat database, of which ``where`` may choose segments by the value of a
+  column; any other folder is searched for audio files, folders in it as well.
+- A folder given as ``noise`` holds a folder for each kind, by our names or by those of MUSAN
+  :cite:`snyder2015`: ``speech`` for babble, ``noise`` for environmental sounds, ``music``.
+- Files that cannot be used are listed; a kind of which nothing is left is refused.
+
+Public: :func:`read_sounds`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from soundcheck import files
+from soundcheck.corpora.audformat_db import read_database
+from soundcheck.corpora.audio import Facts
+from soundcheck.corpora.inspection import inspect_files
+from soundcheck.corpora.segments import parse
+from soundcheck.entries import CorpusEntry, SoundEntry, public_path
+from soundcheck.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.escaping import quoted
+from soundcheck.sounds import responses
+from soundcheck.sounds.sound import BASE, OTHER, Sound, SoundSet
+from soundcheck.suite import NOISE_KINDS, RESPONSE_KINDS
+
+SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc")
+HEADER = "db.yaml"
+FOLDERS = {  # kind: what its folder may be called in a collection
+    "babble": ("babble", "speech"),
+    "coughing": ("coughing", "cough", "coughs"),
+    "environmental": ("environmental", "environment", "noise"),
+    "music": ("music",),
+    "sneezing": ("sneezing", "sneeze", "sneezes"),
+}
+SHORTEST = 0.01  # seconds of a segment that can be heard
+
+
+def read_sounds(
+    entries: Mapping[str, SoundEntry], limit: float, cache: Path, *, jobs: int = 1, progress: bool = False
+) -> dict[str, SoundSet]:
+    """Read the recordings that a suite names.
+
+    Parameters
+    ----------
+    entries
+        By kind, or ``"noise"`` for a collection; a kind of its own comes before the collection.
+    limit
+        Seconds of the longest file that is read.
+    cache
+        Folder that keeps what is known about files.
+    jobs, progress
+        Processes; whether to show progress bars.
+
+    Returns
+    -------
+    dict of str to SoundSet
+        Kind -> sounds, of the kinds that there are recordings for.
+
+    Raises
+    ------
+    InputError
+        If a folder holds nothing that can be used; holds the problems of all.
+    """
+    problems = Problems()
+    named = {kind: entry for kind, entry in entries.items() if kind != "noise"}
+    if "noise" in entries:
+        try:
+            named = _kinds(entries["noise"]) | named
+        except InputError as error:
+            problems.extend(error)
+    found = {}
+    for kind, entry in sorted(named.items()):
+        try:
+            found[kind] = _read(kind, entry, limit, cache, jobs, progress)
+        except InputError as error:
+            problems.extend(error)
+    problems.raise_if_any()
+    return found
+
+
+def _kinds(entry: SoundEntry) -> dict[str, SoundEntry]:
+    """Find the folders of a collection."""
+    there = {path.name.lower(): path for path in sorted(entry.path.iterdir()) if path.is_dir()}
+    kinds = {}
+    for kind in NOISE_KINDS:
+        for name in FOLDERS[kind]:
+            if name in there and kind not in kinds:
+                shown = f"{entry.shown_path.rstrip('/')}/{there[name].name}"
+                kinds[kind] = SoundEntry(kind, there[name], shown)
+    if not kinds:
+        known = ", ".join(name for names in FOLDERS.values() for name in names)
+        what = f"{quoted(entry.shown_path)} has no folder for any kind of noise"
+        raise refuse("sounds.noise", what, f"Known are {known}; or name each kind by itself")
+    return kinds
+
+
+@dataclasses.dataclass(frozen=True)
+class _Place:
+    """Where a sound is: a file, perhaps a part of it."""
+
+    file: str
+    start: float = 0.0
+    end: float = float("inf")
+
+
+def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, progress: bool) -> SoundSet:
+    where = f"sounds.{kind}"
+    database = (entry.path / HEADER).is_file()
+    if entry.where and not database:
+        raise refuse(f"{where}.where", "only audformat databases have columns", "Name the folder itself")
+    places = _of_database(entry) if database else [_Place(name) for name in _audio_files(entry.path)]
+    if not places:
+        what = f"there is no audio file in {quoted(entry.shown_path)}"
+        raise refuse(where, what, f"Put recordings there: {', '.join(SUFFIXES[:5])}")
+    names = list(dict.fromkeys(place.file for place in places))
+    store = cache / "facts" / f"sounds-{kind}-{files.digest(str(entry.path))[:10]}.json"
+    facts = inspect_files(
+        entry.path, names, limit, store, jobs=jobs, progress=progress, title=f"sounds: {kind}"
+    )
+    roles = _roles(kind, entry, names) if kind in RESPONSE_KINDS else dict.fromkeys(names, "")
+    usable, left_out = [], []
+    for place in places:
+        fact = facts[place.file]
+        problem = fact.problem
+        if not problem and place.file in roles:
+            sound = _sound(kind, entry, place, fact, roles[place.file])
+            if sound.duration >= SHORTEST:
+                usable.append(sound)
+                continue
+            problem = "the segment is too short"
+        if problem:
+            left_out.append((place.file, problem))
+    _check(where, kind, usable, left_out)
+    usable.sort(key=lambda sound: (sound.name, sound.start))
+    source = f"recordings of the suite, {public_path(entry.shown_path)}"
+    return SoundSet(kind, tuple(usable), source, False, tuple(dict.fromkeys(left_out)))
+
+
+def _sound(kind: str, entry: SoundEntry, place: _Place, fact: Facts, role: str) -> Sound:
+    end = min(place.end, fact.duration)
+    return Sound(
+        place.file,
+        entry.path / place.file,
+        duration=end - place.start,
+        digest=files.digest(f"{fact.digest}|{place.start!r}|{end!r}"),
+        start=place.start,
+        channel=0 if kind in RESPONSE_KINDS else None,
+        role=role,
+    )
+
+
+def _check(where: str, kind: str, usable: list[Sound], left_out: list[tuple[str, str]]) -> None:
+    if not usable:
+        reasons = "; ".join(f"{quoted(name)}: {reason}" for name, reason in left_out[:3])
+        raise refuse(where, f"no recording can be used ({reasons})", "Check the files")
+    if kind in RESPONSE_KINDS:
+        there = {sound.role for sound in usable}
+        if OTHER not in there:
+            raise refuse(where, "there is nothing to compare the base with", "Add other impulse responses")
+        if BASE not in there:
+            raise refuse(where, "no usable impulse response belongs to the base", "Check its files")
+
+
+def _roles(kind: str, entry: SoundEntry, names: list[str]) -> dict[str, str]:
+    """Say which impulse responses are the base and which are compared with it."""
+    where = f"sounds.{kind}"
+    found = responses.labels(entry.path, where, names)
+    wanted = entry.base or responses.BASES[kind]
+    known = sorted(set(found.values()))
+    base = next((label for label in known if label.casefold() == wanted.casefold()), None)
+    if base is None:
+        what = f"no impulse response is called {quoted(wanted)}"
+        raise refuse(f"{where}.base", what, did_you_mean(wanted, known))
+    return {name: BASE if label == base else OTHER for name, label in found.items()}
+
+
+def _audio_files(folder: Path) -> list[str]:
+    """List the audio files below a folder, but not hidden ones, nor those behind links of folders."""
+    found = []
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder)
+        if path.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in name.parts):
+            if not path.is_dir():
+                found.append(name.as_posix())
+    return sorted(found)
+
+
+def _of_database(entry: SoundEntry) -> list[_Place]:
+    """List the segments of an audformat database, those with a wanted value of a column."""
+    columns = {"item": next(iter(entry.where))} if entry.where else {}
+    corpus = CorpusEntry(
+        f"sounds.{entry.kind}",
+        "audformat",
+        entry.path,
+        entry.shown_path,
+        columns=columns,
+        split="all",
+        blocks="file",
+    )
+    table = parse(read_database(corpus, {}), corpus, {}).table
+    for column, value in entry.where.items():
+        known = sorted(set(table["item"].dropna()))
+        table = table[table["item"] == value]
+        if table.empty:
+            what = f"no segment has {quoted(value)} in column {quoted(column)}"
+            raise refuse(f"sounds.{entry.kind}.where", what, did_you_mean(value, known))
+    start = table["start"].fillna(0.0).to_numpy(dtype=np.float64)
+    end = table["end"].fillna(np.inf).to_numpy(dtype=np.float64)
+    places = zip(table["file"], start, end, strict=True)
+    return [_Place(file, float(first), float(last)) for file, first, last in places]

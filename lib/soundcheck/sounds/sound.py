@@ -1,0 +1,231 @@
+"""The sounds that transforms may draw from, by kind.
+
+Conventions
+-----------
+- Noises are mono, the mean of their channels; of an impulse response the first channel is used.
+- A sound is known by its content: the order of a kind is that of the sounds' names, its digest that of their
+  contents.
+- Reading gives float32 ``(samples,)`` at the wanted rate, never normalised.
+
+Public: :data:`KINDS`, :class:`Sound`, :class:`SoundSet`, :class:`Sounds`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import audresample
+import numpy as np
+
+from soundcheck import files
+from soundcheck.corpora import audio
+from soundcheck.suite import NOISE_KINDS, RESPONSE_KINDS
+
+KINDS = (*NOISE_KINDS, *RESPONSE_KINDS)
+BASE, OTHER = "base", "other"  # roles of impulse responses: what is compared with what
+
+WHOLE = 30.0  # seconds; longer sounds are not kept in memory, only what is needed of them is read
+_KEPT = 48  # sounds that a process keeps in memory
+
+
+@dataclasses.dataclass(frozen=True)
+class Sound:
+    """One sound.
+
+    Parameters
+    ----------
+    name
+        What it is called, relative to its folder.
+    path
+        Its file, absolute.
+    duration
+        In seconds.
+    digest
+        Of its content.
+    start
+        Where it begins in its file, in seconds.
+    channel
+        Number of the channel; ``None`` = mean of all.
+    role
+        Impulse responses: ``"base"`` or ``"other"``.
+    signal, sampling_rate
+        The sound itself, if it has no file.
+    """
+
+    name: str
+    path: Path = Path()
+    duration: float = 0.0
+    digest: str = ""
+    start: float = 0.0
+    channel: int | None = None
+    role: str = ""
+    signal: np.ndarray | None = dataclasses.field(default=None, compare=False, repr=False)
+    sampling_rate: int = audio.SAMPLING_RATE
+
+    @classmethod
+    def of(
+        cls, name: str, signal: np.ndarray, sampling_rate: int = audio.SAMPLING_RATE, *, role: str = ""
+    ) -> Sound:
+        """Make a sound of a signal, shape ``(samples,)``."""
+        signal = np.ascontiguousarray(signal, dtype=np.float32)
+        return cls(
+            name,
+            duration=len(signal) / sampling_rate,
+            digest=files.digest(signal.tobytes()),
+            role=role,
+            signal=signal,
+            sampling_rate=sampling_rate,
+        )
+
+    def read(self, sampling_rate: int) -> np.ndarray:
+        """Read all of it.
+
+        Raises
+        ------
+        ValueError
+            If the file vanished or changed meanwhile.
+        """
+        if self.signal is None:
+            return _read(self.path, self.start, self.start + self.duration, self.channel, sampling_rate)
+        if self.sampling_rate == sampling_rate:
+            return self.signal
+        return audresample.resample(self.signal, self.sampling_rate, sampling_rate)[0]
+
+    def samples(self, sampling_rate: int) -> int:
+        """Count its samples at a rate."""
+        if self.signal is not None or self.duration <= WHOLE:
+            return len(self.read(sampling_rate))
+        return max(1, int(self.duration * sampling_rate))
+
+    def part(self, first: int, count: int, sampling_rate: int) -> np.ndarray:
+        """Read ``count`` samples from sample ``first`` on; after its end it begins again."""
+        if self.signal is not None or self.duration <= WHOLE:
+            whole = self.read(sampling_rate)
+            return np.take(whole, np.arange(first, first + count), mode="wrap")
+        total = self.samples(sampling_rate)
+        pieces = []
+        while count > 0:
+            first %= total
+            some = min(count, total - first)
+            start = self.start + first / sampling_rate
+            piece = _load(self.path, start, start + some / sampling_rate, self.channel, sampling_rate)
+            pieces.append(np.pad(piece[:some], (0, some - len(piece[:some]))))
+            first, count = first + some, count - some
+        return np.concatenate(pieces)
+
+
+def _load(path: Path, start: float, end: float, channel: int | None, sampling_rate: int) -> np.ndarray:
+    try:
+        return audio.read(path, start, end, sampling_rate, channel=channel)
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"the sound {path.name} can no longer be read") from error
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _read(path: Path, start: float, end: float, channel: int | None, sampling_rate: int) -> np.ndarray:
+    signal = _load(path, start, end, channel, sampling_rate)
+    signal.flags.writeable = False  # shared by all callers
+    return signal
+
+
+@dataclasses.dataclass(frozen=True)
+class SoundSet:
+    """All sounds of a kind.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`KINDS`.
+    sounds
+        At least one, in the order of their names.
+    source
+        Where they come from, a sentence for the book.
+    synthetic
+        Whether they are made by computation.
+    left_out
+        Name and reason of each file that cannot be used.
+    """
+
+    kind: str
+    sounds: tuple[Sound, ...]
+    source: str = ""
+    synthetic: bool = False
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Digest of what can be drawn."""
+        return files.digest(json.dumps([[sound.digest, sound.role] for sound in self.sounds]))
+
+    @property
+    def duration(self) -> float:
+        """Duration of all sounds together, in seconds."""
+        return sum(sound.duration for sound in self.sounds)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sounds:
+    """The sound material of a suite.
+
+    Parameters
+    ----------
+    sets
+        Kind -> its sounds.
+    """
+
+    sets: Mapping[str, SoundSet] = dataclasses.field(default_factory=dict)
+
+    def __contains__(self, kind: str) -> bool:
+        return kind in self.sets
+
+    def of(self, kind: str, role: str = "") -> tuple[Sound, ...]:
+        """Give the sounds of a kind, of impulse responses those with a role.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        found = self.sets[kind].sounds if kind in self.sets else ()
+        found = tuple(sound for sound in found if not role or sound.role == role)
+        if not found:
+            raise ValueError(f"there are no sounds of the kind {' '.join(filter(None, (role, kind)))}")
+        return found
+
+    def digest(self, kind: str) -> str:
+        """Digest of what can be drawn of a kind; empty if it is none of ours."""
+        return self.sets[kind].digest if kind in self.sets else ""
+
+    def write(self, path: Path) -> None:
+        """Write a list of the sounds, from which :meth:`load` finds them again."""
+        content = [
+            {
+                **{key: getattr(group, key) for key in ("kind", "source", "synthetic", "left_out")},
+                "sounds": [
+                    {
+                        "path": str(sound.path),
+                        **{
+                            key: getattr(sound, key)
+                            for key in ("name", "duration", "digest", "start", "channel", "role")
+                        },
+                    }
+                    for sound in group.sounds
+                ],
+            }
+            for group in self.sets.values()
+        ]
+        files.write_text(path, json.dumps(content))
+
+    @classmethod
+    def load(cls, path: Path) -> Sounds:
+        """Read what :meth:`write` wrote."""
+        sets = {}
+        for entry in json.loads(path.read_text(encoding="utf-8")):
+            sounds = tuple(Sound(**{**sound, "path": Path(sound["path"])}) for sound in entry.pop("sounds"))
+            left_out = tuple((name, reason) for name, reason in entry.pop("left_out"))
+            sets[entry["kind"]] = SoundSet(sounds=sounds, left_out=left_out, **entry)
+        return cls(sets)

@@ -1,0 +1,1 @@
+"""Sound material made by computation, for suites that name no recordings."""
