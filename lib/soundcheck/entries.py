@@ -126,6 +126,8 @@ class ModelEntry:
         For people.
     time_limit
         Seconds that a call may take.
+    families
+        Names of the families that test it; empty = all that fit.
     options
         What only one kind knows.
     """
@@ -139,7 +141,12 @@ class ModelEntry:
     description: str = ""
     license: str = ""
     time_limit: float = 30.0
+    families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def is_for(self, family: str) -> bool:
+        """Say whether a family tests the model."""
+        return not self.families or family in self.families
 
 
 @dataclasses.dataclass(frozen=True)

@@ -157,7 +157,8 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     reports = {}
     for entry in suite.models.values():
         asked = planning.tasks_of(suite, entry)
-        changes = planning.changes_of(tested, asked) if planning.answers_changes(entry) else {}
+        families = [family for family in tested if entry.is_for(family.name)]
+        changes = planning.changes_of(families, asked) if planning.answers_changes(entry) else {}
         reports[entry.name] = predict_model(
             entry,
             suite,
@@ -168,7 +169,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             jobs=jobs,
             progress=True,
             fingerprint=fingerprints[entry.name],
-            wanted=functools.partial(planning.wanted, tested, asked, suite.seed),
+            wanted=functools.partial(planning.wanted, families, asked, suite.seed),
             sounds=sounds,
         )
     output.prune(output.predictions, {files.slug(name) for name in suite.models})

@@ -113,7 +113,7 @@ def family_jobs(
         for family in families:
             tasks = applicable(family, tasks_of(suite, entry))
             views = _views(entry.name, looked_at(family, corpora), output)
-            if not tasks or not views:
+            if not tasks or not views or not entry.is_for(family.name):
                 continue
             description = {
                 "model": entry.name,

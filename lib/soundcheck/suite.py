@@ -47,8 +47,8 @@ _TAKEN = (
     CLASSIFICATION,
 )
 
-_COMMON_KEYS = ("format", "title", "description", "families")
-_TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "synthetic", "base_condition")
+_COMMON_KEYS = ("format", "title", "description", "families", "base_condition")
+_TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "synthetic")
 CORPUS_FORMATS = {  # format: keys that it takes
     "demo": (*_COMMON_KEYS, "size", "part"),
     "csv": (*_TABLE_KEYS, "root"),
@@ -107,6 +107,7 @@ class _Corpus(schema.Section):
 class _Model(schema.Section):
     tasks: schema.Texts | None = None
     batch: schema.whole(1, 1024) | None = None
+    families: schema.Texts = []
     description: schema.Prose = ""
     license: schema.Text = ""
     time_limit: schema.number(0, 604_800, positive=True) | None = None
@@ -460,6 +461,9 @@ class _Reader:
         if len(given) != 1:
             return None
         kind = given[0]
+        if model is not None:
+            families = resources.names("thresholds", ".yml", own=self.root)
+            self.known_names((*path, "families"), model.families, families, "family")
         target = schema.attempt(self.document, (*path, kind), self.problems, schema.parse_text, value[kind])
         if target is None or model is None:
             return None
@@ -471,6 +475,7 @@ class _Reader:
             tasks=self.read_model_tasks(path, kind, target, model.tasks, default),
             path=place,
             batch=model.batch,
+            families=tuple(model.families),
             description=model.description,
             license=model.license,
             time_limit=model.time_limit or self.limits.model_seconds,

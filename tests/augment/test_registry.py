@@ -16,8 +16,26 @@ from hypothesis.extra import numpy as hnp
 from soundcheck.augment import level, registry
 from soundcheck.augment.base import transform
 from soundcheck.errors import InputError
+from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 
 RATE = 16000
+
+
+def small_sounds() -> Sounds:
+    """Three short sounds of each kind, the first of them a base."""
+    rng = np.random.default_rng(0)
+    return Sounds(
+        {
+            kind: SoundSet(
+                kind,
+                tuple(
+                    Sound.of(f"{kind} {n}", rng.uniform(-0.5, 0.5, 30 * (n + 1)), role=OTHER if n else BASE)
+                    for n in range(3)
+                ),
+            )
+            for kind in KINDS
+        }
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,9 +43,10 @@ class Change:
     name: str
     transform: str
     options: dict
+    common: tuple = ()
 
 
-# The small changes and tilts as published: one change for each transform at least.
+# The changes as published: one for each transform at least.
 CHANGES = [
     Change(
         "Additive Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": [40, 45, 50]}
@@ -43,15 +62,32 @@ CHANGES = [
     Change("White Noise", "white_noise", {"snr_db": [35, 40, 45]}),
     Change("Downward Tilt", "spectral_tilt", {"direction": "downward"}),
     Change("Upward Tilt", "spectral_tilt", {"direction": "upward"}),
+    Change("Babble Noise", "background_noise", {"noise": "babble", "snr_db": 20}),
+    Change("Environmental Noise", "background_noise", {"noise": "environmental", "snr_db": 20}),
+    Change("Music", "background_noise", {"noise": "music", "snr_db": 20, "based_on": "peak"}),
+    Change("Loud Noise", "background_noise", {"noise": "white", "snr_db": 20}),
+    Change("Coughing", "sound_event", {"event": "coughing", "snr_db": 10}),
+    Change("Sneezing", "sound_event", {"event": "sneezing", "snr_db": 10}),
+    Change("Base Room", "reverberation", {"responses": "rooms", "role": "base"}),
+    Change("Simulated Position", "reverberation", {"responses": "positions", "role": "other"}),
+    Change("Low Quality Phone", "low_quality_phone", {"bit_rate": 7400}),
+    Change("Codec", "codec", {"name": "amr-nb", "bit_rate": [4750, 12200]}),
+    Change("Music Codec", "codec", {"name": ["mp3", "opus"], "bit_rate": 16000}),
+    Change("Law", "codec", {"name": ["g711-a", "g711-mu"]}),
 ]
 TONE = CHANGES[0]
 NOISE = CHANGES[9]
+SOUNDS = small_sounds()
 every_change = pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
 
 
 def signals():
     samples = st.floats(-1, 1, width=32)
     return hnp.arrays(np.float32, st.integers(1, 3000), elements=samples, fill=samples)
+
+
+def apply(change, signal, *, seed=0, content="a"):
+    return registry.apply(change, signal, RATE, seed=seed, content=content, sounds=SOUNDS)
 
 
 def locked(signal):
@@ -61,7 +97,7 @@ def locked(signal):
 
 
 def test_the_changes_use_every_built_in_transform():
-    modules = {"edits", "filters", "level", "noise"}
+    modules = {"codec", "edits", "filters", "level", "noise", "rooms"}
     built_in = {
         name
         for name, entry in registry.TRANSFORMS.items()
@@ -85,8 +121,8 @@ def test_every_transform_is_described():
 @given(signal=signals())
 def test_a_signal_comes_back_new_finite_and_float32(change, signal):
     before = signal.copy()
-    changed, drawn = registry.apply(change, locked(signal), RATE, seed=0, content="a")
-    again, drawn_again = registry.apply(change, signal, RATE, seed=0, content="a")
+    changed, drawn = apply(change, locked(signal))
+    again, drawn_again = apply(change, signal)
     assert np.array_equal(signal, before)
     assert changed.dtype == np.float32 and changed.ndim == 1 and changed.size
     assert changed.flags.c_contiguous and changed.flags.writeable
@@ -115,7 +151,7 @@ def test_a_signal_comes_back_new_finite_and_float32(change, signal):
 def test_odd_signals_give_no_warning(change, signal):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        changed, _ = registry.apply(change, locked(signal), RATE, seed=0, content="a")
+        changed, _ = apply(change, locked(signal))
     assert np.isfinite(changed).all()
     if not signal.any():
         assert not changed.any()
@@ -124,8 +160,8 @@ def test_odd_signals_give_no_warning(change, signal):
 @every_change
 def test_strided_and_float64_signals_are_taken(change, rng):
     signal = rng.uniform(-0.5, 0.5, 4000)
-    strided, _ = registry.apply(change, signal[::2], RATE, seed=0, content="a")
-    plain, _ = registry.apply(change, signal[::2].astype(np.float32), RATE, seed=0, content="a")
+    strided, _ = apply(change, signal[::2])
+    plain, _ = apply(change, signal[::2].astype(np.float32))
     assert np.array_equal(strided, plain)
 
 
@@ -219,7 +255,7 @@ def test_a_bad_change_is_found_before_anything_runs(name, options, problem):
 
 def test_applying_an_unknown_transform_is_an_input_error():
     with pytest.raises(InputError, match="change 'Mine': there is no transform 'gian'. Did you mean 'gain'?"):
-        registry.apply(Change("Mine", "gian", {}), np.ones(3, np.float32), RATE, seed=0, content="a")
+        apply(Change("Mine", "gian", {}), np.ones(3, np.float32))
 
 
 def module_with_flip(name):
@@ -250,3 +286,31 @@ def test_a_transform_that_a_module_only_imports_counts_once():
 def test_two_transforms_of_one_name_are_refused():
     with pytest.raises(ValueError, match="flip is defined in one and in two"):
         registry.collect([module_with_flip("one"), module_with_flip("two")])
+
+
+def test_steps_of_a_sweep_draw_the_same(rng):
+    signal = rng.uniform(-0.5, 0.5, 4000).astype(np.float32)
+
+    def added(snr_db, common):
+        change = Change("Babble", "background_noise", {"noise": "babble", "snr_db": snr_db}, common)
+        changed = apply(change, signal)[0].astype(np.float64)
+        part = np.dot(changed, signal) / np.dot(signal, signal)
+        return changed / part - signal
+
+    alike = np.corrcoef(added(20, ("snr_db",)), added(0, ("snr_db",)))[0, 1]
+    other = np.corrcoef(added(20, ()), added(0, ()))[0, 1]
+    assert alike > 0.99 > 0.9 > other
+
+
+def test_a_change_names_its_kind_of_sounds():
+    kinds = {change.name: registry.kind_of_sounds(change) for change in CHANGES}
+    assert kinds["Babble Noise"] == ("babble",) and kinds["Sneezing"] == ("sneezing",)
+    assert kinds["Simulated Position"] == ("positions",)
+    assert kinds["Loud Noise"] == kinds["Gain"] == ()
+    both = Change("Any", "background_noise", {"noise": ["music", "babble", "white"], "snr_db": 1})
+    assert registry.kind_of_sounds(both) == ("music", "babble")
+
+
+def test_sounds_that_are_not_there_are_named():
+    with pytest.raises(ValueError, match="there are no sounds of the kind babble"):
+        registry.apply(CHANGES[12], np.ones(99, np.float32), RATE, seed=0, content="a")

@@ -227,7 +227,7 @@ def codec(
     Returns
     -------
     numpy.ndarray
-        float32, shape ``(samples,)``.
+        float32, shape ``(samples,)``; silent if the signal is.
 
     Raises
     ------
@@ -239,6 +239,8 @@ def codec(
     allowed = f"from {low} to {high}" if found.free else f"one of {', '.join(map(str, found.bit_rates))}"
     known = low <= bit_rate <= high if found.free else bit_rate in found.bit_rates
     require(known, f"bit_rate is {bit_rate}. For {name} it must be {allowed}")
+    if peak(signal) == 0:
+        return signal
     narrow = _resample(signal, sampling_rate, found.rate)
     return _sized(_resample(coded(narrow, name, bit_rate), found.rate, sampling_rate), signal.size)
 

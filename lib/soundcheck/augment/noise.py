@@ -309,6 +309,8 @@ def _event(sounds: Sequence[Sound], count: int, sampling_rate: int, rng: np.rand
     loud = np.flatnonzero(sound)
     if not loud.size:
         return sound
+    if loud[0] >= count:  # it begins with silence that is longer than the signal
+        sound, loud = sound[loud[0] :], loud - loud[0]
     needed = min(count, len(sound), loud[0] + max(1, round(HEARD * sampling_rate)))
     start = int(place * (count - needed + 1))
     sound = sound[: count - start]

@@ -67,6 +67,8 @@ def inspect_files(
 
 def _digest(path: Path) -> str:
     """Hash a file; one that cannot be read gets a name of its own, so that it is looked at each time."""
+    if files.irregularity(path):
+        return f"?{path}"
     try:
         return files.digest(path)
     except OSError:

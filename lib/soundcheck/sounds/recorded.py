@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-- A folder with ``db.yaml`` is an audformat database, of which ``where`` may choose segments by the value of a
-  column; any other folder is searched for audio files, folders in it as well.
+- A folder is searched for audio files, folders in it as well. Of an audformat database, a folder with
+  ``db.yaml``, ``where`` may choose segments by the value of a column.
 - A folder given as ``noise`` holds a folder for each kind, by our names or by those of MUSAN
   :cite:`snyder2015`: ``speech`` for babble, ``noise`` for environmental sounds, ``music``.
 - Files that cannot be used are listed; a kind of which nothing is left is refused.
@@ -116,7 +116,10 @@ def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, pr
     database = (entry.path / HEADER).is_file()
     if entry.where and not database:
         raise refuse(f"{where}.where", "only audformat databases have columns", "Name the folder itself")
-    places = _of_database(entry) if database else [_Place(name) for name in _audio_files(entry.path)]
+    if database and entry.where:
+        places = _of_database(entry)
+    else:
+        places = [_Place(name) for name in _audio_files(entry.path)]
     if not places:
         what = f"there is no audio file in {quoted(entry.shown_path)}"
         raise refuse(where, what, f"Put recordings there: {', '.join(SUFFIXES[:5])}")
@@ -194,8 +197,8 @@ def _audio_files(folder: Path) -> list[str]:
 
 
 def _of_database(entry: SoundEntry) -> list[_Place]:
-    """List the segments of an audformat database, those with a wanted value of a column."""
-    columns = {"item": next(iter(entry.where))} if entry.where else {}
+    """List the segments of an audformat database with a wanted value of a column."""
+    columns = {"item": next(iter(entry.where))}
     corpus = CorpusEntry(
         f"sounds.{entry.kind}",
         "audformat",
@@ -205,13 +208,18 @@ def _of_database(entry: SoundEntry) -> list[_Place]:
         split="all",
         blocks="file",
     )
-    table = parse(read_database(corpus, {}), corpus, {}).table
+    where = f"sounds.{entry.kind}.where"
+    try:
+        table = parse(read_database(corpus, {}), corpus, {}).table
+    except InputError as error:
+        what = f"column {quoted(next(iter(entry.where)))} cannot be read from {entry.shown_path}"
+        raise refuse(where, what, error.problems[0].what) from error
     for column, value in entry.where.items():
         known = sorted(set(table["item"].dropna()))
         table = table[table["item"] == value]
         if table.empty:
             what = f"no segment has {quoted(value)} in column {quoted(column)}"
-            raise refuse(f"sounds.{entry.kind}.where", what, did_you_mean(value, known))
+            raise refuse(where, what, did_you_mean(value, known))
     start = table["start"].fillna(0.0).to_numpy(dtype=np.float64)
     end = table["end"].fillna(np.inf).to_numpy(dtype=np.float64)
     places = zip(table["file"], start, end, strict=True)

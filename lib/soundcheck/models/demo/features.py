@@ -4,8 +4,9 @@ Conventions
 -----------
 Every feature is finite for every signal: what cannot be measured (no voiced frame, silence, too short) gets
 its value from ``FALLBACK``. Levels are in dB relative to full scale, pitch in semitones above 100 Hz. Frames
-are 25 ms long and 10 ms apart; *active* frames lie less than 30 dB below the 95th percentile of the level. Of
-a long signal the first minute counts.
+are 25 ms long and 10 ms apart; *active* frames lie less than 30 dB below the 95th percentile of the level and
+at least 3 dB above the 10th, the noise, if the two are far enough apart. Of a long signal the first minute
+counts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FRAME, HOP = 400, 160  # samples
 STEP = 0.02  # seconds between two measurements of the pitch
 LONGEST = 60  # seconds
 LOUDEST = 1e6  # full scale is 1; keeps the squares of absurd input finite
-ACTIVE_DB = 30.0
+ACTIVE_DB, NOISE_DB = 30.0, 3.0
 SILENCE = 1e-10  # power, -100 dB: half a step of 16-bit audio is -96 dB
 EDGES = (
     100,
@@ -92,7 +93,8 @@ def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
     values = dict(FALLBACK)
     frames = np.lib.stride_tricks.sliding_window_view(signal, FRAME)[::HOP]
     level = 10 * np.log10(np.mean(frames**2, axis=1) + SILENCE)
-    active = level > max(np.percentile(level, 95) - ACTIVE_DB, -90.0)
+    quiet, loud = np.percentile(level, (10, 95))
+    active = level > max(loud - ACTIVE_DB, -90.0, min(quiet + NOISE_DB, loud - NOISE_DB))
     if active.any():
         values.update(_pitch(signal))
         values.update(_level(level, active))

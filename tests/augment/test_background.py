@@ -1,0 +1,166 @@
+"""Background noises and events against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from soundcheck.augment import noise
+from soundcheck.augment.level import decibel, peak, rms
+from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+
+RATE = 16000
+
+
+def sounds(**kinds) -> Sounds:
+    sets = {}
+    for kind, signals in kinds.items():
+        made = tuple(Sound.of(f"{kind} {n}", signal) for n, signal in enumerate(signals))
+        sets[kind] = SoundSet(kind, made)
+    return Sounds(sets)
+
+
+@pytest.fixture
+def speech(rng):
+    return (0.05 * rng.standard_normal(3 * RATE)).astype(np.float32)
+
+
+def parts(mixed, speech):
+    """Take a mix apart: how much of the speech is in it, and what was added, at the scale of the speech."""
+    mixed, speech = mixed.astype(np.float64), speech.astype(np.float64)
+    factor = mixed @ speech / (speech @ speech)
+    return factor, mixed / factor - speech
+
+
+@pytest.mark.parametrize("snr_db", [-5, 0, 10, 20, 30])
+@pytest.mark.parametrize("based_on", ["rms", "peak"])
+def test_mix_has_the_ratio_and_keeps_the_level(speech, rng, snr_db, based_on):
+    added = rng.uniform(-1, 1, len(speech))
+    mixed = noise.mix(speech, added, snr_db, based_on)
+    matrix = np.stack([speech.astype(np.float64), added], axis=1)
+    (of_speech, of_noise), *_ = np.linalg.lstsq(matrix, mixed, rcond=None)
+    measure = peak if based_on == "peak" else rms
+    ratio = decibel(measure(of_speech * speech)) - decibel(measure(of_noise * added))
+    assert ratio == pytest.approx(snr_db, abs=0.01)
+    assert decibel(rms(mixed)) == pytest.approx(decibel(rms(speech)), abs=0.001)
+
+
+@pytest.mark.parametrize("kind", ["babble", "environmental", "music", "white"])
+def test_background_has_the_ratio_and_the_level(speech, rng, kind):
+    material = sounds(**{kind: [rng.standard_normal(7 * RATE) * 0.1 for _ in range(9)]})
+    mixed = noise.background_noise(speech, RATE, rng, sounds=material, noise=kind, snr_db=20)
+    _, added = parts(mixed, speech)
+    assert decibel(rms(speech)) - decibel(rms(added)) == pytest.approx(20, abs=0.1)
+    assert decibel(rms(mixed)) == pytest.approx(decibel(rms(speech)), abs=0.1)
+
+
+def test_a_mix_that_would_clip_is_scaled_as_a_whole(rng):
+    loud = np.where(np.arange(4000) // 20 % 2, 0.95, -0.95).astype(np.float32)
+    material = sounds(music=[rng.standard_normal(9000)])
+    mixed = noise.background_noise(loud, RATE, rng, sounds=material, noise="music", snr_db=0)
+    assert 0.999 < peak(mixed) <= 1
+    assert rms(mixed) < rms(loud)
+
+
+def test_a_short_sound_is_repeated(speech, rng):
+    short = rng.standard_normal(500)
+    mixed = noise.background_noise(speech, RATE, rng, sounds=sounds(music=[short]), noise="music", snr_db=-60)
+    _, added = parts(mixed, speech)
+    similar = np.corrcoef(added[:500], added[500:1000])[0, 1]
+    assert similar > 0.99
+
+
+def test_babble_has_four_to_seven_voices_of_the_gains(rng):
+    """Voices are sines of one frequency each, so their number and gains can be counted in the spectrum."""
+    count, rate = 16000, 16000
+    time = np.arange(count) / rate
+    voices = [np.sin(2 * np.pi * 100 * (n + 1) * time) for n in range(60)]
+    numbers, gains = set(), set()
+    for draw in range(300):
+        generator = np.random.default_rng(draw)
+        known = sounds(babble=voices).of("babble")
+        babble = noise._noise("babble", known, count, rate, generator)
+        amplitudes = np.abs(np.fft.rfft(babble))[100:6100:100] * 2 / count
+        heard = amplitudes[amplitudes > 0.01]
+        once = np.round(20 * np.log10(heard)).astype(int)
+        numbers.add(len(heard))
+        gains |= {
+            gain
+            for gain, amplitude in zip(once, heard, strict=True)
+            if abs(10 ** (gain / 20) - amplitude) < 1e-6
+        }
+    assert {4, 5, 6, 7} <= numbers and max(numbers) == 7
+    assert set(range(-20, -12)) <= gains and min(gains) == -20
+
+
+def test_an_event_is_heard_once_anywhere(rng):
+    event = np.ones(1600)
+    quiet = np.full(16000, 1e-4, dtype=np.float32)
+    starts, lengths = [], []
+    for draw in range(400):
+        placed = noise._event(
+            sounds(coughing=[event]).of("coughing"), 16000, RATE, np.random.default_rng(draw)
+        )
+        loud = np.flatnonzero(placed)
+        assert np.array_equal(loud, np.arange(loud[0], loud[-1] + 1))
+        starts.append(loud[0])
+        lengths.append(len(loud))
+    assert len(placed) == len(quiet)
+    assert min(lengths) >= 0.05 * RATE and max(lengths) == 1600
+    assert min(starts) < 400 and max(starts) > 14800  # cut off at the end, but never all of it
+    assert 6500 < np.mean(starts) < 8700
+
+
+def test_the_energy_of_an_event_is_spread_over_the_signal(speech, rng):
+    material = sounds(sneezing=[np.sin(np.arange(800))])
+    mixed = noise.sound_event(speech, RATE, rng, sounds=material, event="sneezing", snr_db=10)
+    _, added = parts(mixed, speech)
+    assert decibel(rms(speech)) - decibel(rms(added)) == pytest.approx(10, abs=0.1)
+    loudest = np.sqrt(np.convolve(added**2, np.ones(800) / 800, "same").max())
+    assert decibel(loudest) > decibel(rms(speech)) + 5
+
+
+def test_an_event_longer_than_the_signal_and_one_that_begins_with_silence(rng):
+    short = rng.standard_normal(300).astype(np.float32)
+    for event in (rng.standard_normal(5000), np.concatenate([np.zeros(5000), np.ones(10)])):
+        material = sounds(coughing=[event])
+        mixed = noise.sound_event(short, RATE, rng, sounds=material, event="coughing", snr_db=0)
+        assert len(mixed) == 300
+
+
+def test_silent_signals_stay_and_silent_sounds_are_told(speech, rng):
+    material = sounds(music=[np.zeros(99)], coughing=[np.zeros(99)], babble=[np.ones(99)])
+    silence = np.zeros(400, np.float32)
+    same = noise.background_noise(silence, RATE, rng, sounds=material, noise="babble", snr_db=20)
+    assert not same.any()
+    with pytest.raises(ValueError, match="the sounds of the kind music are silent"):
+        noise.background_noise(speech, RATE, rng, sounds=material, noise="music", snr_db=20)
+    with pytest.raises(ValueError, match="the sounds of the kind coughing are silent"):
+        noise.sound_event(speech, RATE, rng, sounds=material, event="coughing", snr_db=20)
+
+
+def test_different_files_get_different_sounds():
+    """Unlike the published suite, in which every file got the same sneeze."""
+    material = sounds(sneezing=[np.full(10, n + 1.0) for n in range(8)])
+    drawn = set()
+    for draw in range(100):
+        placed = noise._event(material.of("sneezing"), 400, RATE, np.random.default_rng(draw))
+        drawn.add(placed.max())
+    assert len(drawn) == 8
+
+
+def test_pink_noise_falls_by_three_decibels_an_octave(rng):
+    power = np.zeros(8)
+    for _ in range(20):
+        spectrum = np.abs(np.fft.rfft(noise.pink(48000, rng))) ** 2
+        power += [spectrum[2**k : 2 ** (k + 1)].mean() for k in range(6, 14)]
+    steps = np.diff(10 * np.log10(power))
+    assert np.allclose(steps, -3.01, atol=0.5)
+    assert np.polyfit(np.arange(8), 10 * np.log10(power), 1)[0] == pytest.approx(-3.01, abs=0.1)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 1000, 16001])
+def test_pink_noise_of_any_length(rng, count):
+    found = noise.pink(count, rng)
+    assert len(found) == count and np.isfinite(found).all()
+    assert peak(found) == pytest.approx(1) or not found.any()

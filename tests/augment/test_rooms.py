@@ -1,0 +1,77 @@
+"""Convolution with impulse responses against its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from soundcheck.augment.level import peak
+from soundcheck.augment.rooms import reverberation
+from soundcheck.sounds.sound import Sound, Sounds, SoundSet
+
+RATE = 16000
+
+
+def material(*responses, rate=RATE):
+    made = tuple(
+        Sound.of(f"response {n}", response, rate, role=role) for n, (role, response) in enumerate(responses)
+    )
+    return Sounds({"rooms": SoundSet("rooms", made)})
+
+
+def test_convolved_cut_and_scaled_to_the_peak(rng):
+    signal, response = rng.uniform(-0.1, 0.1, 3000), rng.uniform(-1, 1, 500)
+    heard = reverberation(
+        signal, RATE, rng, sounds=material(("base", response)), responses="rooms", role="base"
+    )
+    expected = np.convolve(signal.astype(np.float32), response.astype(np.float32))[:3000]
+    assert np.allclose(heard, expected / np.abs(expected).max(), atol=1e-5)
+    assert peak(heard) == pytest.approx(1)
+
+
+def test_the_delay_is_kept(rng):
+    signal = np.eye(1, 400)[0]
+    heard = reverberation(
+        signal, RATE, rng, sounds=material(("base", np.eye(1, 90, 70)[0])), responses="rooms", role="base"
+    )
+    assert np.argmax(heard) == 70
+
+
+def test_only_responses_of_the_role_are_drawn():
+    signal = np.eye(1, 400)[0]
+    sounds = material(*(("other" if n else "base", np.eye(1, 90, n)[0]) for n in range(5)))
+    drawn = {
+        role: {
+            int(
+                np.argmax(
+                    reverberation(
+                        signal,
+                        RATE,
+                        np.random.default_rng(seed),
+                        sounds=sounds,
+                        responses="rooms",
+                        role=role,
+                    )
+                )
+            )
+            for seed in range(60)
+        }
+        for role in ("base", "other")
+    }
+    assert drawn == {"base": {0}, "other": {1, 2, 3, 4}}
+
+
+def test_another_rate_is_resampled(rng):
+    signal = np.eye(1, 4000)[0]
+    sounds = material(("base", np.eye(1, 900, 480)[0]), rate=48000)
+    heard = reverberation(signal, RATE, rng, sounds=sounds, responses="rooms", role="base")
+    assert np.argmax(heard) == pytest.approx(160, abs=1)
+
+
+def test_silence_stays_and_a_late_response_is_told(rng):
+    late = material(("base", np.eye(1, 900, 800)[0]))
+    assert not reverberation(
+        np.zeros(9, np.float32), RATE, rng, sounds=late, responses="rooms", role="base"
+    ).any()
+    with pytest.raises(ValueError, match="nothing is heard through the impulse response response 0"):
+        reverberation(np.ones(99, np.float32), RATE, rng, sounds=late, responses="rooms", role="base")

@@ -1,0 +1,54 @@
+"""Which segments are changed: labelled ones, a random part of many, and a spread for sweeps."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck import selection
+from soundcheck.tasks import BUILTIN
+from soundcheck.thresholds import read_family
+
+TASKS = [BUILTIN["arousal"], BUILTIN["emotion"]]
+
+
+@pytest.fixture
+def table():
+    return pd.DataFrame(
+        {
+            "key": [f"file {n}" for n in range(300)],
+            "file": [f"file {n}" for n in range(300)],
+            "speaker": [f"s{n % 3 if n < 30 else 3}" for n in range(300)],
+        }
+    )
+
+
+def family(**options):
+    found = read_family("robustness_background_noise")
+    return dataclasses.replace(found, options={**found.options, **options})
+
+
+def test_a_random_part_does_not_depend_on_the_others(table):
+    rows = selection.changed_rows(family(segments=50), TASKS, table, 0)
+    assert rows.sum() == 50
+    shuffled = table.sample(frac=1, random_state=1)
+    again = selection.changed_rows(family(segments=50), TASKS, shuffled, 0)
+    assert set(shuffled["key"][again]) == set(table["key"][rows])
+    assert (selection.changed_rows(family(segments=50), TASKS, table, 1) != rows).any()
+    assert selection.changed_rows(family(segments=999), TASKS, table, 0).all()
+
+
+def test_sweeps_take_speakers_in_turn(table):
+    rows = selection.swept_rows(family(sweep_segments=12), TASKS, table, "speaker", 0)
+    assert table["speaker"][rows].value_counts().to_dict() == {"s0": 3, "s1": 3, "s2": 3, "s3": 3}
+    rows = selection.swept_rows(family(sweep_segments=100), TASKS, table, "speaker", 0)
+    assert table["speaker"][rows].value_counts().to_dict() == {"s0": 10, "s1": 10, "s2": 10, "s3": 70}
+    assert selection.swept_rows(family(sweep_segments=999), TASKS, table, "no such column", 0).all()
+
+
+def test_sweeps_take_labelled_segments_only(table):
+    labelled = table.assign(arousal=np.where(np.arange(300) < 6, 0.5, np.nan))
+    rows = selection.swept_rows(family(), TASKS[:1], labelled, "speaker", 0)
+    assert np.flatnonzero(rows).tolist() == list(range(6))
+    assert not selection.spread(np.zeros(0), np.zeros(0, bool), np.zeros(0, int), 5).any()
