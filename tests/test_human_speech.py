@@ -4,24 +4,36 @@ import pandas as pd
 
 from soundcheck import verdicts
 
+FAMILIES = (
+    "background_noise",
+    "low_quality_phone",
+    "simulated_recording_condition",
+    "small_changes",
+    "spectral_tilt",
+)
 SUITE = """
 corpora:
   people: {{format: csv, path: segments.csv, root: {root}}}
 models:
   prosody: {{python: "soundcheck.models.demo.prosody:predict", tasks: [arousal, emotion]}}
-families: [robustness_spectral_tilt]
+families: [{families}, robustness_recording_condition]
 studies: false
 """
 
 
-def test_robustness_without_labels(speech, tmp_path, command):
+def test_robustness_without_labels(speech, tmp_path, command, shared_cache):
     segments = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
     segments.groupby("speaker").head(5).to_csv(tmp_path / "segments.csv", index=False)
-    (tmp_path / "suite.yml").write_text(SUITE.format(root=speech))
-    done = command("run", "suite.yml", cwd=tmp_path, SOUNDCHECK_DEMO_SIZE="small")
+    families = ", ".join(f"robustness_{name}" for name in FAMILIES)
+    (tmp_path / "suite.yml").write_text(SUITE.format(root=speech, families=families))
+    settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
+    done = command("run", "suite.yml", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     frame = verdicts.read_results(tmp_path / "build" / "results.csv")
-    unchanged = frame[frame["test"].str.startswith("Percentage Unchanged")]
+    conditions = frame["family"] == "robustness_recording_condition"
+    assert frame[conditions]["skipped"].str.contains("the corpus has no column item").all()
+    unchanged = frame[frame["test"].str.startswith("Percentage Unchanged") & ~conditions]
+    assert set(unchanged["family"].str.removeprefix("robustness_")) == set(FAMILIES)
     assert unchanged["passed"].notna().all()
     assert unchanged["blocks"].eq(segments["speaker"].nunique()).all()
     change = frame[frame["test"].str.startswith("Change")]

@@ -87,6 +87,13 @@ class Sample:
     def __len__(self) -> int:
         return len(self.segments)
 
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Names of what is compared: clean or base and change, or both conditions of pairs."""
+        if self.partner is not None:
+            return str(self.segments["condition"].iloc[0]), str(self.partner["condition"].iloc[0])
+        return self.base or "clean", self.change
+
     def take(self, rows: np.ndarray) -> Sample:
         """Keep the rows with these numbers, in canonical order."""
         rows = np.sort(np.asarray(rows))

@@ -127,7 +127,9 @@ def confusion_matrix(
     return figure
 
 
-def shift(clean: np.ndarray, changed: np.ndarray, title: str = "") -> Figure:
+def shift(
+    clean: np.ndarray, changed: np.ndarray, title: str = "", sides: tuple[str, str] | None = None
+) -> Figure:
     """Draw how far predictions move under a change, and the distributions before and after.
 
     Above: changed minus clean against clean, bins of 0.03 by 0.02, with the band that counts as unchanged;
@@ -140,7 +142,10 @@ def shift(clean: np.ndarray, changed: np.ndarray, title: str = "") -> Figure:
         Predictions for the clean and the changed signals, 0..1, ``(segments,)``.
     title
         Name of the change.
+    sides
+        What is compared, if it is not clean and changed.
     """
+    before, after = (label(side) for side in sides or ("clean", "changed"))
     clean, changed = _numbers(clean, changed)
     movement = changed - clean
     beyond = int((np.abs(movement) > REACH).sum())
@@ -155,15 +160,15 @@ def shift(clean: np.ndarray, changed: np.ndarray, title: str = "") -> Figure:
         mesh = upper.pcolormesh(edges, heights, filled, cmap="viridis_r", vmin=0, vmax=most, rasterized=True)
         figure.colorbar(mesh, ax=upper, label="segments")
         upper.axhline(0, color=GREY, linestyle="--", linewidth=1)
-        upper.set(ylim=(-REACH, REACH), ylabel="changed − clean")
+        upper.set(ylim=(-REACH, REACH), ylabel=f"{after} − {before}" if sides is None else "difference")
         upper.text(1.01, TOLERANCE, "unchanged", color=GREEN, fontsize=8, ha="right", va="bottom")
-        note = f" ({beyond} beyond the edge)" if beyond else ""
-        upper.set_title(label(title, 50) + note, loc="left")
-        lower.hist(clean, bins=edges, color=RED, alpha=0.35, label="clean")
-        lower.hist(changed, bins=edges, histtype="step", linewidth=1.5, color=BLUE, label="changed")
+        note = f"\n{beyond} beyond the edge" if beyond else ""
+        upper.set_title(label(title, 70) + note, loc="left", fontsize=10)
+        lower.hist(clean, bins=edges, color=RED, alpha=0.35, label=before)
+        lower.hist(changed, bins=edges, histtype="step", linewidth=1.5, color=BLUE, label=after)
         for values, color, line in ((clean, RED, "-"), (changed, BLUE, "--")):
             lower.plot(*density(values, 0.03), color=color, linestyle=line, linewidth=1.5)
-        lower.set(xlim=(0, 1.02), xlabel="above: clean prediction; below: both predictions")
+        lower.set(xlim=(0, 1.02), xlabel=f"above: prediction for {before}; below: both predictions")
         lower.set_ylabel("segments")
         lower.legend(fontsize=9)
     return figure
@@ -179,9 +184,12 @@ def movement(sample: Sample) -> Figure:
     """
     clean, changed = sample.answers.clean, sample.answers.changed
     if sample.task.is_regression:
-        return shift(clean, changed, f"{sample.corpus}, {sample.task.name} under {sample.change}")
-    before = sample.base or ("clean" if sample.partner is None else "first condition")
-    return confusion_matrix(clean, changed, sample.task.classes, xlabel=sample.change, ylabel=before)
+        title = f"{sample.corpus}, {sample.task.name}: {sample.change}"
+        return shift(
+            clean, changed, title, sample.sides if sample.base or sample.partner is not None else None
+        )
+    before, after = sample.sides
+    return confusion_matrix(clean, changed, sample.task.classes, xlabel=after, ylabel=before)
 
 
 def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, Sequence[str]]) -> Figure:

@@ -66,8 +66,7 @@ def _pair(evaluation: Evaluation, sample: Sample, position: int) -> Html:
     before, after = _answer(answers.clean[position]), _answer(answers.changed[position])
     shown = []
     if sample.partner is not None:
-        heard = [(segment, "", str(segment["condition"]), before)]
-        heard.append((partner, "", str(partner["condition"]), after))
+        heard = [(segment, "", sample.sides[0], before), (partner, "", sample.sides[1], after)]
     else:
         heard = [(segment, "", "original", "" if sample.base else before)]
         heard += [(segment, sample.base, sample.base, before)] if sample.base else []

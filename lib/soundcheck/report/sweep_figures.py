@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from soundcheck.report.html import Html
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
-from soundcheck.report.tables import number, table
+from soundcheck.report.tables import Cell, number, table, two_lines
 
 _COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9")  # Okabe and Ito
 _MARKS = ("o", "s", "^", "v", "D", "P")
@@ -73,13 +73,13 @@ def curve_table(frame: pd.DataFrame, step: str) -> Html:
     for (corpus, value), own in frame.groupby(["corpus", "step"], sort=False):
         cells = {row.task: _cell(row) for row in own.itertuples()}
         company = f"{own['segments'].max()} in {own['blocks'].max()} blocks"
-        shown = [*([corpus] if several else []), value, *(cells.get(task, "") for task in tasks)]
+        shown = [*([corpus] if several else []), Cell(value), *(cells.get(task, "") for task in tasks)]
         rows.append([*shown, company])
     columns = [*(["Corpus"] if several else []), step, *tasks, "Segments"]
     return table(rows, columns, sortable=False)
 
 
-def _cell(row: object) -> str:
+def _cell(row: object) -> Html | str:
     if pd.isna(row.low):
         return number(row.value)
-    return f"{number(row.value)} [{number(row.low)}, {number(row.high)}]"
+    return two_lines(number(row.value), f"{number(row.low)} to {number(row.high)}")

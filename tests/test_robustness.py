@@ -1,0 +1,278 @@
+"""The robustness families on own data, own noises and own rooms, through the command, against formulas."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+
+from soundcheck import verdicts
+from soundcheck.thresholds import read_family
+
+RATE = 16000
+FAMILIES = (
+    "robustness_background_noise",
+    "robustness_low_quality_phone",
+    "robustness_recording_condition",
+    "robustness_simulated_recording_condition",
+    "robustness_small_changes",
+    "robustness_spectral_tilt",
+)
+MODEL = '''
+import numpy as np
+
+def predict(signal, sampling_rate):
+    """Crossings of zero and level; no answer for what is as loud as a convolved signal with a first beat."""
+    if len(signal) == 4321:
+        return {"arousal": float("nan"), "emotion": "anger"}
+    crossings = float(np.mean(np.diff(np.sign(signal)) != 0)) if len(signal) > 1 else 0.0
+    level = 10 * np.log10(max(1e-12, float(np.mean(np.square(signal)))))
+    emotion = "anger" if crossings > 0.2 else "happiness" if crossings > 0.15 else "sadness"
+    return {"arousal": float(np.clip(1.8 * crossings + (level + 30) / 200, 0, 1)), "emotion": emotion}
+'''
+SUITE = f"""
+title: Robustness
+studies: false
+replicates: 200
+sounds:
+  noise: musan
+  coughing: coughs
+  rooms: {{path: rooms, base: hut}}
+corpora:
+  talk: {{format: csv, path: data/segments.csv}}
+models:
+  mine: {{python: "my_model:predict", tasks: [arousal, emotion]}}
+families: [{", ".join(FAMILIES)}]
+"""
+
+
+def voice(rng, seconds):
+    """Noise of a drawn colour with syllables."""
+    count = round(seconds * RATE)
+    colour = np.convolve(rng.standard_normal(count), np.ones(int(rng.integers(2, 9))), "same")
+    syllables = 0.6 + 0.5 * np.sin(np.arange(count) / rng.uniform(400, 900))
+    return (0.1 * colour / np.abs(colour).max() * syllables).astype(np.float32)
+
+
+def make_project(folder):
+    rng = np.random.default_rng(7)
+    (folder / "data").mkdir(parents=True)
+    rows = ["file,speaker,item,condition,arousal,emotion"]
+    for speaker in range(6):
+        for item in range(4):
+            near = voice(rng, 0.5)
+            for condition, signal in (("near", near), ("far", 0.7 * near + 0.3 * np.roll(near, 40))):
+                name = f"s{speaker}_{item}_{condition}.wav"
+                soundfile.write(folder / "data" / name, signal, RATE, subtype="PCM_16")
+                emotion = ("anger", "happiness", "sadness")[(speaker + item) % 3]
+                rows.append(f"{name},s{speaker},{item},{condition},{rng.uniform():.3f},{emotion}")
+    odd = {
+        "silent": np.zeros(8000),
+        "short": voice(rng, 0.02),
+        "no answer": voice(rng, 4321 / RATE),
+        "full scale": np.where(voice(rng, 0.5) > 0, 1.0, -1.0),
+        "alone": voice(rng, 0.5),
+    }
+    for n, (name, signal) in enumerate(odd.items()):
+        soundfile.write(folder / "data" / f"{name}.wav", signal, RATE, subtype="PCM_16")
+        rows.append(f"{name}.wav,s{n},{name},{'near' if name == 'alone' else ''},0.5,anger")
+    (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
+    for kind in ("speech", "music", "noise"):
+        (folder / "musan" / kind).mkdir(parents=True)
+        for n in range(3):
+            soundfile.write(folder / "musan" / kind / f"{n}.wav", voice(rng, 0.2 + n), RATE)
+    (folder / "musan/music/broken.mp3").write_bytes(b"this is no music")
+    for name, seconds in (("coughs/a", 0.1), ("coughs/b", 0.3)):
+        (folder / "coughs").mkdir(exist_ok=True)
+        soundfile.write(folder / f"{name}.wav", voice(rng, seconds), RATE)
+    for room, decay in (("hut", 0.002), ("hall", 0.05), ("cave", 0.1)):
+        (folder / "rooms" / room).mkdir(parents=True)
+        time = np.arange(9600) / 48000
+        tail = rng.standard_normal((9600, 2)) * np.exp(-time / decay)[:, None]
+        tail[:5, 0] = 0
+        tail[5, 0] = 20
+        soundfile.write(folder / "rooms" / room / "ir.wav", tail / 30, 48000)
+    (folder / "my_model.py").write_text(MODEL)
+    (folder / "suite.yml").write_text(SUITE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, command, shared_cache):
+    folder = make_project(tmp_path_factory.mktemp("robustness"))
+    done = command("run", "suite.yml", "--out", "out", "--jobs", "2", cwd=folder, **environment(shared_cache))
+    return folder, done
+
+
+def environment(cache, **more):
+    return {"SOUNDCHECK_CACHE": str(cache), "SOUNDCHECK_DEMO_SIZE": "small", **more}
+
+
+@pytest.fixture(scope="module")
+def results(project):
+    folder, _ = project
+    frame = verdicts.read_results(folder / "out" / "results.csv")
+    return frame.assign(label=frame["label"].fillna(""), skipped=frame["skipped"].fillna(""))
+
+
+@pytest.fixture(scope="module")
+def answers(project):
+    folder, _ = project
+    return pd.read_parquet(folder / "out" / "predictions" / "mine" / "talk.parquet")
+
+
+def test_run_tells_what_has_no_answer(project):
+    folder, done = project
+    assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer
+    assert "mine gave no answer for" in done.stdout
+    left_out = pd.read_csv(folder / "out" / "left_out.csv")
+    reasons = left_out.groupby("item")["reason"].first()
+    assert any(
+        item.startswith("no answer.wav") and "not a finite number" in reasons[item] for item in reasons.index
+    )
+
+
+def test_every_test_of_every_family_is_judged(results):
+    assert set(results["family"]) == set(FAMILIES)
+    judged = results[results["value"].notna()]
+    assert len(judged) == len(results), results[results["value"].isna()][["test", "task", "skipped"]]
+    assert (judged["passed"] == (judged["value"] > judged["threshold"])).all()
+
+
+def changed(answers, transform):
+    return sorted(change for change in answers["change"].unique() if change.startswith(transform))
+
+
+def test_unchanged_shares_equal_the_formula(results, answers):
+    """Of a family with one change, the share can be computed from the table of predictions."""
+    (phone,) = changed(answers, "low_quality_phone")
+    clean = answers[answers["change"] == ""].set_index("key")
+    after = answers[answers["change"] == phone].set_index("key").reindex(clean.index)
+    rows = results[results["family"] == "robustness_low_quality_phone"].set_index(["task", "test"])
+    both = clean["arousal"].notna() & after["arousal"].notna()
+    share = ((clean["arousal"] - after["arousal"]).abs()[both] < 0.05).mean()
+    row = rows.loc[("arousal", "Percentage Unchanged Predictions Low Quality Phone")]
+    assert row["value"] == pytest.approx(share, abs=1e-9) and row["segments"] == both.sum()
+    both = clean["emotion"].notna() & after["emotion"].notna()
+    share = (clean["emotion"] == after["emotion"])[both].mean()
+    row = rows.loc[("emotion", "Percentage Unchanged Predictions Low Quality Phone")]
+    assert row["value"] == pytest.approx(share, abs=1e-9)
+
+
+def test_pairs_of_recordings_equal_the_formula(results, answers, project):
+    clean = answers[answers["change"] == ""].copy()
+    clean["file"] = clean["key"].str.split("|").str[0]
+    clean = clean.set_index("file")
+    near = [file for file in clean.index if file.endswith("_near.wav")]
+    far = [file.replace("near", "far") for file in near]
+    moved = np.abs(clean.loc[near, "arousal"].to_numpy() - clean.loc[far, "arousal"].to_numpy())
+    rows = results[results["family"] == "robustness_recording_condition"].set_index("task")
+    assert rows.loc["arousal", "value"] == pytest.approx((moved < 0.05).mean(), abs=1e-9)
+    assert rows["segments"].eq(24).all() and rows["blocks"].eq(6).all()
+    assert rows["label"].eq("near to far").all()  # 25 recordings are near, 24 far
+    page = (project[0] / "out/html/results/mine/robustness_recording_condition.html").read_text()
+    assert "have no partner under" in page
+
+
+def test_rooms_are_compared_with_the_base_and_not_with_the_clean_signal(results, answers):
+    changes = read_family("robustness_simulated_recording_condition").changes
+    assert len(changed(answers, "reverberation")) == len(changes) == 4
+    said = {
+        name: answers[answers["change"] == change.identity].set_index("key")["arousal"]
+        for name, change in changes.items()
+    }
+    rows = results[results["task"] == "arousal"].set_index("test")["value"]
+    for what in ("Position", "Room"):
+        base, other = said[f"Base {what}"], said[f"Simulated {what}"]
+        both = base.notna() & other.notna()
+        share = ((base - other).abs()[both] < 0.05).mean()
+        found = rows[f"Percentage Unchanged Predictions Simulated {what}"]
+        assert found == pytest.approx(share, abs=1e-9)
+
+
+def test_silent_and_short_signals_have_answers(answers):
+    for name in ("silent.wav", "short.wav", "full scale.wav"):
+        own = answers[answers["key"].str.startswith(name)]
+        assert own["arousal"].notna().mean() > 0.95, own[own["arousal"].isna()][["change", "error"]]
+
+
+def test_pages_say_which_sounds_were_used(project):
+    folder, _ = project
+    for page in ("results/mine", "methods"):
+        text = (folder / "out/html" / page / "robustness_background_noise.html").read_text()
+        assert "recordings of the suite, musan/music" in text
+        assert "1 files of music cannot be used: broken.mp3" in text
+        assert "synthesised: bursts of shaped noise" in text  # sneezes
+        assert str(folder) not in text
+    text = (folder / "out/html/methods/robustness_simulated_recording_condition.html").read_text()
+    assert "recordings of the suite, rooms" in text and "computed: image sources" in text
+
+
+def test_pages_let_hear_every_change(project):
+    folder, _ = project
+    text = (folder / "out/html/methods/robustness_background_noise.html").read_text()
+    assert text.count("<audio") == 1 + 6 + 2 * 3  # original, changes, three steps of two sweeps
+    players = re.findall("<audio[^>]*>", text)
+    assert all('preload="none"' in player and "aria-label=" in player for player in players)
+    listening = (folder / "out/html/results/mine/robustness_simulated_recording_condition.html").read_text()
+    assert listening.count("<audio") == 15  # five segments: recording, base, other
+
+
+def test_same_sounds_and_predictions_for_any_jobs_and_order(project, command, shared_cache, tmp_path):
+    folder, _ = project
+    other = tmp_path / "other"
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("out"))
+    table = (other / "data/segments.csv").read_text().splitlines()
+    (other / "data/segments.csv").write_text("\n".join([table[0], *table[:0:-1]]) + "\n")
+    cache = tmp_path / "cache"
+    for part in shared_cache.iterdir():
+        if part.is_dir() and part.name.startswith(("sounds-", "demo-")):
+            shutil.copytree(part, cache / part.name)
+    done = command("run", "suite.yml", "--out", "out", "--jobs", "1", cwd=other, **environment(cache))
+    assert done.returncode == 3
+    for name in ("results.csv", "predictions/mine/talk.parquet"):
+        assert (other / "out" / name).read_bytes() == (folder / "out" / name).read_bytes()
+
+    def sounds(root):
+        return {path.name for path in (root / "out/html/media").glob("*.flac")}  # named by content
+
+    assert sounds(other) == sounds(folder)
+
+
+def test_a_missing_codec_skips_the_family_with_the_reason(project, command, shared_cache, tmp_path):
+    folder, _ = project
+    other = tmp_path / "other"
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("out"))
+    (other / "stub").mkdir()
+    (other / "stub/av.py").write_text("raise ImportError('no codecs here')\n")
+    path = {"PYTHONPATH": str(other / "stub")}
+    family = ("--family", "robustness_low_quality_phone")
+    done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache), **path)
+    assert done.returncode == 0, done.stderr + done.stdout
+    frame = verdicts.read_results(other / "build" / "results.csv")
+    assert frame["value"].isna().all() and len(frame) == 4
+    assert frame["skipped"].str.contains("the codec library PyAV cannot be loaded").all()
+    page = (other / "build/html/methods/robustness_low_quality_phone.html").read_text()
+    assert "PyAV cannot be loaded" in page
+
+
+def test_sounds_that_cannot_be_used_are_refused_before_anything_runs(tmp_path, command, shared_cache):
+    folder = make_project(tmp_path / "project")
+    shutil.rmtree(folder / "coughs")
+    (folder / "coughs").mkdir()
+    text = SUITE.replace("base: hut", "base: huts").replace(
+        "sounds:\n", "sounds:\n  sneezing: nowhere\n  birds: musan\n"
+    )
+    (folder / "suite.yml").write_text(text)
+    done = command("run", "suite.yml", cwd=folder, **environment(shared_cache))
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "suite.yml line 6, sounds.sneezing: 'nowhere': the folder does not exist" in done.stderr
+    assert "line 7, sounds.birds: unknown kind of sound 'birds'" in done.stderr
+    (folder / "suite.yml").write_text(SUITE.replace("base: hut", "base: huts"))
+    done = command("run", "suite.yml", cwd=folder, **environment(shared_cache))
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "sounds.coughing: there is no audio file in 'coughs'" in done.stderr
+    assert "sounds.rooms.base: no impulse response is called 'huts'. Did you mean 'hut'?" in done.stderr
+    assert not (folder / "build" / "results.csv").exists()
