@@ -1,8 +1,8 @@
 """Duration, peak and level of every sound in a book.
 
 Run ``python benchmarks/sounds.py BOOK``, with the folder of a built book. Every sound is decoded. Levels are
-in dB relative to full scale; the level of the active parts leaves out what lies 30 dB below the loudest 20 ms.
-A sound that is clipped, very loud or very soft is marked.
+in dB relative to full scale; that of the active parts leaves out what lies 30 dB below the loudest 20 ms. A
+sound that is clipped, very loud or very soft is marked.
 """
 
 from __future__ import annotations

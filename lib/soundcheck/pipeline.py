@@ -186,7 +186,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
 
     frame = _results(suite, tested, corpora, judging, judged)
     contrasts = _contrasts(comparing, compared)
-    left_out = _left_out(corpora, reports)
+    left_out = _left_out(corpora, sounds, reports)
     results_digest = verdicts.write_results(frame, output.folder)
     files.write_bytes(output.left_out, _csv(left_out))
     files.write_bytes(output.comparison_table, verdicts.contrast_csv(contrasts))
@@ -200,6 +200,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         comparisons=compared,
         studies=studied,
         contrasts=contrasts,
+        sounds=sounds,
         results=results_digest,
     )
     record.write(output, content)
@@ -387,12 +388,19 @@ def _contrasts(jobs: Sequence[runner.Job], outcomes: Sequence[runner.Outcome]) -
     return verdicts.contrast_frame(rows)
 
 
-def _left_out(corpora: Sequence[Corpus], reports: dict[str, PredictionReport]) -> pd.DataFrame:
+def _left_out(
+    corpora: Sequence[Corpus], sounds: Sounds, reports: dict[str, PredictionReport]
+) -> pd.DataFrame:
     """List everything that was left out of the evaluation, with its reason."""
     rows = [
         {"stage": item.stage, "model": "", "corpus": corpus.name, "item": item.item, "reason": item.reason}
         for corpus in corpora
         for item in corpus.left_out
+    ]
+    rows += [
+        {"stage": "sounds", "model": "", "corpus": "", "item": f"{group.kind}: {item}", "reason": reason}
+        for group in sounds.sets.values()
+        for item, reason in group.left_out
     ]
     for name, report in reports.items():
         rows += [

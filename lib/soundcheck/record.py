@@ -20,6 +20,7 @@ from soundcheck.entries import ComparisonEntry, Suite
 from soundcheck.output import Output
 from soundcheck.predict.engine import PredictionReport
 from soundcheck.runner import Outcome
+from soundcheck.sounds.sound import Sounds, SoundSet
 from soundcheck.thresholds import Family
 from soundcheck.verdicts import BETTER, NO_EVIDENCE, WORSE
 
@@ -32,6 +33,8 @@ PACKAGES = (
     "audresample",
     "audformat",
     "praat-parselmouth",
+    "av",
+    "pyroomacoustics",
     "scikit-learn",
     "papermill",
     "jupyter-book",
@@ -67,6 +70,7 @@ def compose(
     comparisons: Sequence[Outcome] = (),
     studies: Sequence[Outcome] = (),
     contrasts: pd.DataFrame | None = None,
+    sounds: Sounds | None = None,
     results: str,
 ) -> dict:
     """Put the record together; plain JSON values only."""
@@ -83,6 +87,7 @@ def compose(
         "families": [_family(family) for family in families],
         "models": [_model(suite, name, reports[name], fingerprints[name]) for name in suite.models],
         "corpora": [_corpus(corpus) for corpus in corpora],
+        "sounds": [_sounds(group) for group in (sounds.sets.values() if sounds else ())],
         "notebooks": [
             {"model": o.model, "family": o.family, "status": o.status, "error": o.error} for o in outcomes
         ],
@@ -155,6 +160,18 @@ def _model(suite: Suite, name: str, report: PredictionReport, fingerprint: str) 
         "repeated_different": report.repeated_different,
         "out_of_range": report.out_of_range,
         "unknown_classes": dict(report.unknown_classes),
+    }
+
+
+def _sounds(group: SoundSet) -> dict:
+    return {
+        "kind": group.kind,
+        "source": group.source,
+        "synthetic": group.synthetic,
+        "sounds": len(group.sounds),
+        "seconds": round(group.duration, 3),
+        "left_out": [{"item": item, "reason": reason} for item, reason in group.left_out],
+        "digest": group.digest,
     }
 
 

@@ -6,10 +6,13 @@ float32, so samples may differ by 1e-5 of full scale; what both only copy must b
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
-from soundcheck.augment import edits, filters, level, noise
+from soundcheck.augment import codec, edits, filters, level, noise, rooms
+from soundcheck.sounds.sound import Sound, Sounds, SoundSet
 
 auglib = pytest.importorskip("auglib", reason="auglib is the oracle of these tests")
 
@@ -88,3 +91,37 @@ def test_spectral_tilt(speech, rng, direction):
     ours = filters.spectral_tilt(speech, RATE, rng, direction=direction)
     assert level.peak(ours) < 1  # the limiter has nothing to do here
     assert np.allclose(ours, expected, rtol=0, atol=TOLERANCE)
+
+
+def test_convolution(speech, rng):
+    response = (rng.standard_normal(4000) * np.exp(-np.arange(4000) / 600)).astype(np.float32)
+    both = auglib.transform.Compose(
+        [auglib.transform.FFTConvolve(response, keep_tail=False), auglib.transform.NormalizeByPeak()]
+    )
+    sounds = Sounds({"rooms": SoundSet("rooms", (Sound.of("room", response, role="base"),))})
+    ours = rooms.reverberation(speech, RATE, rng, sounds=sounds, responses="rooms", role="base")
+    assert np.allclose(ours, theirs(both, speech), rtol=0, atol=TOLERANCE)
+
+
+def test_pink_noise(rng):
+    """Both fall by 3 dB an octave; theirs is drawn otherwise, so only the slope can be compared."""
+
+    def slope(noise):
+        power = np.abs(np.fft.rfft(noise)) ** 2
+        octaves = [power[2**k : 2 ** (k + 1)].mean() for k in range(7, 14)]
+        return np.polyfit(range(7), 10 * np.log10(octaves), 1)[0]
+
+    silence = np.zeros(3 * RATE, dtype=np.float32)
+    expected = slope(theirs(auglib.transform.PinkNoise(gain_db=0), silence))
+    assert slope(noise.pink(3 * RATE, rng)) == pytest.approx(expected, abs=0.3)
+
+
+@pytest.mark.skipif(not shutil.which("sox"), reason="auglib's compressor needs SoX")
+def test_compressor(speech):
+    compressor = auglib.transform.CompressDynamicRange(
+        -20, 0.8, attack_time=0.01, release_time=0.02, knee_radius_db=4, makeup_db=0, clip=True
+    )
+    loud = speech / np.abs(speech).max()
+    ours = codec.compress(loud, RATE, threshold_db=-20, ratio=0.8, attack=0.01, release=0.02, knee_db=4)
+    # They pass 16-bit files to SoX, and SoX rounds the knee a little differently.
+    assert np.allclose(ours, theirs(compressor, loud), rtol=0, atol=1e-3)

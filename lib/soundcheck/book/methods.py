@@ -17,12 +17,15 @@ from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.material import material
 from soundcheck.report.players import player, row, settings
+from soundcheck.report.spectrum_figures import spectra
+from soundcheck.report.style import show
 from soundcheck.sounds.sound import Sounds
 from soundcheck.thresholds import Change, Family
 
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
 LISTENING = "<!-- listening -->"
 MATERIAL = "<!-- sounds -->"
+SPECTRA = "<!-- spectra -->"
 SAMPLE = "listening"  # stands for the content of the sample sound in draws
 
 
@@ -74,6 +77,10 @@ def cells(
             flush()
             if signal is not None:
                 parts.append(pages.output(_listening(family, media, signal, seed, sounds)))
+        elif line.strip() == SPECTRA:
+            flush()
+            if signal is not None:
+                parts.append(pages.output(_spectra(family, media, signal, seed, sounds)))
         elif line.strip() == MATERIAL:
             flush()
             parts.append(pages.output(material(family, sounds)))
@@ -104,6 +111,17 @@ def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int,
         played = [_changed(change, media, signal, seed, sounds) for change in chosen]
         rows.append(row(played, title=f"{sweep.name}, from mild to severe"))
     return join(rows)
+
+
+def _spectra(family: Family, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
+    """Draw the spectra of the sample and of its changed versions."""
+    signals = {"original": signal}
+    for change in family.changes.values():
+        if not missing(change):
+            options = {"seed": seed, "content": SAMPLE, "sounds": sounds}
+            signals[change.name] = apply(change, signal, audio.SAMPLING_RATE, **options)[0]
+    figure = spectra(signals, audio.SAMPLING_RATE)
+    return show(media, figure, f"Magnitude spectra: {', '.join(signals)}")
 
 
 def _changed(change: Change, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:

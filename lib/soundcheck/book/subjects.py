@@ -212,9 +212,19 @@ def provenance_cells(record: Mapping) -> list[dict]:
         pages.output(_facts(facts)),
         pages.markdown("## Versions"),
         pages.output(tables.table(versions, ["package", "version"], sortable=False)),
+        *_sounds(record.get("sounds", [])),
         pages.markdown("## Threshold files"),
         pages.output(tables.table(families, ["family", "title", "digest"], sortable=False)),
     ]
+
+
+def _sounds(groups: list[dict]) -> list[dict]:
+    if not groups:
+        return []
+    rows = [[g["kind"], g["sounds"], g["seconds"], g["source"], g["digest"][:16]] for g in groups]
+    columns = ["kind", "sounds", "seconds", "source", "digest"]
+    words = "## Sounds\n\nNoises and impulse responses that signals were changed with."
+    return [pages.markdown(words), pages.output(tables.table(rows, columns, sortable=False))]
 
 
 def _facts(facts: list[tuple[str, str]]) -> Html:
