@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from soundcheck import planning
+from soundcheck.entries import CorpusEntry, ModelEntry
 from soundcheck.errors import InputError
 from soundcheck.tasks import BUILTIN
 from soundcheck.thresholds import read_family
@@ -17,23 +18,34 @@ AROUSAL, EMOTION = BUILTIN["arousal"], BUILTIN["emotion"]
 
 @pytest.fixture
 def corpus():
-    table = pd.DataFrame({"arousal": [0.1, np.nan, np.nan], "emotion": [None, "anger", None]})
-    return SimpleNamespace(segments=table)
+    table = pd.DataFrame(
+        {
+            "key": ["a", "b", "c"],
+            "file": ["a", "b", "c"],
+            "arousal": [0.1, np.nan, np.nan],
+            "emotion": [None, "anger", None],
+        }
+    )
+    return SimpleNamespace(segments=table, entry=CorpusEntry("c", "csv"))
 
 
 def test_changed_signals_are_wanted_for_labelled_segments_only(corpus):
     family = read_family("robustness_spectral_tilt")
     tasks = [AROUSAL, EMOTION]
     for change in family.changes.values():
-        assert planning.wanted([family], tasks, corpus)[change.identity].tolist() == [True, True, False]
-        assert planning.wanted([family], [AROUSAL], corpus)[change.identity].tolist() == [True, False, False]
-        valence = planning.wanted([family], [BUILTIN["valence"]], corpus)
+        assert planning.wanted([family], tasks, 0, corpus)[change.identity].tolist() == [True, True, False]
+        assert planning.wanted([family], [AROUSAL], 0, corpus)[change.identity].tolist() == [
+            True,
+            False,
+            False,
+        ]
+        valence = planning.wanted([family], [BUILTIN["valence"]], 0, corpus)
         assert valence[change.identity].all()  # no labels at all: every segment will do
 
 
 def test_families_share_what_they_want(corpus):
     labelled, any_segment = read_family("robustness_spectral_tilt"), read_family("robustness_small_changes")
-    both = planning.wanted([labelled, any_segment], [AROUSAL], corpus)
+    both = planning.wanted([labelled, any_segment], [AROUSAL], 0, corpus)
     assert set(both) == set(planning.changes_of([labelled, any_segment], [AROUSAL]))
     for change in any_segment.changes.values():
         assert both[change.identity].tolist() == [True, False, False]
@@ -48,3 +60,31 @@ def test_changes_of_families_that_do_not_apply_are_not_asked_for():
 def test_missing_notebook_is_named():
     with pytest.raises(InputError, match=r"notebooks/no_such\.ipynb is missing"):
         planning.notebook_of("no_such", Path("nowhere"))
+
+
+def test_steps_of_sweeps_are_wanted_for_their_segments(corpus):
+    family = read_family("robustness_background_noise")
+    wanted = planning.wanted([family], [AROUSAL], 0, corpus)
+    assert set(wanted) == set(planning.changes_of([family], [AROUSAL]))
+    assert len(wanted) == 6 + 2 * 7
+    assert all(rows.tolist() == [True, False, False] for rows in wanted.values())
+
+
+def test_a_corpus_for_other_families_is_asked_nothing(corpus):
+    corpus.entry = CorpusEntry("c", "csv", families=("fairness_sex",))
+    family = read_family("robustness_spectral_tilt")
+    assert not any(rows.any() for rows in planning.wanted([family], [AROUSAL], 0, corpus).values())
+    assert planning.looked_at(family, [corpus]) == []
+    assert planning.looked_at(read_family("fairness_sex"), [corpus]) == [corpus]
+
+
+def test_a_model_says_which_families_test_it():
+    assert ModelEntry("m", "python", "m:f", ("arousal",)).is_for("fairness_sex")
+    assert not ModelEntry("m", "python", "m:f", ("arousal",), families=("mine",)).is_for("fairness_sex")
+
+
+def test_sounds_are_those_of_all_changes():
+    families = [read_family(f"robustness_{name}") for name in ("background_noise", "spectral_tilt")]
+    assert planning.sounds_of(families) == {"babble", "coughing", "environmental", "music", "sneezing"}
+    simulated = read_family("robustness_simulated_recording_condition")
+    assert planning.sounds_of([simulated]) == {"positions", "rooms"}

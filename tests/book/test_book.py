@@ -17,6 +17,7 @@ from soundcheck.corpora.segments import Corpus, LeftOut
 from soundcheck.entries import CorpusEntry
 from soundcheck.media import MediaStore
 from soundcheck.output import Output
+from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import BUILTIN
 from soundcheck.thresholds import read_family
 
@@ -219,6 +220,7 @@ def made_up(tmp_path) -> MadeUp:
         "families": families,
         "corpora": [corpus],
         "tasks": {"arousal": task},
+        "sounds": Sounds(),
     }
     return MadeUp(output, record, frame, arguments)
 

@@ -18,6 +18,7 @@ from soundcheck.entries import CorpusEntry
 from soundcheck.media import MediaStore
 from soundcheck.output import Output
 from soundcheck.report import figures, players, tables
+from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import BUILTIN
 from soundcheck.thresholds import read_family
 from soundcheck.verdicts import Verdict
@@ -206,6 +207,7 @@ class Book:
             families=self.families,
             corpora=self.corpora,
             tasks=BUILTIN,
+            sounds=Sounds(),
         )
 
 
