@@ -14,6 +14,7 @@ Public names: :func:`pink`, :func:`mix`; the transforms :func:`additive_tone`, :
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -21,7 +22,7 @@ import numpy as np
 import scipy.fft
 
 from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import SMALL_CHANGES, amplitude, level_match, limit, peak, rms
+from soundcheck.augment.level import SMALL_CHANGES, amplitude, limit, peak, rms
 from soundcheck.sounds.sound import Sound, Sounds
 
 BACKGROUND = "Derington et al. (2023), arXiv:2312.06270, robustness against background noise"
@@ -137,11 +138,18 @@ def pink(count: int, rng: np.random.Generator) -> np.ndarray:
     length = scipy.fft.next_fast_len(max(2, count), real=True)
     bins = length // 2 + 1
     spectrum = rng.standard_normal(2 * bins, dtype=np.float32).view(np.complex64)
-    spectrum[0] = 0
-    spectrum[1:] /= np.sqrt(np.arange(1, bins, dtype=np.float32))
-    noise = scipy.fft.irfft(spectrum, length)[:count]
+    spectrum *= _pink_weights(bins)
+    noise = scipy.fft.irfft(spectrum, length, overwrite_x=True)[:count]
     highest = peak(noise)
     return noise / np.float32(highest) if highest > 0 else noise
+
+
+@functools.lru_cache(maxsize=16)
+def _pink_weights(bins: int) -> np.ndarray:
+    weights = np.zeros(bins, dtype=np.float32)
+    weights[1:] = 1 / np.sqrt(np.arange(1, bins, dtype=np.float32))
+    weights.flags.writeable = False  # shared by all callers
+    return weights
 
 
 def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "rms") -> np.ndarray:
@@ -165,12 +173,17 @@ def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "r
     numpy.ndarray
         Shape ``(samples,)``; the signal itself if either is silent.
     """
-    measure = peak if based_on == "peak" else rms
-    loudness = measure(noise)
-    if loudness <= 0 or measure(signal) <= 0:
+    speech, added = np.asarray(signal, dtype=np.float64), np.asarray(noise, dtype=np.float64)
+    power, noise_power = np.dot(speech, speech), np.dot(added, added)
+    if power <= 0 or noise_power <= 0:
         return signal
-    gain = measure(signal) / loudness * amplitude(-snr_db)
-    return limit(level_match(signal, signal + np.asarray(gain * noise, dtype=np.float64)))
+    ratio = peak(signal) / peak(noise) if based_on == "peak" else np.sqrt(power / noise_power)
+    gain = ratio * amplitude(-snr_db)
+    both = power + 2 * gain * np.dot(speech, added) + gain**2 * noise_power  # energy of the sum
+    if not both > 0:  # the noise cancels the signal
+        return np.zeros_like(speech)
+    level = np.sqrt(power / both)
+    return limit(level * speech + (level * gain) * added)
 
 
 @transform(source=BACKGROUND, level=MIXED, sounds="noise")
