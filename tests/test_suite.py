@@ -365,3 +365,51 @@ def test_thresholds_are_published_or_simulated(suite):
     assert suite(GOOD, "families:", "thresholds: simulated\nfamilies:").thresholds == "simulated"
     with pytest.raises(InputError, match="simulated"):
         suite(GOOD, "families:", "thresholds: simulatd\nfamilies:")
+
+
+def test_sounds(suite, tmp_path):
+    (tmp_path / "musan").mkdir()
+    text = "sounds:\n  noise: musan\n  rooms: {path: musan, base: hall}\n"
+    text += "  coughing: {path: musan, where: {a: b}}\n"
+    read = suite(GOOD, "families:", f"{text}sweeps: false\nfamilies:")
+    assert read.sounds["noise"].path == tmp_path / "musan" and read.sounds["noise"].shown_path == "musan"
+    assert read.sounds["rooms"].base == "hall" and read.sounds["coughing"].where == {"a": "b"}
+    assert not read.sweeps and suite().sweeps and suite().sounds == {}
+    assert str(tmp_path) not in str(read.describe())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{noises: x}", "sounds.noises: unknown kind of sound 'noises'. Did you mean 'noise'"),
+        ("{music: nowhere}", "sounds.music: 'nowhere': the folder does not exist"),
+        ("{music: suite.yml}", "sounds.music: 'suite.yml': this is a file, not a folder"),
+        ("{music: {folder: x}}", "sounds.music.folder: unknown key"),
+        (
+            "{music: {path: ., base: hall}}",
+            "music takes no base. Remove it. It belongs to positions and rooms",
+        ),
+        ("{music: {path: ., where: {a: b, c: d}}}", "more than one column is named"),
+        ("[music]", "sounds: a list stands where names belong"),
+    ],
+)
+def test_sounds_refused(suite, text, words):
+    with pytest.raises(InputError) as caught:
+        suite(GOOD, "families:", f"sounds: {text}\nfamilies:")
+    assert words in str(caught.value)
+
+
+def test_families_of_a_corpus_and_of_a_model(suite):
+    read = suite(GOOD, DEMO, "{format: demo, families: [fairness_sex], base_condition: near}")
+    assert read.corpora["demo"].is_for("fairness_sex") and not read.corpora["demo"].is_for("fairness_accent")
+    assert read.corpora["demo"].base_condition == "near"
+    read = suite(GOOD, GUESS, "{random: gaussian, families: [fairness_sex]}")
+    assert not read.models["guess"].is_for("robustness_spectral_tilt")
+    refused(
+        suite,
+        "families item 1: unknown family 'fairness_sexes'",
+        GOOD,
+        DEMO,
+        "{format: demo, families: [fairness_sexes]}",
+    )
+    refused(suite, "families item 1: unknown family 'x'", GOOD, GUESS, "{random: gaussian, families: [x]}")

@@ -358,3 +358,64 @@ def test_other_thresholds_for_a_shipped_family(tmp_path):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks/correctness_regression.ipynb").touch()
     assert "Mean Absolute Eror" in own(tmp_path, typo, "correctness_regression").tests
+
+
+def with_sweeps(text):
+    return GOOD.replace("tests:\n", f"{text}tests:\n")
+
+
+def test_sweeps_have_a_change_a_step(tmp_path):
+    text = """sweeps:
+  Noise: {transform: white_noise, axis: SNR in dB, option: snr_db, values: [30, 7.5]}
+  Codecs:
+    transform: codec
+    axis: codec
+    steps: {law: {name: g711-a}, few bits: {name: amr-nb, bit_rate: 4750}}
+"""
+    family = own(tmp_path, with_sweeps(text))
+    noise, codecs = family.sweeps["Noise"], family.sweeps["Codecs"]
+    assert list(noise.steps) == ["30", "7.5"] and noise.axis == "SNR in dB"
+    assert noise.steps["7.5"] == Change("Noise, 7.5", "white_noise", {"snr_db": 7.5}, ("snr_db",))
+    assert codecs.steps["few bits"] == Change(
+        "Codecs, few bits", "codec", {"name": "amr-nb", "bit_rate": 4750}
+    )
+    assert len(family.all_changes) == 4 and not family.changes
+    # A step draws alike for all values, so it is another change than one that draws by its value.
+    alone = Change("Noise", "white_noise", {"snr_db": 7.5})
+    assert alone.identity != noise.steps["7.5"].identity != noise.steps["30"].identity
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Noise: 5", "sweeps.Noise: this is not a sweep"),
+        ("Noise: {transform: white_noise, option: snr_db, values: [1, 2]}", "axis: the key is missing"),
+        ("Noise: {axis: dB, option: snr_db, values: [1, 2]}", "sweeps.Noise.transform: the key is missing"),
+        ("Noise: {transform: white_noise, axis: dB, option: snr_db, values: [1]}", "fewer than two steps"),
+        ("Noise: {transform: white_noise, axis: dB, option: snr_db, values: 1}", "fewer than two steps"),
+        ("Noise: {transform: white_noise, axis: dB}", "fewer than two steps"),
+    ],
+)
+def test_sweeps_refused(tmp_path, text, words):
+    with pytest.raises(InputError) as caught:
+        own(tmp_path, with_sweeps(f"sweeps:\n  {text}\n"))
+    assert words in str(caught.value)
+
+
+def test_background_noise_and_the_others():
+    noise = read_family("robustness_background_noise").changes
+    assert {name: change.options["snr_db"] for name, change in noise.items()} == {
+        "Babble Noise": 20,
+        "Coughing": 10,
+        "Environmental Noise": 20,
+        "Music": 20,
+        "Sneezing": 10,
+        "White Noise": 20,
+    }
+    assert noise["Coughing"].transform == noise["Sneezing"].transform == "sound_event"
+    phone = read_family("robustness_low_quality_phone")
+    assert phone.changes["Low Quality Phone"].options == {"bit_rate": 7400}
+    rooms = read_family("robustness_simulated_recording_condition")
+    assert rooms.options["segments"] == 5000
+    assert {change.options["role"] for name, change in rooms.changes.items() if "Base" in name} == {"base"}
+    assert read_family("robustness_recording_condition").options["pairs"] == 5000

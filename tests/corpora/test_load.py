@@ -194,3 +194,15 @@ def test_unknown_sex_is_listed(world):
 
 def test_missing_file_column_suggests(world):
     world.refused("Did you mean 'path'.*columns: {file: path}", header=HEADER.replace("file", "path"))
+
+
+def test_the_base_condition_must_be_there(world):
+    header = f"{HEADER},item,condition"
+    for n, row in enumerate(world.rows):
+        row += [str(n // 2), ("near", "far")[n % 2]]
+    assert world.load(header, ", base_condition: near").entry.base_condition == "near"
+    words = r"corpora\.c\.base_condition: no segment has the condition 'nearby'\. Did you mean 'near'"
+    world.refused(words, header=header, entry=", base_condition: nearby")
+    for row in world.rows:
+        del row[-2:]
+    world.refused("The corpus needs a column condition", entry=", base_condition: near")

@@ -32,8 +32,9 @@ def read(tmp_path, **folders):
 
 
 def test_a_folder_is_searched(tmp_path):
-    for name in ("b.wav", "sub/a.flac", ".hidden/x.wav", "._b.wav"):
+    for name in ("b.wav", "sub/a.flac", ".hidden/x.wav", "._b.wav", "build/html/media/c.flac"):
         write(tmp_path / "coughs" / name)
+    (tmp_path / "coughs/build/.soundcheck").write_text("{}")
     (tmp_path / "coughs" / "README.txt").write_text("no sound")
     found = read(tmp_path, coughing="coughs")["coughing"]
     assert [sound.name for sound in found.sounds] == ["b.wav", "sub/a.flac"]

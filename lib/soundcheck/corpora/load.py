@@ -22,7 +22,7 @@ from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.manifest import read_manifest
 from soundcheck.corpora.segments import Corpus, LeftOut, Parsed, Raw
 from soundcheck.entries import CorpusEntry, Suite
-from soundcheck.errors import Problems, refuse
+from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 
 TOLERANCE = 0.001  # seconds that an end may lie behind the end of its file, for rounding
@@ -73,6 +73,7 @@ def load_corpus(
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         raise refuse(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
+    _check_base_condition(table, entry)
     notices = [*parsed.notices, *_notices(table, facts)]
     return Corpus(
         name=entry.name,
@@ -135,6 +136,15 @@ def _check_ends(table: pd.DataFrame, length: np.ndarray) -> None:
             remedy = "Are these milliseconds? Give seconds" if milliseconds else "Correct the times"
             problems.add(f"{table['place'].iloc[row]}, column {name}", what, remedy)
     problems.raise_if_any()
+
+
+def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
+    if entry.base_condition:
+        known = sorted(table["condition"].dropna().unique()) if "condition" in table.columns else []
+        if entry.base_condition not in known:
+            what = f"no segment has the condition {quoted(entry.base_condition)}"
+            remedy = did_you_mean(entry.base_condition, known) or "The corpus needs a column condition"
+            raise refuse(f"corpora.{entry.name}.base_condition", what, remedy)
 
 
 def _notices(table: pd.DataFrame, facts: Mapping[str, Facts]) -> list[str]:

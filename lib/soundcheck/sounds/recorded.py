@@ -33,6 +33,7 @@ from soundcheck.suite import NOISE_KINDS, RESPONSE_KINDS
 
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc")
 HEADER = "db.yaml"
+MARKER = ".soundcheck"  # in every output folder
 FOLDERS = {  # kind: what its folder may be called in a collection
     "babble": ("babble", "speech"),
     "coughing": ("coughing", "cough", "coughs"),
@@ -88,7 +89,11 @@ def read_sounds(
 
 def _kinds(entry: SoundEntry) -> dict[str, SoundEntry]:
     """Find the folders of a collection."""
-    there = {path.name.lower(): path for path in sorted(entry.path.iterdir()) if path.is_dir()}
+    try:
+        there = {path.name.lower(): path for path in sorted(entry.path.iterdir()) if path.is_dir()}
+    except OSError as error:
+        what = f"{quoted(entry.shown_path)} cannot be read: {error.strerror or error}"
+        raise refuse("sounds.noise", what, "Check the permissions") from error
     kinds = {}
     for kind in NOISE_KINDS:
         for name in FOLDERS[kind]:
@@ -186,12 +191,17 @@ def _roles(kind: str, entry: SoundEntry, names: list[str]) -> dict[str, str]:
 
 
 def _audio_files(folder: Path) -> list[str]:
-    """List the audio files below a folder, but not hidden ones, nor those behind links of folders."""
+    """List the audio files below a folder.
+
+    Not hidden ones, nor those behind links of folders, nor those that Soundcheck wrote into an output folder.
+    """
+    ours = {path.parent for path in folder.rglob(MARKER)}
     found = []
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
-        if path.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in name.parts):
-            if not path.is_dir():
+        hidden = any(part.startswith(".") for part in name.parts)
+        if path.suffix.lower() in SUFFIXES and not hidden and not path.is_dir():
+            if ours.isdisjoint(path.parents):
                 found.append(name.as_posix())
     return sorted(found)
 
