@@ -74,6 +74,10 @@ CHANGES = [
     Change("Codec", "codec", {"name": "amr-nb", "bit_rate": [4750, 12200]}),
     Change("Music Codec", "codec", {"name": ["mp3", "opus"], "bit_rate": 16000}),
     Change("Law", "codec", {"name": ["g711-a", "g711-mu"]}),
+    Change("Amplitude", "scaled_amplitude", {"factor": [2.0, 0.5]}),
+    Change("Clipping", "clipped_at", {"limit": [0.05, 0.01]}),
+    Change("Drop", "dropped_chunks", {"percent": [5, 25], "milliseconds": 20}),
+    Change("Scale", "slowed_down", {"factor": [0.9, 0.5]}),
 ]
 TONE = CHANGES[0]
 NOISE = CHANGES[9]
@@ -97,7 +101,7 @@ def locked(signal):
 
 
 def test_the_changes_use_every_built_in_transform():
-    modules = {"codec", "edits", "filters", "level", "noise", "rooms"}
+    modules = {"codec", "degradations", "edits", "filters", "level", "noise", "rooms"}
     built_in = {
         name
         for name, entry in registry.TRANSFORMS.items()

@@ -1,0 +1,160 @@
+r"""Transforms that degrade speech step by step, as in fairness tests of speech recognition.
+
+Noise, low-pass and high-pass filters of these tests are :func:`soundcheck.augment.noise.white_noise` and the
+Butterworth filters of :mod:`soundcheck.augment.filters` with order 2.
+
+Public names: the transforms :func:`scaled_amplitude`, :func:`clipped_at`, :func:`dropped_chunks` and
+:func:`slowed_down`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import scipy.signal
+
+from soundcheck.augment.base import require, transform
+from soundcheck.augment.level import peak
+
+AEQUEVOX = "Rajan, Udeshi and Chattopadhyay (2022), AequeVox, arXiv:2110.09843, transformations"
+FINEST = 1000  # largest denominator of a factor of speed
+
+
+@transform(
+    source=AEQUEVOX,
+    level="Changed by the factor; samples beyond full scale are kept, an integer file clips them.",
+)
+def scaled_amplitude(
+    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, factor: float
+) -> np.ndarray:
+    r"""Multiply the samples: :math:`y_n = \theta x_n`.
+
+    Parameters
+    ----------
+    signal
+        float32, shape ``(samples,)``.
+    sampling_rate, rng
+        Not used.
+    factor
+        :math:`\theta`, above 0 and at most 1000.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape ``(samples,)``, not clipped.
+
+    Raises
+    ------
+    ValueError
+        If the factor is out of range.
+    """
+    require(0 < factor <= 1000, f"factor is {factor}. It must be above 0 and at most 1000")
+    return signal * np.float32(factor)
+
+
+@transform(source=AEQUEVOX, level="The peak is kept: what is left between the limits is scaled up to it.")
+def clipped_at(
+    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, limit: float
+) -> np.ndarray:
+    r"""Clip the signal at a share of its peak and scale it back to that peak.
+
+    With the peak :math:`p`: :math:`y_n = \frac{p}{\theta} \min(\max(x_n / p, -\theta), \theta)`
+
+    Parameters
+    ----------
+    signal
+        float32, shape ``(samples,)``.
+    sampling_rate, rng
+        Not used.
+    limit
+        :math:`\theta`, above 0 and at most 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape ``(samples,)``, with the peak of the signal; silent if the signal is.
+
+    Raises
+    ------
+    ValueError
+        If the limit is out of range.
+    """
+    require(0 < limit <= 1, f"limit is {limit}. It must be above 0 and at most 1")
+    highest = peak(signal)
+    if highest == 0:
+        return signal
+    return np.clip(signal.astype(np.float64) / highest, -limit, limit) / limit * highest
+
+
+@transform(source=AEQUEVOX, level="The samples that are left stay as they are.")
+def dropped_chunks(
+    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, percent: float, milliseconds: float
+) -> np.ndarray:
+    r"""Silence random chunks, never two neighbours.
+
+    The signal is divided into :math:`P` pairs of chunks; of :math:`\lfloor 2 P \theta / 100 \rfloor` random
+    pairs the first chunk becomes zero. What is left behind the last pair stays.
+
+    Parameters
+    ----------
+    signal
+        float32, shape ``(samples,)``.
+    sampling_rate
+        In Hz.
+    rng
+        Draws the pairs, without replacement.
+    percent
+        :math:`\theta`: share of the chunks that become zero, from 0 to 50 per cent.
+    milliseconds
+        Duration of a chunk, from 1 to 1000.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape ``(samples,)``.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range.
+    """
+    require(0 <= percent <= 50, f"percent is {percent}. It must lie between 0 and 50")
+    require(1 <= milliseconds <= 1000, f"milliseconds is {milliseconds}. It must lie between 1 and 1000")
+    length = max(1, round(milliseconds * sampling_rate / 1000))
+    pairs = len(signal) // (2 * length)
+    count = int(Fraction(str(float(percent))) * 2 * pairs / 100)
+    result = signal.copy()
+    for pair in rng.choice(pairs, size=count, replace=False) if count else ():
+        result[2 * length * pair : 2 * length * pair + length] = 0
+    return result
+
+
+@transform(source=AEQUEVOX, level="The samples of the curve stay as they are; it is only read more slowly.")
+def slowed_down(
+    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, factor: float
+) -> np.ndarray:
+    r"""Play the signal more slowly, which lowers the pitch: :math:`y(t) = x(\theta t)`.
+
+    Parameters
+    ----------
+    signal
+        float32, shape ``(N,)``.
+    sampling_rate, rng
+        Not used.
+    factor
+        :math:`\theta`, from 0.1 to 10; below 1 the signal becomes longer by its inverse.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, shape ``(ceil(N / factor),)``.
+
+    Raises
+    ------
+    ValueError
+        If the factor is out of range.
+    """
+    require(0.1 <= factor <= 10, f"factor is {factor}. It must lie between 0.1 and 10")
+    share = Fraction(str(float(factor))).limit_denominator(FINEST)
+    return scipy.signal.resample_poly(signal.astype(np.float64), share.denominator, share.numerator)

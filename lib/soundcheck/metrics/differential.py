@@ -1,0 +1,191 @@
+r"""Differential tests of recognisers without transcripts: how much two of them disagree, and about whom.
+
+Two recognisers that hear the same should write the same. Where a change of the signal makes them disagree
+more, one of them fails; where that happens to one group more than to another, the change is unfair to it
+:cite:`rajan2022`.
+
+Conventions
+-----------
+- The *distance* of a group is micro-averaged: word edits of all its clips by the words of the longer
+  transcripts. Two empty transcripts add nothing.
+- The *degradation* of a group is its distance under a change minus its distance for the signals as they are.
+- A base group is *violated* against another group if its degradation exceeds the other's by more than
+  :math:`\tau`: strictly, and in this direction only. Every group is the base once.
+- Counts are cumulative: what exceeds 0.15 exceeds 0.01 as well, and counts for both.
+
+Public: :data:`TAUS`, :func:`words`, :func:`word_distance`, :func:`violations`, :func:`counts`,
+:func:`word_drops`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from rapidfuzz.distance import Levenshtein
+
+TAUS = (0.01, 0.05, 0.1, 0.15)
+COLUMNS = ("pair", "transformation", "level", "group", "distance")
+FILLERS = ("%hesitation",)
+_DECIMAL = 1e-9  # 0.35 - 0.25 is 0.1, whatever binary numbers make of it
+_BETWEEN = re.compile(r"[\s\-:,;.]+")
+
+
+def words(transcript: str) -> list[str]:
+    """Split a transcript: lower case, at white space and ``- : , ; .``, without tags of hesitation.
+
+    Examples
+    --------
+    >>> words("Please, call Stella. %HESITATION Six spoons")
+    ['please', 'call', 'stella', 'six', 'spoons']
+    """
+    return [word for word in _BETWEEN.split(transcript.lower()) if word and word not in FILLERS]
+
+
+def word_distance(first: Iterable[str], second: Iterable[str]) -> tuple[int, int]:
+    """Compare the transcripts of two recognisers.
+
+    Parameters
+    ----------
+    first, second
+        Transcripts of the same clips, in the same order.
+
+    Returns
+    -------
+    tuple of int
+        Word edits, and words of the longer transcripts; both summed over the clips.
+
+    Examples
+    --------
+    >>> word_distance(["six thick slabs", ""], ["six thin slabs of", ""])
+    (2, 4)
+    """
+    edits = total = 0
+    for one, two in zip(first, second, strict=True):
+        left, right = words(one), words(two)
+        edits += Levenshtein.distance(left, right)
+        total += max(len(left), len(right))
+    return edits, total
+
+
+def violations(
+    distances: pd.DataFrame,
+    taus: Sequence[float] = TAUS,
+    excluded: Collection[tuple[str, float]] = (),
+) -> pd.DataFrame:
+    """Find all violations of fairness in a table of distances (Algorithm 1 of the paper).
+
+    Parameters
+    ----------
+    distances
+        One row a pair of recognisers, transformation, level and group, columns ``pair``, ``transformation``,
+        ``level``, ``group``, ``distance``. Rows with an empty transformation hold the distances for the
+        signals as they are. A setting that a group has no distance for (NaN, or no row) is not compared.
+    taus
+        By how much a degradation may exceed another one.
+    excluded
+        Transformation and level of settings that are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a violation: ``pair, transformation, level, tau, base, other, excess``; the last is the
+        degradation of the base minus that of the other group.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a row is there twice, or a group has no distance for the signals as they are.
+    """
+    missing = [name for name in COLUMNS if name not in distances.columns]
+    if missing:
+        raise ValueError(f"The table of distances has no column {', '.join(missing)}.")
+    if distances.duplicated(["pair", "transformation", "level", "group"]).any():
+        raise ValueError("The table of distances has a pair, transformation, level and group twice.")
+    plain = distances["transformation"].isna() | distances["transformation"].eq("")
+    before = distances[plain].set_index(["pair", "group"])["distance"]
+    changed = distances[~plain]
+    places = pd.MultiIndex.from_frame(changed[["pair", "group"]])
+    unknown = places[~places.isin(before.index)].unique()
+    if len(unknown):
+        pair, group = unknown[0]
+        raise ValueError(f"Group {group!r} has no distance of {pair!r} for the signals as they are.")
+    degradation = changed["distance"].to_numpy(dtype=float) - before.reindex(places).to_numpy(dtype=float)
+    changed = changed.assign(degradation=degradation)
+    rows = []
+    for (pair, transformation, level), own in changed.groupby(
+        ["pair", "transformation", "level"], sort=False
+    ):
+        if (transformation, level) in excluded:
+            continue
+        groups, values = own["group"].to_numpy(), own["degradation"].to_numpy()
+        excess = values[:, None] - values[None, :]
+        for tau in taus:
+            for base, other in zip(*np.nonzero(excess > tau + _DECIMAL), strict=True):
+                rows.append(
+                    (pair, transformation, level, tau, groups[base], groups[other], excess[base, other])
+                )
+    columns = ["pair", "transformation", "level", "tau", "base", "other", "excess"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def counts(found: pd.DataFrame, groups: Sequence[str], by: str = "") -> pd.DataFrame:
+    """Count violations by base group, in the layout of the paper's table.
+
+    Parameters
+    ----------
+    found
+        What :func:`violations` returned.
+    groups
+        All groups, in the order of the columns; one without violations counts 0.
+    by
+        ``"tau"``, ``"pair"`` or ``"transformation"`` for a row each; empty for one row, ``"all"``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Whole numbers; rows as asked for, one column a group.
+    """
+    rows = found[by] if by else pd.Series("all", index=found.index)
+    table = pd.crosstab(rows, found["base"]) if len(found) else pd.DataFrame(index=[] if by else ["all"])
+    return table.reindex(columns=list(groups), fill_value=0).fillna(0).astype(int)
+
+
+def word_drops(
+    original: Mapping[str, int], changed: Iterable[Mapping[str, int]], omega: float
+) -> tuple[dict[str, int], set[str]]:
+    r"""Find words that vanish under a transformation (Algorithm 2 of the paper).
+
+    The drop of a word is how often it was recognised in the signals as they are minus the lowest count over
+    the levels of the transformation, at least 0. Words that drop by :math:`\omega` or more are not robust;
+    the algorithm as printed asks for more than :math:`\omega`, but the words that the paper chose need this.
+
+    Parameters
+    ----------
+    original
+        Word -> count over all transcripts of a group.
+    changed
+        The same for each level of the transformation, at least one.
+    omega
+        Drop from which a word is not robust.
+
+    Returns
+    -------
+    tuple of dict and set
+        Word -> drop, for every word of ``original``; the words that are not robust.
+
+    Examples
+    --------
+    >>> word_drops({"bags": 4, "six": 4}, [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}], omega=3)
+    ({'bags': 3, 'six': 0}, {'bags'})
+    """
+    levels = [Counter(level) for level in changed]
+    if not levels:
+        raise ValueError("There is no level of the transformation.")
+    drops = {
+        word: max(int(count) - min(level[word] for level in levels), 0) for word, count in original.items()
+    }
+    return drops, {word for word, drop in drops.items() if drop >= omega and drop > 0}

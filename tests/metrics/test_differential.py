@@ -1,0 +1,111 @@
+"""Differential tests of recognisers, worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.metrics.differential import counts, violations, word_distance, word_drops, words
+
+
+def test_words_are_those_of_the_paper():
+    assert words("%HESITATION Well-known: don't;  six, 5.5!") == ["well", "known", "don't", "six", "5", "5!"]
+    assert words(" .,; ") == []
+
+
+def test_distance_is_summed_over_clips():
+    first = ["please call stella", "six spoons", ""]
+    second = ["please fall stella now", "", ""]
+    assert word_distance(first, second) == (2 + 2, 4 + 2)
+    assert word_distance([], []) == (0, 0)
+    with pytest.raises(ValueError):
+        word_distance(["a"], [])
+
+
+def table(rows):
+    return pd.DataFrame(rows, columns=["pair", "transformation", "level", "group", "distance"])
+
+
+# Degradations: under noise at 10 dB english +0.05, korean +0.20, russian +0.10; at 2 dB +0.10, +0.10, +0.40.
+DISTANCES = table(
+    [
+        ("A-B", "", np.nan, "english", 0.10),
+        ("A-B", "", np.nan, "korean", 0.30),
+        ("A-B", "", np.nan, "russian", 0.20),
+        ("A-B", "noise", 10.0, "english", 0.15),
+        ("A-B", "noise", 10.0, "korean", 0.50),
+        ("A-B", "noise", 10.0, "russian", 0.30),
+        ("A-B", "noise", 2.0, "english", 0.20),
+        ("A-B", "noise", 2.0, "korean", 0.40),
+        ("A-B", "noise", 2.0, "russian", 0.60),
+    ]
+)
+GROUPS = ("english", "korean", "russian")
+
+
+def test_violations_by_hand():
+    found = violations(DISTANCES)
+    # At 10 dB: korean over english by 0.15, over russian by 0.10; russian over english by 0.05.
+    # At 2 dB: russian over english and korean by 0.30. All comparisons are strict.
+    at_ten = found[found["level"] == 10.0]
+    told = {(row.base, row.other): [] for row in at_ten.itertuples()}
+    for row in at_ten.itertuples():
+        told[row.base, row.other].append(row.tau)
+    assert told == {
+        ("korean", "english"): [0.01, 0.05, 0.1],
+        ("korean", "russian"): [0.01, 0.05],
+        ("russian", "english"): [0.01],
+    }
+    at_two = found[found["level"] == 2.0]
+    assert set(at_two["base"]) == {"russian"} and len(at_two) == 2 * 4
+    assert np.allclose(at_two["excess"], 0.3)
+
+
+def test_counts_have_the_layout_of_the_paper():
+    found = violations(DISTANCES)
+    assert counts(found, GROUPS).loc["all"].tolist() == [0, 5, 1 + 8]
+    by_tau = counts(found, GROUPS, "tau")
+    assert by_tau.loc[0.01].tolist() == [0, 2, 3]
+    assert by_tau.loc[0.15].tolist() == [0, 0, 2]
+    assert (by_tau.diff().dropna() <= 0).all().all()  # cumulative
+    for by in ("tau", "pair", "transformation"):
+        assert (counts(found, GROUPS, by).sum() == counts(found, GROUPS).loc["all"]).all()
+    assert counts(violations(DISTANCES, taus=[9]), GROUPS).loc["all"].tolist() == [0, 0, 0]
+
+
+def test_settings_are_excluded():
+    found = violations(DISTANCES, excluded=[("noise", 2.0)])
+    assert set(found["level"]) == {10.0}
+
+
+def test_a_group_without_distance_is_not_compared():
+    gap = DISTANCES.copy()
+    gap.loc[4, "distance"] = np.nan  # korean at 10 dB
+    found = violations(gap)
+    assert not found[found["level"] == 10.0][["base", "other"]].eq("korean").any().any()
+    assert len(found[found["level"] == 2.0]) == 8
+
+
+def test_adding_the_same_to_all_groups_changes_nothing():
+    moved = DISTANCES.assign(distance=DISTANCES["distance"] + 0.123)
+    pd.testing.assert_frame_equal(violations(moved), violations(DISTANCES))
+
+
+def test_bad_tables_are_refused():
+    with pytest.raises(ValueError, match="no column level"):
+        violations(DISTANCES.drop(columns="level"))
+    with pytest.raises(ValueError, match="twice"):
+        violations(pd.concat([DISTANCES, DISTANCES.head(4).tail(1)]))
+    with pytest.raises(
+        ValueError, match="Group 'korean' has no distance of 'A-B' for the signals as they are"
+    ):
+        violations(DISTANCES.drop(index=1))
+
+
+def test_word_drops():
+    drops, weak = word_drops({"bags": 4, "six": 4, "new": 0, "gone": 2}, [{"bags": 1, "new": 3, "six": 9}], 3)
+    assert drops == {"bags": 3, "six": 0, "new": 0, "gone": 2}
+    assert weak == {"bags"}
+    assert word_drops({"gone": 2}, [{}], 2)[1] == {"gone"}  # from omega on
+    assert word_drops({"same": 2}, [{"same": 2}], 0)[1] == set()
+    with pytest.raises(ValueError, match="no level"):
+        word_drops({"a": 1}, [], 1)
