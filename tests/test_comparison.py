@@ -10,6 +10,8 @@ import soundfile
 
 from soundcheck import verdicts
 
+pytestmark = pytest.mark.xdist_group("comparison")  # the fixture of the module is made once
+
 SUITE = """
 title: Two models
 corpora:

@@ -21,6 +21,8 @@ MODEL = '''
 import os
 import numpy as np
 
+pytestmark = pytest.mark.xdist_group("end to end")  # the fixture of the module is made once
+
 def predict(signal, sampling_rate):
     """Louder is more aroused; keeps count of its calls."""
     with open(os.environ["CALLS"], "a") as file:

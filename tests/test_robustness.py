@@ -11,6 +11,8 @@ import soundfile
 from soundcheck import verdicts
 from soundcheck.thresholds import read_family
 
+pytestmark = pytest.mark.xdist_group("robustness")  # one worker makes the book that all look at
+
 RATE = 16000
 FAMILIES = (
     "robustness_background_noise",
@@ -35,6 +37,7 @@ def predict(signal, sampling_rate):
 SUITE = f"""
 title: Robustness
 studies: false
+sweeps: false
 replicates: 200
 sounds:
   noise: musan
@@ -213,11 +216,32 @@ def test_pages_say_which_sounds_were_used(project):
 def test_pages_let_hear_every_change(project):
     folder, _ = project
     text = (folder / "out/html/methods/robustness_background_noise.html").read_text()
-    assert text.count("<audio") == 1 + 6 + 2 * 3  # original, changes, three steps of two sweeps
+    assert text.count("<audio") == 1 + 6  # the original and six changes
     players = re.findall("<audio[^>]*>", text)
     assert all('preload="none"' in player and "aria-label=" in player for player in players)
     listening = (folder / "out/html/results/mine/robustness_simulated_recording_condition.html").read_text()
     assert listening.count("<audio") == 15  # five segments: recording, base, other
+
+
+def test_sweeps_show_where_the_model_breaks(project, command, shared_cache, tmp_path):
+    folder, _ = project
+    other = tmp_path / "other"
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("out"))
+    (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
+    family = ("--family", "robustness_background_noise")
+    done = command("run", "suite.yml", *family, "--jobs", "2", cwd=other, **environment(shared_cache))
+    assert done.returncode == 3, done.stderr + done.stdout
+    page = (other / "build/html/results/mine/robustness_background_noise.html").read_text()
+    for table in ("Babble Noise", "White Noise"):
+        assert f"{table}: share of unchanged predictions" in page
+        assert f"{table}: quality of the predictions" in page
+    assert page.count(">clean</td>") == 4
+    method = (other / "build/html/methods/robustness_background_noise.html").read_text()
+    assert method.count("<audio") == 1 + 6 + 2 * 3  # three steps of two sweeps besides
+    answers = pd.read_parquet(other / "build/predictions/mine/talk.parquet")
+    assert answers["change"].nunique() == 1 + 6 + 2 * 7
+    frame = verdicts.read_results(other / "build/results.csv")
+    assert not frame["test"].str.contains("dB|SNR").any()  # nothing of a sweep is judged
 
 
 def test_same_sounds_and_predictions_for_any_jobs_and_order(project, command, shared_cache, tmp_path):
@@ -268,8 +292,8 @@ def test_sounds_that_cannot_be_used_are_refused_before_anything_runs(tmp_path, c
     (folder / "suite.yml").write_text(text)
     done = command("run", "suite.yml", cwd=folder, **environment(shared_cache))
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "suite.yml line 6, sounds.sneezing: 'nowhere': the folder does not exist" in done.stderr
-    assert "line 7, sounds.birds: unknown kind of sound 'birds'" in done.stderr
+    assert "suite.yml line 7, sounds.sneezing: 'nowhere': the folder does not exist" in done.stderr
+    assert "line 8, sounds.birds: unknown kind of sound 'birds'" in done.stderr
     (folder / "suite.yml").write_text(SUITE.replace("base: hut", "base: huts"))
     done = command("run", "suite.yml", cwd=folder, **environment(shared_cache))
     assert done.returncode == 2 and "Traceback" not in done.stderr
