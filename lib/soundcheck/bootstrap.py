@@ -32,7 +32,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtr, ndtri, stdtrit
 
 from soundcheck import seeds
 from soundcheck.metrics.additive import Point, Statistic, settle
@@ -394,12 +394,12 @@ def interval(
     if len(samples) < 2 or (kind == "expanded" and blocks < 2):
         return np.nan, np.nan
     if kind == "gaussian":
-        reach = stats.norm.ppf(1 - tail) * np.std(samples, ddof=1)
+        reach = ndtri(1 - tail) * np.std(samples, ddof=1)
         bounds = np.array([value - reach, value + reach])
     else:
         if kind == "expanded":
-            quantile = stats.t.ppf(1 - tail, blocks - 1)
-            tail = stats.norm.cdf(-np.sqrt(blocks / (blocks - 1)) * quantile)
+            quantile = stdtrit(blocks - 1, 1 - tail)
+            tail = ndtr(-np.sqrt(blocks / (blocks - 1)) * quantile)
         bounds = np.quantile(samples, [tail, 1 - tail])
     low, high = settle(bounds).tolist()
     return low, high

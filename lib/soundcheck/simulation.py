@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtr
 
 from soundcheck import seeds
 from soundcheck.metrics.additive import ratio
@@ -301,7 +301,7 @@ def suggested_threshold(found: Simulated) -> float:
 
 def minimum_per_bin(samples: int) -> int:
     """Give the number of a group's segments that may be expected in each outer bin: 4 of 60, 67 of 1000."""
-    return round(float(stats.norm.cdf((EDGES[0] - MEAN) / DEVIATION)) * samples)
+    return round(float(ndtr((EDGES[0] - MEAN) / DEVIATION)) * samples)
 
 
 @functools.lru_cache(maxsize=256)
@@ -389,7 +389,7 @@ def _probabilities(distribution: str, mean: float = MEAN) -> np.ndarray:
     if distribution == "sparse":
         return np.array(SPARSE)
     places = (np.array([0.0, *EDGES, 1.0]) - mean) / DEVIATION
-    steps = np.diff(stats.norm.cdf(places))
+    steps = np.diff(ndtr(places))
     return steps / steps.sum()
 
 

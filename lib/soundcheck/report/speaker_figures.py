@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy import stats
 
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 
@@ -75,7 +75,7 @@ def ranks(truth: Sequence[float], prediction: Sequence[float], title: str = "") 
     """
     truth, prediction = np.asarray(truth, dtype=float), np.asarray(prediction, dtype=float)
     n = len(truth)
-    true_rank, rank = (stats.rankdata(values) - 1 for values in (truth, prediction))
+    true_rank, rank = (pd.Series(values).rank().to_numpy() - 1 for values in (truth, prediction))
     quarter = max(1, round(QUARTER * n)) if n > 2 else 0
     true_end, end = (_ends(values, quarter) for values in (truth, prediction))
     kinds = {
