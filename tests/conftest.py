@@ -34,6 +34,12 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture(scope="session")
+def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache for the few tests of the whole demo corpus and its models; they form the group "full demo"."""
+    return tmp_path_factory.mktemp("full")
+
+
 def soundcheck(
     *arguments: object, cwd: Path, timeout: float = 300, **environment: str
 ) -> subprocess.CompletedProcess:

@@ -190,8 +190,9 @@ def test_description_says_that_it_is_synthetic():
 
 
 @pytest.mark.slow
-def test_full_size(tmp_path):
-    folder = corpus.build(tmp_path, jobs=2)
+@pytest.mark.xdist_group("full demo")
+def test_full_size(full_cache):
+    folder = corpus.build(full_cache, jobs=2)
     table, signals = load(folder)
     check_audio(table, signals)
     pitch = mean_pitch(table, signals)

@@ -13,13 +13,13 @@ from soundcheck.models.demo import biased, features, prosody
 from soundcheck.simulation import Setting
 from soundcheck.thresholds import read_family
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("biased")]  # the model is trained once
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("full demo")]  # the model is trained once
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory):
+def answers(full_cache):
     """Test segments of the demo with the answers of both models."""
-    cache = tmp_path_factory.mktemp("cache")
+    cache = full_cache
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOUNDCHECK_CACHE", str(cache))
         patch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
@@ -34,7 +34,8 @@ def answers(tmp_path_factory):
             found["biased"].append(biased.answer(measured))
         first = audio.read(folder / table["file"][0])
         assert biased.predict(first, 16000) == biased.predict(first, 16000)
-    return table, {name: pd.DataFrame(rows) for name, rows in found.items()}
+        # Within the patch: what comes later finds the trained model in the same cache.
+        yield table, {name: pd.DataFrame(rows) for name, rows in found.items()}
 
 
 def judged(statistic, table, threshold):

@@ -154,11 +154,12 @@ def test_predicting_needs_no_scikit_learn(cache):
 
 
 @pytest.mark.slow
-def test_full_model_is_good_but_not_perfect(tmp_path, monkeypatch):
-    monkeypatch.setenv("SOUNDCHECK_CACHE", str(tmp_path))
+@pytest.mark.xdist_group("full demo")
+def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch):
+    monkeypatch.setenv("SOUNDCHECK_CACHE", str(full_cache))
     monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
     prosody.prepare(jobs=2)
-    table, signals = segments(corpus.build(tmp_path))
+    table, signals = segments(corpus.build(full_cache))
 
     def predict(signals, change):
         answers = Parallel(n_jobs=2)(
