@@ -15,13 +15,13 @@ import soundfile
 
 from soundcheck import verdicts
 
+pytestmark = pytest.mark.xdist_group("end to end")  # the fixture of the module is made once
+
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 
 MODEL = '''
 import os
 import numpy as np
-
-pytestmark = pytest.mark.xdist_group("end to end")  # the fixture of the module is made once
 
 def predict(signal, sampling_rate):
     """Louder is more aroused; keeps count of its calls."""
