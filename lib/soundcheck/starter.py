@@ -47,6 +47,10 @@ models:
   #   predictions: theirs.csv
   #   tasks: [arousal]
 
+# Noises and impulse responses are synthesised. Where you have recordings, name their folders:
+# sounds:
+#   noise: ~/data/musan # with folders speech, noise and music
+
 # Which models are compared, segment by segment. Each comparison has a name of your choice.
 comparisons:
   mine against chance: {baseline: random-gaussian, candidate: mine}
