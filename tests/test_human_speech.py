@@ -17,6 +17,7 @@ corpora:
 models:
   prosody: {{python: "soundcheck.models.demo.prosody:predict", tasks: [arousal, emotion]}}
 families: [{families}, robustness_recording_condition]
+sweeps: false
 studies: false
 """
 
