@@ -12,7 +12,7 @@ report: $(VENV)/.installed
 	$(BIN)/soundcheck run $(SUITE) --out $(OUT)
 
 test: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -1,16 +1,16 @@
 """Time of each transform for three seconds at 16 kHz, beside auglib in the same run.
 
-Run ``python benchmarks/transforms.py``. Prints the best of many calls in milliseconds and how many times
-faster than auglib that is. Both get a signal of their own each time, because some of auglib's transforms
-write into it. auglib's crops and gain neither copy nor check, and it has no tilt filter: it convolves with
-ours in single precision, without the level match. Its babble has a fixed number of voices. Codecs and the
-telephone line need programs of their own there, so ours stand alone.
+Run ``python benchmarks/transforms.py``. Prints the best of many calls in milliseconds, taken in turn, and how
+many times faster than auglib that is. Both get a signal of their own each time, because some of auglib's
+transforms write into it. auglib has no tilt filter: it convolves with ours in single precision, without the
+level match. Its babble has a fixed number of voices. Codecs and the telephone line need programs of their own
+there, so ours stand alone.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -90,14 +90,17 @@ def alternatives(sounds: Sounds) -> dict[str, Callable]:
     }
 
 
-def milliseconds(call: Callable[[np.ndarray], object], signal: np.ndarray, calls: int = CALLS) -> float:
-    best = np.inf
-    for _ in range(calls):
-        own = signal.copy()
-        start = time.perf_counter()
-        call(own)
-        best = min(best, time.perf_counter() - start)
-    return 1000 * best
+def milliseconds(calls: Sequence[Callable | None], signal: np.ndarray, rounds: int = CALLS) -> list[float]:
+    """Best time of each call, ``nan`` for none; all are called once in every round."""
+    best = [np.inf if call else np.nan for call in calls]
+    for _ in range(rounds):
+        for which, call in enumerate(calls):
+            if call is not None:
+                own = signal.copy()
+                start = time.perf_counter()
+                call(own)
+                best[which] = min(best[which], time.perf_counter() - start)
+    return [1000 * seconds for seconds in best]
 
 
 def main() -> None:
@@ -106,29 +109,20 @@ def main() -> None:
     sounds = material()
     others = alternatives(sounds)
     print(f"{'transform':<18}{'ours/ms':>10}{'auglib/ms':>12}{'ratio':>8}")
-    for name, entry in TRANSFORMS.items():
-        if name not in OPTIONS:
-            print(f"{name:<18}{'no options given here':>30}")
-            continue
-        options = OPTIONS[name] | ({"sounds": sounds} if entry.sounds else {})
-        calls = CALLS // 10 if name in SLOW else CALLS
-        ours = milliseconds(lambda own, e=entry, o=options: e.function(own, RATE, rng, **o), signal, calls)
-        show(name, ours, others.get(name), signal)
+    for name, options in OPTIONS.items():
+        entry = TRANSFORMS[name]
+        options = options | ({"sounds": sounds} if entry.sounds else {})
+        show(name, lambda own, e=entry, o=options: e.function(own, RATE, rng, **o), others, signal)
     # Pink noise is no transform of its own here; both are mixed with the signal.
-    show(
-        "pink",
-        milliseconds(lambda own: mix(own, pink(len(own), rng), 20), signal),
-        others.get("pink"),
-        signal,
-    )
+    show("pink", lambda own: mix(own, pink(len(own), rng), 20), others, signal)
 
 
-def show(name: str, ours: float, other: Callable | None, signal: np.ndarray) -> None:
-    if other is None:
-        print(f"{name:<18}{ours:>10.3f}{'-':>12}{'-':>8}")
-        return
-    theirs = milliseconds(lambda own: other(own, RATE), signal)
-    print(f"{name:<18}{ours:>10.3f}{theirs:>12.3f}{theirs / ours:>7.1f}x")
+def show(name: str, ours: Callable, others: dict[str, Callable], signal: np.ndarray) -> None:
+    other = others.get(name)
+    rounds = CALLS // 10 if name in SLOW else CALLS
+    own, theirs = milliseconds([ours, other and (lambda own: other(own, RATE))], signal, rounds)
+    told = f"{theirs:>12.3f}{theirs / own:>7.1f}x" if other else f"{'-':>12}{'-':>8}"
+    print(f"{name:<18}{own:>10.3f}{told}")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache for the few tests of the whole demo corpus and its models; they form the group "full demo"."""
+    """A cache for the few tests of the whole demo corpus and its models."""
     return tmp_path_factory.mktemp("full")
 
 

@@ -10,8 +10,6 @@ import soundfile
 
 from soundcheck import verdicts
 
-pytestmark = pytest.mark.xdist_group("comparison")  # the fixture of the module is made once
-
 SUITE = """
 title: Two models
 corpora:

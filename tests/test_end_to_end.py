@@ -15,8 +15,6 @@ import soundfile
 
 from soundcheck import verdicts
 
-pytestmark = pytest.mark.xdist_group("end to end")  # the fixture of the module is made once
-
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 
 MODEL = '''

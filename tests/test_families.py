@@ -10,8 +10,6 @@ from scipy.spatial import distance
 
 from soundcheck import verdicts
 
-pytestmark = pytest.mark.xdist_group("families")  # the fixture of the module is made once
-
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 OTHERS = ("boredom", "fear", "surprise", "disgust")
 DIMENSIONS = ("arousal", "dominance", "valence")

@@ -9,8 +9,8 @@ LIBRARY = Path(soundcheck.__file__).parent
 
 # One row a room, in the order of the flow; a module may import from its own row's left and from rows above.
 ORDER = """
-escaping errors files seeds resources tasks text_table yaml_reader schema entries
-metrics simulation suite thresholds
+escaping errors files places seeds resources tasks text_table yaml_reader schema entries
+metrics simulation suite families thresholds
 corpora.kept corpora.audio corpora.inspection corpora.segments corpora.measured
 corpora.manifest corpora.audformat_db corpora.demo corpora.load
 sounds

@@ -11,8 +11,6 @@ import soundfile
 from soundcheck import verdicts
 from soundcheck.thresholds import read_family
 
-pytestmark = pytest.mark.xdist_group("robustness")  # one worker makes the book that all look at
-
 RATE = 16000
 FAMILIES = (
     "robustness_background_noise",

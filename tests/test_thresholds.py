@@ -11,9 +11,10 @@ import pytest
 
 from soundcheck import resources
 from soundcheck.errors import InputError
+from soundcheck.families import Change, TestDefinition, passes
 from soundcheck.simulation import minimum_per_bin, setting_of
 from soundcheck.tasks import BUILTIN, Task
-from soundcheck.thresholds import Change, TestDefinition, passes, read_family
+from soundcheck.thresholds import read_family
 
 # family, test, threshold a task, rule, decimals: as published with the tests.
 PUBLISHED = """\

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("wheel")  # the fixture of the module is made once
-
 ROOT = Path(__file__).parents[1]
 
 SUITE = """

@@ -35,9 +35,9 @@ import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from soundcheck import seeds
+from soundcheck.families import passes
 from soundcheck.metrics.additive import Point, Statistic, settle
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.thresholds import passes
 
 REPLICATES = 1000
 LEVEL = 0.95
@@ -413,7 +413,7 @@ def certainty(samples: np.ndarray, rule: str, threshold: float, passed: bool) ->
     samples
         Replicates, ``(replicates,)``.
     rule, threshold
-        See :func:`soundcheck.thresholds.passes`.
+        See :func:`soundcheck.families.passes`.
     passed
         The verdict.
 

@@ -37,6 +37,7 @@ import pandas as pd
 from soundcheck import bootstrap, files, pairs, seeds, selection, simulation, verdicts, views
 from soundcheck.augment import registry
 from soundcheck.balance import at_most, balance, equally_many_speakers
+from soundcheck.families import Change, Family, Sweep, TestDefinition
 from soundcheck.media import MediaStore
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.weighted import Weighted
@@ -44,7 +45,7 @@ from soundcheck.models.reference import reference_answers
 from soundcheck.sample import Answers, Measure, Sample
 from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
-from soundcheck.thresholds import Change, Family, Sweep, TestDefinition, read_family
+from soundcheck.thresholds import read_family
 
 CLEAN = "clean"  # the first step of a sweep
 
@@ -136,12 +137,11 @@ class Evaluation:
             steps = {
                 step: self._sample(corpus, task, change, rows=rows) for step, change in sweep.steps.items()
             }
-            mildest = next(iter(steps.values()))
-            unchanged = (Answers(said.clean, said.clean) for said in (mildest.answers, mildest.reference))
+            first = next(iter(steps.values()))
             clean = dataclasses.replace(
-                mildest, **dict(zip(("answers", "reference"), unchanged, strict=True))
+                first, answers=first.answers.unchanged(), reference=first.reference.unchanged()
             )
-            if len(mildest):
+            if len(first):
                 yield {CLEAN: clean} | steps
 
     def curve(self, steps: Mapping[str, Sample], measure: Measure) -> pd.DataFrame:
@@ -215,7 +215,7 @@ class Evaluation:
         self._tell(f"{corpus.name}, {pairing.base} to {pairing.other}: {most} of {count} pairs were drawn")
         keys = corpus.segments["key"].iloc[pairing.base_rows].tolist()
         draws = seeds.uniform(self.seed, "pairs", self.family.name, pairing.other, keys=keys)
-        chosen = np.sort(np.argsort(draws, kind="stable")[:most])
+        chosen = selection.smallest(draws, np.ones(count, dtype=bool), most)
         return pairing.base_rows[chosen], pairing.other_rows[chosen]
 
     def _obstacle(self, corpus: views.CorpusView, task: Task) -> str:

@@ -31,13 +31,14 @@ from soundcheck.errors import (
     refuse,
 )
 from soundcheck.escaping import quoted, spreadsheet
+from soundcheck.families import Family
 from soundcheck.models.load import check_model
 from soundcheck.output import CACHE_VARIABLE, Output
 from soundcheck.predict.engine import PredictionReport, predict_model
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite import read_suite
-from soundcheck.thresholds import Family, read_family
+from soundcheck.thresholds import read_family
 
 CODE_KINDS = ("python",)  # kinds of model that run a user's code
 

@@ -21,11 +21,11 @@ from soundcheck.augment.registry import kind_of_sounds, missing
 from soundcheck.corpora.segments import Corpus
 from soundcheck.entries import ComparisonEntry, ModelEntry, Suite
 from soundcheck.errors import refuse
+from soundcheck.families import Change, Family
 from soundcheck.output import Output
 from soundcheck.runner import Job
 from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
-from soundcheck.thresholds import Change, Family
 
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take

@@ -17,11 +17,11 @@ import pandas as pd
 from soundcheck import __version__, files
 from soundcheck.corpora.segments import Corpus
 from soundcheck.entries import ComparisonEntry, Suite
+from soundcheck.families import Family
 from soundcheck.output import Output
 from soundcheck.predict.engine import PredictionReport
 from soundcheck.runner import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
-from soundcheck.thresholds import Family
 from soundcheck.verdicts import BETTER, NO_EVIDENCE, WORSE
 
 PACKAGES = (

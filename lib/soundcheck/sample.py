@@ -32,6 +32,10 @@ class Answers:
     clean: np.ndarray
     changed: np.ndarray | None = None
 
+    def unchanged(self) -> Answers:
+        """Give the clean predictions for the changed signals as well."""
+        return Answers(self.clean, self.clean)
+
     def take(self, rows: np.ndarray) -> Answers:
         """Keep some rows."""
         return Answers(self.clean[rows], None if self.changed is None else self.changed[rows])

@@ -9,7 +9,7 @@ Conventions
   depends on the suite's seed and the segment alone.
 - Sweeps look at ``sweep_segments`` at most, taken in turn from all blocks, so that many speakers are heard.
 
-Public: :func:`changed_rows`, :func:`swept_rows`, :func:`spread`.
+Public: :func:`changed_rows`, :func:`swept_rows`, :func:`spread`, :func:`smallest`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import bootstrap, seeds
+from soundcheck.families import Family
 from soundcheck.tasks import Task
-from soundcheck.thresholds import Family
 
 SWEEP_SEGMENTS = 200
 
@@ -52,7 +52,7 @@ def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, see
     most = family.options.get("segments")
     if most is None or looked_at.sum() <= most:
         return looked_at
-    return _smallest(_draws(family, table, seed), looked_at, int(most))
+    return smallest(_draws(family, table, seed), looked_at, int(most))
 
 
 def swept_rows(
@@ -94,14 +94,15 @@ def spread(draws: np.ndarray, rows: np.ndarray, blocks: np.ndarray, most: int) -
     [True, False, False, True]
     """
     turn = pd.Series(np.where(rows, draws, np.inf)).groupby(blocks).rank(method="first").to_numpy()
-    return _smallest(turn + draws / 2, rows, most)  # draws are below 1: they decide within a turn only
+    return smallest(turn + draws / 2, rows, most)  # draws are below 1: they decide within a turn only
 
 
 def _draws(family: Family, table: pd.DataFrame, seed: int) -> np.ndarray:
     return seeds.uniform(seed, "segments", family.name, keys=table["key"].tolist())
 
 
-def _smallest(order: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
+def smallest(order: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
+    """Take at most so many of the rows, those with the smallest numbers; returns bool ``(N,)``."""
     candidates = np.flatnonzero(rows)
     chosen = candidates[np.argsort(order[candidates], kind="stable")[:most]]
     taken = np.zeros(len(rows), dtype=bool)

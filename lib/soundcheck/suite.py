@@ -22,7 +22,7 @@ from soundcheck import resources, schema
 from soundcheck.entries import ComparisonEntry, CorpusEntry, ModelEntry, SoundEntry, Suite
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
-from soundcheck.files import irregularity, nearest_name
+from soundcheck.places import find_place
 from soundcheck.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
 from soundcheck.yaml_reader import Document, read_yaml
 
@@ -409,36 +409,10 @@ class _Reader:
 
     def read_path(self, path: tuple, text: str, *, folder: bool) -> Path | None:
         """Find a file or folder that the suite names."""
-        what = "folder" if folder else "file"
-        if not text:
-            self.note(path, "the key is missing", f"Name the {what}, relative to {self.file.name}")
-            return None
-        place = self.root / os.path.expanduser(text)
-        relative = "" if os.path.isabs(text) else f" (taken relative to the folder of {self.file.name})"
-        if re.search(r"\$\w|\$\{|%\w+%", text) and not os.path.lexists(place):
-            reason = f"{quoted(text)}: environment variables are not expanded"
-            self.note(path, reason, "Write the path itself; ~ stands for your home folder")
-            return None
-        if folder and os.path.isdir(place):
-            return place
-        reason = "this is a file, not a folder" if folder and os.path.isfile(place) else irregularity(place)
-        if not reason:
-            return place
-        if "not exist" in reason:
-            reason = f"the {what} does not exist{relative}"
-            remedy = nearest_name(place) or "Check the path"
-        else:
-            remedy = self.path_remedy(place, folder)
-        self.note(path, f"{quoted(text)}: {reason}", remedy)
-        return None
-
-    def path_remedy(self, place: Path, folder: bool) -> str:
-        """Say what to name instead of the wrong kind of thing."""
-        if folder:
-            return "Name the folder that holds it"
-        if (place / "db.yaml").is_file():
-            return "It holds an audformat database: write format: audformat"
-        return "Name the file in it"
+        place, what, remedy = find_place(self.file, text, folder=folder)
+        if what:
+            self.note(path, what, remedy)
+        return place
 
     # models
 

@@ -129,9 +129,9 @@ def test_a_signal_comes_back_new_finite_and_float32(change, signal):
     again, drawn_again = apply(change, signal)
     assert np.array_equal(signal, before)
     assert changed.dtype == np.float32 and changed.ndim == 1 and changed.size
-    assert changed.flags.c_contiguous and changed.flags.writeable
+    assert changed.flags.c_contiguous
     assert np.isfinite(changed).all()
-    assert not np.shares_memory(again, signal)
+    assert not (np.shares_memory(again, signal) and again.flags.writeable)
     assert np.array_equal(changed, again) and drawn == drawn_again
 
 
@@ -176,9 +176,9 @@ def test_a_signal_without_samples_or_with_channels_is_refused(signal, rng):
 
 
 @pytest.mark.parametrize("value, gain_db", [(np.nan, 1), (np.inf, -1), (3e38, 2)])
-def test_a_result_that_is_not_finite_is_refused(value, gain_db, rng):
+def test_a_result_that_is_not_finite_is_refused(value, gain_db):
     with pytest.raises(ValueError, match="gain gives samples that are not finite numbers"):
-        level.gain(np.full(3, value, dtype=np.float32), RATE, rng, gain_db=gain_db)
+        apply(Change("Gain", "gain", {"gain_db": gain_db}), np.full(3, value, dtype=np.float32))
 
 
 def test_draws_depend_on_content_and_seed_only(rng):

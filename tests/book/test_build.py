@@ -23,8 +23,6 @@ from soundcheck.tasks import BUILTIN
 from soundcheck.thresholds import read_family
 from soundcheck.verdicts import Verdict
 
-pytestmark = pytest.mark.xdist_group("build")  # the fixture of the module is made once
-
 PWN = "document.documentElement.dataset.pwn=1"
 HOSTILE = [
     f'<img src=x onerror="{PWN}">',

@@ -118,6 +118,13 @@ def test_the_names_of_air(tmp_path):
     assert all(sound.channel == 0 for sound in found.sounds)
 
 
+def test_a_telephone_is_no_part_of_the_room_that_air_names(tmp_path):
+    names = ("air_phone_office_hfrp_1.wav", "air_phone_office_hhp_1.wav", "air_phone_lecture1_hhp_0.wav")
+    responses(tmp_path / "air", *names)
+    found = labels(tmp_path / "air", "air", names)
+    assert found == {names[0]: "office", names[1]: "office"}
+
+
 def test_a_base_of_ones_own(tmp_path):
     responses(tmp_path / "rooms", "hall/a.wav", "hall/b.wav", "cellar/c.wav")
     found = read(tmp_path, rooms=("rooms", {"base": "Cellar"}))["rooms"]

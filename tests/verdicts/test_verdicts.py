@@ -12,12 +12,12 @@ import pytest
 from soundcheck import verdicts
 from soundcheck.bootstrap import resample
 from soundcheck.errors import InputError
+from soundcheck.families import Family, TestDefinition
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import minimum
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.tasks import BUILTIN
-from soundcheck.thresholds import Family, TestDefinition
 from soundcheck.verdicts import RESULT_COLUMNS, Verdict, judge, read_results, to_frame, write_results
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

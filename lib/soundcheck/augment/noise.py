@@ -121,8 +121,10 @@ def white_noise(
         If the SNR is out of range.
     """
     _require_snr(snr_db)
-    deviation = rms(signal) * amplitude(-snr_db)
-    return signal + np.float32(deviation) * rng.standard_normal(signal.size, dtype=np.float32)
+    noise = rng.standard_normal(signal.size, dtype=np.float32)
+    noise *= np.float32(rms(signal) * amplitude(-snr_db))
+    noise += signal
+    return noise
 
 
 def pink(count: int, rng: np.random.Generator) -> np.ndarray:

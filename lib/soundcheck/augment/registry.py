@@ -159,7 +159,7 @@ def apply(
     Returns
     -------
     signal
-        New float32 array, shape ``(samples,)``.
+        float32, shape ``(samples,)``, finite; may be a read-only view of what was given.
     drawn
         Option name -> value used.
 
@@ -175,7 +175,11 @@ def apply(
     rng = seeds.generator(seed, "change", transform.name, named, content)
     drawn = draw(change.options, rng)
     material = {"sounds": sounds or Sounds()} if transform.sounds else {}
-    return transform.function(signal, sampling_rate, rng, **material, **drawn), drawn
+    with np.errstate(over="ignore", invalid="ignore"):  # the check says it in words
+        changed = transform.function(signal, sampling_rate, rng, **material, **drawn)
+    if not np.isfinite(changed).all():
+        raise ValueError(f"{transform.name} gives samples that are not finite numbers")
+    return changed, drawn
 
 
 def kind_of_sounds(change: Change) -> tuple[str, ...]:

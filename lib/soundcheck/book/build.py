@@ -23,12 +23,12 @@ from soundcheck.book.inspect import SECRET, inspect
 from soundcheck.corpora.segments import Corpus
 from soundcheck.errors import Problem
 from soundcheck.escaping import heading
+from soundcheck.families import Family
 from soundcheck.media import MediaStore
 from soundcheck.output import Output
 from soundcheck.record import failed_notebooks
 from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
-from soundcheck.thresholds import Family
 
 WRITTEN = ("reading", "statistics", "reference_models", "data", "bibliography")
 NO_STUDIES = (

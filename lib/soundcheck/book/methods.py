@@ -12,6 +12,7 @@ from soundcheck.book import pages
 from soundcheck.corpora import audio
 from soundcheck.corpora.demo import corpus as demo
 from soundcheck.escaping import heading
+from soundcheck.families import Change, Family
 from soundcheck.media import MediaStore
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
@@ -20,7 +21,6 @@ from soundcheck.report.players import player, row, settings
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import show
 from soundcheck.sounds.sound import Sounds
-from soundcheck.thresholds import Change, Family
 
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
 LISTENING = "<!-- listening -->"

@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from soundcheck.comparison import Pair
+from soundcheck.families import ABOVE
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report import tables
 from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, new
-from soundcheck.thresholds import ABOVE
 from soundcheck.verdicts import BETTER, NO_EVIDENCE, WORSE
 
 MOST_ROWS = 60

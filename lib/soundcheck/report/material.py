@@ -6,10 +6,10 @@ Public: :func:`material`.
 from __future__ import annotations
 
 from soundcheck.augment.registry import kind_of_sounds
+from soundcheck.families import Family
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import table
 from soundcheck.sounds.sound import Sounds
-from soundcheck.thresholds import Family
 
 SYNTHETIC = (
     "Synthesised or computed sounds show how a model reacts to such disturbances in principle. "

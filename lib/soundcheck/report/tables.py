@@ -23,9 +23,9 @@ import pandas as pd
 
 from soundcheck import verdicts
 from soundcheck.bootstrap import FEW_BLOCKS
+from soundcheck.families import Family
 from soundcheck.report.html import Html, element, join
 from soundcheck.tasks import BUILTIN
-from soundcheck.thresholds import Family
 
 DIGITS = 3
 MOST_DIGITS = 6

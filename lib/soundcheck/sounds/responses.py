@@ -55,7 +55,7 @@ def labels(folder: Path, shown: str, names: Sequence[str]) -> dict[str, str]:
         if match := _MARDY.fullmatch(stem):
             found[name] = (f"{_SIDES[match[2].upper()]} {match[1]} m", int(match[3]))
         elif match := _AIR.match(stem):
-            found[name] = (match[1].lower(), _MIDDLE)
+            found[name] = (re.sub("_(hfrp|hhp)$", "", match[1].lower()), _MIDDLE)
     if found:
         middle = {name: label for name, (label, number) in found.items() if number == _MIDDLE}
         return middle or {name: label for name, (label, _) in found.items()}

@@ -195,7 +195,7 @@ def calibration(
     label
         Which of the statistic's values is judged.
     rule
-        See :func:`soundcheck.thresholds.passes`.
+        See :func:`soundcheck.families.passes`.
     """
     found = [each for (each,) in resampled(make, [blocks], data_sets, replicates, seed, purpose)]
     return Calibration(

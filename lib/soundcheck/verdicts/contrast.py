@@ -28,8 +28,8 @@ import pandas as pd
 
 from soundcheck import bootstrap, files
 from soundcheck.escaping import spreadsheet
+from soundcheck.families import ABOVE, WITHIN
 from soundcheck.metrics.additive import settle
-from soundcheck.thresholds import ABOVE, WITHIN
 from soundcheck.verdicts.judged import Judged
 from soundcheck.verdicts.verdict import Verdict
 

@@ -19,7 +19,7 @@ import pyarrow.parquet
 from soundcheck import files
 from soundcheck.errors import Problems, refuse
 from soundcheck.escaping import quoted, spreadsheet
-from soundcheck.thresholds import RULES, passes
+from soundcheck.families import RULES, passes
 from soundcheck.verdicts.table import arrow_type, typed
 from soundcheck.verdicts.verdict import COUNTS, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from soundcheck.bootstrap import Resampled
+from soundcheck.families import Family, passes
 from soundcheck.metrics.additive import settle
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.tasks import Task
-from soundcheck.thresholds import Family, passes
 
 NO_THRESHOLD = "no threshold for this task"
 

@@ -190,7 +190,6 @@ def test_description_says_that_it_is_synthetic():
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("full demo")
 def test_full_size(full_cache):
     folder = corpus.build(full_cache, jobs=2)
     table, signals = load(folder)

@@ -13,7 +13,7 @@ from soundcheck.models.demo import biased, features, prosody
 from soundcheck.simulation import Setting
 from soundcheck.thresholds import read_family
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("full demo")]  # the model is trained once
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

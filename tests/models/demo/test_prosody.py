@@ -154,7 +154,6 @@ def test_predicting_needs_no_scikit_learn(cache):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("full demo")
 def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch):
     monkeypatch.setenv("SOUNDCHECK_CACHE", str(full_cache))
     monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)

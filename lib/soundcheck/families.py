@@ -1,0 +1,226 @@
+"""What a family of tests is: its tests, rules and thresholds, and the changes of the signal that it needs.
+
+Conventions
+-----------
+- Thresholds live on the scale of the score: regression tasks are scaled to 0..1 before anything is computed.
+- Rules are strict and see the unrounded value; ``decimals`` is for display only.
+- A threshold belongs to a task by its name, or to all other tasks of a kind under ``regression`` or
+  ``classification``. A test without a threshold for a task does not exist for that task.
+
+Public: :func:`passes`, :data:`RULES`, :class:`Change`, :class:`Sweep`, :class:`TestDefinition`,
+:class:`Family`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+
+from soundcheck import files
+from soundcheck.tasks import Task
+
+ABOVE = ">"
+BELOW = "<"
+WITHIN = "|value| <"
+RULES = (ABOVE, BELOW, WITHIN)
+CATEGORIES = ("correctness", "fairness", "robustness")
+
+
+def passes(rule: str, value: float | np.ndarray, threshold: float) -> bool | np.ndarray:
+    """Compare a score with its threshold; the only place that knows what a rule means.
+
+    Parameters
+    ----------
+    rule
+        ``">"``, ``"<"`` or ``"|value| <"``; all are strict.
+    value
+        Unrounded score or array of scores.
+    threshold
+        Threshold on the same scale.
+
+    Returns
+    -------
+    bool or numpy.ndarray
+        Whether each value passes; a NaN never does.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown.
+
+    Examples
+    --------
+    >>> passes(">", 0.5, 0.5)
+    False
+    >>> passes("|value| <", -0.07, 0.075)
+    True
+    """
+    values = np.asarray(value, dtype=np.float64)
+    if rule == ABOVE:
+        passed = values > threshold
+    elif rule == BELOW:
+        passed = values < threshold
+    elif rule == WITHIN:
+        passed = np.abs(values) < threshold
+    else:
+        raise ValueError(f"unknown rule {rule!r}, allowed: {', '.join(RULES)}")
+    return bool(passed) if passed.ndim == 0 else passed
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change of the signal whose effect on the prediction is tested.
+
+    Parameters
+    ----------
+    name
+        As shown in test names.
+    transform
+        Name of the transform.
+    options
+        Option -> a fixed value, a list to choose from uniformly, or ``{"from": a, "to": b}`` for a uniform
+        whole number, both ends included; drawn for each segment.
+    common
+        Options on whose values nothing that is drawn depends: steps of a sweep get the same draws.
+    """
+
+    name: str
+    transform: str
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    common: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """Name of what is done to the signal; families that do the same share its predictions."""
+        done = [self.options, *self.common] if self.common else self.options
+        return f"{self.transform}-{files.digest(json.dumps(done, sort_keys=True))[:10]}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """A change from mild to severe.
+
+    Parameters
+    ----------
+    name
+        As shown.
+    axis
+        What the steps are, as shown on the axis.
+    steps
+        Name of the step -> the change, from mild to severe.
+    """
+
+    name: str
+    axis: str
+    steps: dict[str, Change]
+
+
+@dataclasses.dataclass(frozen=True)
+class TestDefinition:
+    """A test: which score passes.
+
+    Parameters
+    ----------
+    name
+        As shown and as in the results table.
+    rule
+        See :func:`passes`.
+    thresholds
+        Task name, ``"regression"`` or ``"classification"`` -> threshold.
+    source, note
+        Where the thresholds come from (key of the bibliography or words), and what to know.
+    decimals
+        Digits behind the point when shown.
+    minimum
+        Fewest segments that a score may rest on; ``None`` = no limit.
+    simulation
+        What random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
+        the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
+        ``truth`` and ``minimum_per_bin``; see :mod:`soundcheck.simulation`. Empty if there was none.
+    range
+        Lowest and highest score that is possible; ``None`` if not stated.
+    """
+
+    __test__ = False  # not a test class of pytest
+
+    name: str
+    rule: str
+    thresholds: dict[str, float]
+    source: str = ""
+    note: str = ""
+    decimals: int = 3
+    minimum: int | None = None
+    simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
+    range: tuple[float, float] | None = None
+
+    def threshold_for(self, task: Task) -> float | None:
+        """Return the threshold for a task: its own, else that of its kind, else ``None``."""
+        return self.thresholds.get(task.name, self.thresholds.get(task.kind))
+
+    def passes(self, value: float | np.ndarray, task: Task) -> bool | np.ndarray:
+        """Compare a score with the threshold for a task."""
+        threshold = self.threshold_for(task)
+        if threshold is None:
+            raise ValueError(f"{self.name!r} has no threshold for {task.name!r}")
+        return passes(self.rule, value, threshold)
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """A family of tests.
+
+    Parameters
+    ----------
+    name
+        Name of its notebook, threshold file and page.
+    category
+        ``"correctness"``, ``"fairness"`` or ``"robustness"``.
+    title, question
+        For people.
+    kinds
+        Kinds of task that it applies to.
+    columns
+        Columns of the segment table that it needs besides the label.
+    measured
+        Columns that are measured on the sound, see :mod:`soundcheck.corpora.measured`.
+    label
+        Whether it needs labelled segments.
+    changes
+        Changes of the signal that it needs predictions for.
+    sweeps
+        Changes from mild to severe, shown without verdict.
+    options
+        What its notebook needs to know.
+    tests
+        Its tests by name, in the order of the file.
+    digest
+        Digest of the file's bytes.
+    """
+
+    name: str
+    category: str
+    title: str
+    question: str
+    kinds: tuple[str, ...]
+    columns: tuple[str, ...]
+    measured: tuple[str, ...]
+    label: bool
+    changes: dict[str, Change]
+    sweeps: dict[str, Sweep]
+    options: dict[str, Any]
+    tests: dict[str, TestDefinition]
+    digest: str
+
+    @property
+    def all_changes(self) -> list[Change]:
+        """All changes that it needs predictions for, steps of sweeps at the end."""
+        steps = [change for sweep in self.sweeps.values() for change in sweep.steps.values()]
+        return [*self.changes.values(), *steps]
+
+    def applies_to(self, task: Task) -> bool:
+        """Say whether there is anything to test for a task."""
+        judged = any(test.threshold_for(task) is not None for test in self.tests.values())
+        return task.kind in self.kinds and judged
