@@ -1,7 +1,7 @@
-"""What a model predicts: dimensions between 0 and 1, or one of a few classes.
+"""What a model predicts: dimensions between 0 and 1, one of a few classes, or the words that are said.
 
-The four tasks of speech emotion come with thresholds from the literature; a suite may declare further
-regression and classification tasks under ``tasks:``.
+The four tasks of speech emotion come with thresholds from the literature, ``transcript`` with families of its
+own; a suite may declare further regression and classification tasks under ``tasks:``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import numpy as np
 EMOTION = ("anger", "happiness", "neutral", "sadness")
 REGRESSION = "regression"
 CLASSIFICATION = "classification"
+TRANSCRIPTION = "transcription"
+KINDS = (REGRESSION, CLASSIFICATION, TRANSCRIPTION)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Task:
     name
         Name of the label column and of the key in a model's answer.
     kind
-        ``"regression"`` or ``"classification"``.
+        ``"regression"``, ``"classification"`` or ``"transcription"``.
     classes
         Classification: all classes, in the order in which they are shown.
     low, high
@@ -42,6 +44,11 @@ class Task:
         """Whether the answer is a number."""
         return self.kind == REGRESSION
 
+    @property
+    def is_transcription(self) -> bool:
+        """Whether the answer is a text: the words that are said."""
+        return self.kind == TRANSCRIPTION
+
     def scale(self, values: np.ndarray) -> np.ndarray:
         """Map values from the nominal range to 0..1, where all thresholds live.
 
@@ -55,4 +62,5 @@ BUILTIN: dict[str, Task] = {
     "dominance": Task("dominance", REGRESSION),
     "valence": Task("valence", REGRESSION),
     "emotion": Task("emotion", CLASSIFICATION, EMOTION),
+    "transcript": Task("transcript", TRANSCRIPTION),
 }

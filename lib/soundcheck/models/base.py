@@ -3,8 +3,9 @@
 Conventions
 -----------
 - A *signal* is float32, shape ``(samples,)``, mono; ``sampling_rate`` is in Hz.
-- An *answer* is a mapping from task name to a number (regression, in the task's nominal range) or to the name
-  of a class. Values outside the nominal range and unknown classes are answers, too; they are kept and told.
+- An *answer* is a mapping from task name to a number (regression, in the task's nominal range), to the name
+  of a class or to a transcript. Values outside the nominal range and unknown classes are answers, too; they
+  are kept and told. An empty transcript is an answer: nothing was recognised.
 - A *problem* is a phrase without full stop that says why something is no answer; empty means fine.
 
 Public names: :class:`Model`, :class:`LookUpModel`, :func:`check_output`, :func:`reason`.
@@ -24,7 +25,7 @@ import numpy as np
 
 from soundcheck.errors import did_you_mean
 from soundcheck.escaping import quoted, shorten
-from soundcheck.tasks import Task
+from soundcheck.tasks import CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 
 if TYPE_CHECKING:
     from soundcheck.corpora.segments import Corpus
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 CLASS_LIMIT = 200  # characters of a class name that are kept
+TEXT_LIMIT = 20_000  # characters of a transcript; a longer one is no answer
 
 
 class Model(abc.ABC):
@@ -166,9 +168,13 @@ def expected(tasks: Sequence[Task]) -> str:
     >>> expected([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     "{'arousal': 0.5, 'emotion': 'anger'}"
     """
-    return repr(
-        {task.name: (task.low + task.high) / 2 if task.is_regression else task.classes[0] for task in tasks}
-    )
+    return repr({task.name: _example(task) for task in tasks})
+
+
+def _example(task: Task) -> float | str:
+    if task.is_regression:
+        return (task.low + task.high) / 2
+    return "turn left" if task.is_transcription else task.classes[0]
 
 
 def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float | str], str]:
@@ -211,14 +217,14 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     problems = []
     for task in tasks:
         value = _scalar(output[task.name])
-        problem = _number_problem(value) if task.is_regression else _class_problem(value)
+        problem = _PROBLEMS[task.kind](value)
         if problem:
             problems.append(f"{task.name} is {problem}")
         elif task.is_regression:
             answer[task.name] = float(value)
         else:
-            name = str(value).encode("utf-8", "backslashreplace").decode()
-            answer[task.name] = shorten(name, CLASS_LIMIT)
+            text = str(value).encode("utf-8", "backslashreplace").decode()
+            answer[task.name] = text if task.is_transcription else shorten(text, CLASS_LIMIT)
     return ({}, "; ".join(problems)) if problems else (answer, "")
 
 
@@ -244,6 +250,20 @@ def _number_problem(value: object) -> str:
 
 def _class_problem(value: object) -> str:
     return "" if isinstance(value, str) else f"{_describe(value)}, not the name of a class"
+
+
+def _text_problem(value: object) -> str:
+    if not isinstance(value, str):
+        return f"{_describe(value)}, not a text"
+    long = len(value) > TEXT_LIMIT
+    return f"a text of {len(value)} characters; at most {TEXT_LIMIT} are a transcript" if long else ""
+
+
+_PROBLEMS = {
+    REGRESSION: _number_problem,
+    CLASSIFICATION: _class_problem,
+    TRANSCRIPTION: _text_problem,
+}
 
 
 def _describe(value: object) -> str:

@@ -33,8 +33,8 @@ from soundcheck.tasks import Task
 
 if TYPE_CHECKING:
     from soundcheck.corpora.segments import Corpus
+    from soundcheck.families import Change
     from soundcheck.suite import ModelEntry, Suite
-    from soundcheck.thresholds import Change
 
 Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
 
@@ -480,7 +480,7 @@ def _out_of_range(rows: Sequence[Row], tasks: Sequence[Task]) -> int:
 def _unknown_classes(rows: Sequence[Row], tasks: Sequence[Task]) -> dict[str, int]:
     counts: collections.Counter[str] = collections.Counter()
     for task in tasks:
-        if not task.is_regression:
+        if task.classes:
             answers = [row.answer[task.name] for row in rows if row.answer]
             counts.update(answer for answer in answers if answer not in task.classes)
     return dict(sorted(counts.items()))
