@@ -10,8 +10,9 @@ from soundcheck.tasks import BUILTIN, EMOTION, Task
 
 
 def test_built_in_tasks():
-    assert list(BUILTIN) == ["arousal", "dominance", "valence", "emotion"]
-    assert [task.is_regression for task in BUILTIN.values()] == [True, True, True, False]
+    assert list(BUILTIN) == ["arousal", "dominance", "valence", "emotion", "transcript"]
+    assert [task.is_regression for task in BUILTIN.values()] == [True, True, True, False, False]
+    assert [task.is_transcription for task in BUILTIN.values()] == [False, False, False, False, True]
     assert BUILTIN["emotion"].classes == EMOTION == ("anger", "happiness", "neutral", "sadness")
     assert all(task.name == name for name, task in BUILTIN.items())
 

@@ -110,9 +110,14 @@ class Comparison:
         return verdicts.contrast_frame(self.contrasts)
 
     def pairs(self) -> Iterator[Pair]:
-        """Give the predictions of both models for each corpus and each task that both predict."""
+        """Give the predictions of both models for each corpus and each task that both predict.
+
+        Transcripts have a family of their own that compares recognisers.
+        """
         for first, second in self._corpora:
             for task in self.tasks:
+                if task.is_transcription:
+                    continue
                 truth = first.labels(task)
                 if not task.is_regression:
                     known = np.isin(truth.astype(str), task.classes)

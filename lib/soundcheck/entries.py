@@ -197,6 +197,8 @@ class Suite:
         Recordings by kind of sound; other kinds are synthesised.
     sweeps
         Whether robustness pages show how models do from mild to severe.
+    normaliser
+        What is done to transcripts before words are compared; see :mod:`soundcheck.normalisation`.
     balance_samples
         Segments a group that balanced fairness families ask for.
     audio_limit, model_seconds, notebook_seconds
@@ -220,6 +222,7 @@ class Suite:
     studies: bool = True
     sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
     sweeps: bool = True
+    normaliser: str = "basic"
     balance_samples: int = 1000
     audio_limit: float = 3600.0
     model_seconds: float = 30.0

@@ -263,7 +263,8 @@ class Evaluation:
         keys = [f"{corpus.name}|{key}" for key in segments["key"]]
 
         def reference(under: str) -> np.ndarray:
-            return reference_answers(task, self.seed, keys, under)
+            texts = truth if task.is_transcription and truth is not None else ()
+            return reference_answers(task, self.seed, keys, under, texts)
 
         before = base.identity if base else ""
         answers, random = Answers(corpus.answers(task, before)), Answers(reference(before))

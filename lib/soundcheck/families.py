@@ -192,6 +192,10 @@ class Family:
         Changes of the signal that it needs predictions for.
     sweeps
         Changes from mild to severe, shown without verdict.
+    transformations
+        Changes from mild to severe that its tests need as a whole.
+    others
+        Whether it compares a model with the other models of the suite that predict the same.
     options
         What its notebook needs to know.
     tests
@@ -213,12 +217,19 @@ class Family:
     options: dict[str, Any]
     tests: dict[str, TestDefinition]
     digest: str
+    transformations: dict[str, Sweep] = dataclasses.field(default_factory=dict)
+    others: bool = False
+
+    @property
+    def stepped(self) -> list[Change]:
+        """All changes that are steps from mild to severe: of sweeps and of transformations."""
+        both = (*self.transformations.values(), *self.sweeps.values())
+        return [change for sweep in both for change in sweep.steps.values()]
 
     @property
     def all_changes(self) -> list[Change]:
-        """All changes that it needs predictions for, steps of sweeps at the end."""
-        steps = [change for sweep in self.sweeps.values() for change in sweep.steps.values()]
-        return [*self.changes.values(), *steps]
+        """All changes that it needs predictions for, steps from mild to severe at the end."""
+        return [*self.changes.values(), *self.stepped]
 
     def applies_to(self, task: Task) -> bool:
         """Say whether there is anything to test for a task."""

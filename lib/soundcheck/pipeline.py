@@ -163,7 +163,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         reports[entry.name] = predict_model(
             entry,
             suite,
-            corpora,
+            planning.asked_about(suite, entry, tested, corpora),
             changes,
             output.folder,
             output.cache,
@@ -291,8 +291,7 @@ def _families(suite: Suite) -> list[Family]:
         for change in family.all_changes:
             problem = check_change(change)
             if problem:
-                section = "changes" if change.name in family.changes else "sweeps"
-                problems.add(f"thresholds/{name}.yml, {section}.{change.name}", problem)
+                problems.add(f"thresholds/{name}.yml, change {change.name}", problem)
         for column in family.measured:
             if column not in MEASURES:
                 what = f"nothing measures {quoted(column)}"

@@ -5,7 +5,7 @@ fingerprint that decides whether the last execution is still good.
 
 Public: :func:`family_jobs`, :func:`comparison_jobs`, :func:`study_jobs`; :func:`applicable`,
 :func:`tasks_of`, :func:`answers_changes`, :func:`changes_of`, :func:`looked_at`,
-:func:`sounds_of`, :func:`wanted`, :func:`notebook_of`.
+:func:`asked_about`, :func:`sounds_of`, :func:`wanted`, :func:`notebook_of`.
 """
 
 from __future__ import annotations
@@ -63,6 +63,22 @@ def looked_at(family: Family, corpora: Iterable[Corpus]) -> list[Corpus]:
     return [corpus for corpus in corpora if corpus.entry.is_for(family.name)]
 
 
+def asked_about(
+    suite: Suite, entry: ModelEntry, families: Sequence[Family], corpora: Iterable[Corpus]
+) -> list[Corpus]:
+    """Keep the corpora that a model is asked about.
+
+    Those are all but the ones that the suite keeps for families that do not test the model.
+    """
+    tasks = tasks_of(suite, entry)
+    own = [family for family in families if entry.is_for(family.name) and applicable(family, tasks)]
+    return [
+        corpus
+        for corpus in corpora
+        if not corpus.entry.families or any(corpus.entry.is_for(family.name) for family in own)
+    ]
+
+
 def sounds_of(families: Iterable[Family]) -> set[str]:
     """Collect the kinds of sounds that changes draw from."""
     return {kind for family in families for change in family.all_changes for kind in kind_of_sounds(change)}
@@ -85,11 +101,10 @@ def wanted(
         rows = selection.changed_rows(family, own, table, seed)
         for change in family.changes.values():
             masks[change.identity] = masks.get(change.identity, False) | rows
-        if family.sweeps:
+        if family.stepped:
             rows = selection.swept_rows(family, own, table, corpus.entry.blocks, seed)
-        for sweep in family.sweeps.values():
-            for change in sweep.steps.values():
-                masks[change.identity] = masks.get(change.identity, False) | rows
+        for change in family.stepped:
+            masks[change.identity] = masks.get(change.identity, False) | rows
     return masks
 
 
@@ -112,9 +127,14 @@ def family_jobs(
     for entry in suite.models.values():
         for family in families:
             tasks = applicable(family, tasks_of(suite, entry))
-            views = _views(entry.name, looked_at(family, corpora), output)
-            if not tasks or not views or not entry.is_for(family.name):
+            heard = looked_at(family, corpora)
+            if not tasks or not heard or not entry.is_for(family.name):
                 continue
+            views = _views(entry.name, heard, output)
+            others = {
+                other.name: _views(other.name, heard, output)
+                for other in (_others(suite, entry, tasks, family) if family.others else ())
+            }
             description = {
                 "model": entry.name,
                 "family": family.name,
@@ -123,17 +143,19 @@ def family_jobs(
                 "balance_samples": suite.balance_samples,
                 "answers_changes": answers_changes(entry),
                 "sweeps": suite.sweeps,
+                "normaliser": suite.normaliser,
                 "prefix": "../../media/",
             }
             notebook = notebook_of(family.name, suite.root)
-            heard = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
+            material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
             absent = [missing(change) for change in family.all_changes]
             parts = [
                 library,
                 files.digest(notebook),
                 family.digest,
                 *_seen(views),
-                heard,
+                [[name, *_seen(own)] for name, own in others.items()],
+                material,
                 absent,
                 description,
             ]
@@ -150,12 +172,24 @@ def family_jobs(
                         "media": str(output.media),
                         "sounds": str(output.sounds),
                         "corpora": views,
+                        "others": others,
                     },
                     fingerprint=files.digest(repr(parts)),
                     limit=suite.notebook_seconds,
                 )
             )
     return jobs
+
+
+def _others(suite: Suite, entry: ModelEntry, tasks: Sequence[Task], family: Family) -> list[ModelEntry]:
+    """List the other models that a family tests for any of the tasks."""
+    return [
+        other
+        for other in suite.models.values()
+        if other.name != entry.name
+        and other.is_for(family.name)
+        and {task.name for task in tasks} & set(other.tasks)
+    ]
 
 
 def comparison_jobs(
@@ -181,7 +215,10 @@ def comparison_jobs(
     for entry in suite.comparisons.values():
         both = (entry.baseline, entry.candidate)
         tasks = _common_tasks(suite, entry)
-        views = {model: _views(model, corpora, output) for model in both}
+        common = list(corpora)
+        for model in both:
+            common = asked_about(suite, suite.models[model], families, common)
+        views = {model: _views(model, common, output) for model in both}
         pairs = [
             [by_model[model, family] for model in both]
             for family in titles

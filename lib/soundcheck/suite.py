@@ -82,6 +82,7 @@ class _Top(schema.Section):
     thresholds: schema.choice(*THRESHOLDS) = "published"
     studies: schema.Boolean = True
     sweeps: schema.Boolean = True
+    normaliser: schema.choice("none", "basic", "whisper-basic", "whisper-english") = "basic"
 
 
 _SECTIONS = ("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds")
@@ -100,7 +101,7 @@ class _Corpus(schema.Section):
     root: schema.Text = ""
     base_condition: schema.Text = ""
     size: schema.choice("small", "full") = "full"
-    part: schema.choice("speech", "texts", "recordings") = "speech"
+    part: schema.choice("speech", "texts", "recordings", "commands") = "speech"
     families: schema.Texts = []
 
 
@@ -216,6 +217,7 @@ class _Reader:
             studies=top.studies,
             sounds=sounds,
             sweeps=top.sweeps,
+            normaliser=top.normaliser,
             balance_samples=balance.samples,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,

@@ -44,6 +44,7 @@ class _Top(schema.Section):
     columns: schema.Texts = []
     measured: schema.Texts = []
     label: schema.Boolean = True
+    others: schema.Boolean = False
     options: schema.Free = {}
 
 
@@ -125,7 +126,7 @@ class _Reader:
 
     def read(self, name: str) -> Family | None:
         """Read everything; the result counts only if there are no problems."""
-        top = self.section((), self.document.data, _Top, ("changes", "sweeps", "tests"))
+        top = self.section((), self.document.data, _Top, ("changes", "sweeps", "transformations", "tests"))
         if top is not None:
             if top.family != name:
                 self.note(("family",), f"{quoted(top.family)} is not the name of the file", f"Write {name}")
@@ -136,7 +137,10 @@ class _Reader:
             if not isinstance(top.options, dict):
                 self.note(("options",), "this is not a mapping", "Write key: value lines below it")
         changes = {key: self.read_change(key, value) for key, value in self.entries("changes", needed=False)}
-        sweeps = {key: self.read_sweep(key, value) for key, value in self.entries("sweeps", needed=False)}
+        sweeps, transformations = (
+            {key: self.read_sweep((part, key), value) for key, value in self.entries(part, needed=False)}
+            for part in ("sweeps", "transformations")
+        )
         tests = {key: self.read_test(key, value) for key, value in self.entries("tests")}
         if len(self.problems):
             return None
@@ -154,6 +158,8 @@ class _Reader:
             options=top.options,
             tests=tests,
             digest=self.document.digest,
+            transformations=transformations,
+            others=top.others,
         )
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
@@ -168,9 +174,9 @@ class _Reader:
                 self.note((key, name), reason, "Use 1 to 80 characters on one line")
         return list(value.items())
 
-    def read_sweep(self, name: str, value: object) -> Sweep | None:
+    def read_sweep(self, path: tuple[str, str], value: object) -> Sweep | None:
         """Read a change with an option that takes several values, or with options of each step."""
-        path = ("sweeps", name)
+        name = path[-1]
         if not isinstance(value, dict):
             self.note(
                 path, "this is not a sweep", "Write {transform: ..., axis: ..., option: ..., values: [...]}"

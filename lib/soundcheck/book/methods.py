@@ -97,7 +97,7 @@ def cells(
 def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
     """Play the sample and every changed version of it, made by the transforms that test the models.
 
-    Of a sweep the mildest, the middle and the most severe step are played.
+    Of transformations every step is played, of a sweep the mildest, the middle and the most severe one.
     """
     shown = [
         player(media, signal, audio.SAMPLING_RATE, "Original", caption="synthetic speech of the demo corpus")
@@ -105,6 +105,9 @@ def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int,
     rows = [
         row([*shown, *(_changed(change, media, signal, seed, sounds) for change in family.changes.values())])
     ]
+    for series in family.transformations.values():
+        played = [_changed(change, media, signal, seed, sounds) for change in series.steps.values()]
+        rows.append(row(played, title=f"{series.name}: {series.axis}, from mild to severe"))
     for sweep in family.sweeps.values():
         steps = list(sweep.steps.values())
         chosen = [steps[0], steps[len(steps) // 2], steps[-1]]

@@ -106,7 +106,9 @@ def corpus_cells(about: Mapping, corpus: Corpus, tasks: Mapping[str, Task], medi
             pages.output(tables.table(counts, ["column", "value", "segments", "speakers"])),
         ]
     labelled = {
-        name: segments[name] for name in tasks if name in segments.columns and segments[name].notna().any()
+        name: segments[name]
+        for name, task in tasks.items()
+        if not task.is_transcription and name in segments.columns and segments[name].notna().any()
     }
     if labelled:
         classes = {name: tasks[name].classes for name in labelled if not tasks[name].is_regression}

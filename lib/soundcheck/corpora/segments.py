@@ -160,7 +160,7 @@ def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
         if task.is_regression:
             bounds = entry.ranges.get(task.name, (task.low, task.high))
             columns[task.name] = _numbers(raw, task, bounds, entry, problems)
-        else:
+        elif not task.is_transcription:
             columns[task.name] = _classes(raw, task, left_out)
             # What is no class of the task may still be a name of an emotion that a family asks for.
             if task.name == "emotion" and "category" not in table.columns:
@@ -168,7 +168,8 @@ def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
     problems.raise_if_any()
     parsed = pd.DataFrame(columns)
     parsed["place"] = list(raw.places)
-    _check_duplicates(parsed, [*texts, *(name for name in tasks if name in parsed)], problems)
+    labels = dict.fromkeys([*texts, *(name for name in tasks if name in parsed)])
+    _check_duplicates(parsed, list(labels), problems)
     problems.raise_if_any()
     parsed = _blocks(parsed, entry, raw, left_out, notices)
     parsed = parsed[parsed["file"].notna()]
@@ -373,10 +374,13 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: Raw, notices: list[str]
 
 def _tell(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) -> None:
     """Say what a reader of results must know about labels and speakers."""
-    for name in tasks:
+    for name, task in tasks.items():
         if name in table.columns:
             missing = int(table[name].isna().sum())
-            if missing:
+            if missing and task.is_transcription:
+                what = "no transcript (an empty reference): without one there are no word errors to count"
+                notices.append(f"{missing} of {len(table)} segments have {what}")
+            elif missing:
                 notices.append(f"{missing} of {len(table)} segments have no label for {name}")
     if "sex" in table.columns:
         missing = int(table["sex"].isna().sum())

@@ -1,10 +1,11 @@
 """The random reference models: what a test is worth if somebody who does not listen passes it.
 
-Two kinds of draws, as in the published emotion-model test suites:
+Three kinds of draws; the first two as in the published emotion-model test suites:
 
 - regression: a normal distribution with mean 1/2 and standard deviation 1/6, cut at 0 and 1 (±3 standard
   deviations); the standard deviation after the cut is 0.16443
 - classification: each class with the same probability
+- transcription: the transcript of any segment of the corpus, each with the same probability
 
 Draws belong to (suite seed, task, change, corpus and segment). So clean and changed signals are independent,
 and neither order nor other segments matter. The models ``random: gaussian`` and ``random: categorical`` of a
@@ -34,7 +35,9 @@ DEVIATION = 1 / 6
 KINDS = {"gaussian": True, "categorical": False}  # target -> whether it answers regression tasks
 
 
-def reference_answers(task: Task, seed: int, keys: Sequence[str], change: str = "") -> np.ndarray:
+def reference_answers(
+    task: Task, seed: int, keys: Sequence[str], change: str = "", texts: Sequence[str | None] = ()
+) -> np.ndarray:
     """Draw the answers of the random reference model.
 
     Parameters
@@ -47,14 +50,20 @@ def reference_answers(task: Task, seed: int, keys: Sequence[str], change: str = 
         One text a segment that names corpus and segment: ``"<corpus>|<key>"``.
     change
         What was done to the signals; empty = nothing.
+    texts
+        Transcription: what answers are drawn from; missing ones are passed over.
 
     Returns
     -------
     numpy.ndarray
         Shape ``(len(keys),)``. Regression: float64 in (0, 1), on the scale of the thresholds whatever the
-        task's nominal range is. Classification: object, names of classes.
+        task's nominal range is. Classification: object, names of classes. Transcription: object, texts;
+        ``None`` if there are none to draw from.
     """
     draws = seeds.uniform(seed, "reference", task.name, change, keys=keys)
+    if task.is_transcription:
+        known = [text for text in texts if text is not None]
+        return np.array([known[int(draw * len(known))] if known else None for draw in draws], dtype=object)
     if not task.is_regression:
         classes = np.array(task.classes, dtype=object)
         return classes[np.minimum((draws * len(classes)).astype(np.int64), len(classes) - 1)]
