@@ -74,7 +74,7 @@ def test_a_corpus_for_other_families_is_asked_nothing(corpus):
     corpus.entry = CorpusEntry("c", "csv", families=("fairness_sex",))
     family = read_family("robustness_spectral_tilt")
     assert not any(rows.any() for rows in planning.wanted([family], [AROUSAL], 0, corpus).values())
-    assert planning.looked_at(family, [corpus]) == []
+    assert planning.looked_at(family, ModelEntry("m", "python", "m:f", ("arousal",)), [corpus]) == []
     assert planning.looked_at(read_family("fairness_sex"), [corpus]) == [corpus]
 
 

@@ -54,6 +54,8 @@ class CorpusEntry:
         Names of the families that look at it; empty = all that it fits.
     options
         What only one format knows; demo: ``{"size": ..., "part": ...}``.
+    probes_of
+        Name of the corpus whose words are probed by this one, which no suite names; empty for all others.
     """
 
     name: str
@@ -73,6 +75,7 @@ class CorpusEntry:
     base_condition: str = ""
     families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    probes_of: str = ""
 
     def is_for(self, family: str) -> bool:
         """Say whether a family looks at the corpus."""
@@ -130,6 +133,8 @@ class ModelEntry:
         Names of the families that test it; empty = all that fit.
     options
         What only one kind knows.
+    corpora
+        Names of the corpora that it is asked about; empty = all.
     """
 
     name: str
@@ -143,10 +148,15 @@ class ModelEntry:
     time_limit: float = 30.0
     families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    corpora: tuple[str, ...] = ()
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
         return not self.families or family in self.families
+
+    def listens_to(self, corpus: CorpusEntry) -> bool:
+        """Say whether the model is asked about a corpus, or about the probes of one."""
+        return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
 
 
 @dataclasses.dataclass(frozen=True)

@@ -73,7 +73,9 @@ class Evaluation:
         if not description["sweeps"]:
             self.family = dataclasses.replace(self.family, sweeps={})
         self.media = MediaStore(Path(description["media"]), description["prefix"])
-        self.corpora = [views.read_view(corpus) for corpus in description["corpora"]]
+        found = [views.read_view(corpus) for corpus in description["corpora"]]
+        self.corpora = [corpus for corpus in found if not corpus.probes_of]
+        self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[verdicts.Judged] = []
         self.notes: list[str] = []

@@ -196,6 +196,9 @@ class Family:
         Changes from mild to severe that its tests need as a whole.
     others
         Whether it compares a model with the other models of the suite that predict the same.
+    probes
+        Spoken sentences that it needs around the words of each corpus: ``words`` and ``sentences``, the most
+        frequent words and the sentences around each; empty if it needs none.
     options
         What its notebook needs to know.
     tests
@@ -219,6 +222,7 @@ class Family:
     digest: str
     transformations: dict[str, Sweep] = dataclasses.field(default_factory=dict)
     others: bool = False
+    probes: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @property
     def stepped(self) -> list[Change]:

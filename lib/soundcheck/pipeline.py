@@ -35,12 +35,13 @@ from soundcheck.families import Family
 from soundcheck.models.load import check_model
 from soundcheck.output import CACHE_VARIABLE, Output
 from soundcheck.predict.engine import PredictionReport, predict_model
+from soundcheck.probing import probe_corpora
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite import read_suite
 from soundcheck.thresholds import read_family
 
-CODE_KINDS = ("python",)  # kinds of model that run a user's code
+CODE_KINDS = ("python", "command")  # kinds of model that run a user's code
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,6 +155,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
 
     wanted = sorted({name for family in tested for name in family.measured})
     corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
+    corpora += probe_corpora(suite, tested, corpora, output.cache, jobs, progress=True)
     _write_segments(corpora, output)
     reports = {}
     for entry in suite.models.values():
@@ -371,7 +373,9 @@ def _results(
             rows += verdicts.load(job.rows)
             continue
         family = by_name[job.family]
-        for corpus in planning.looked_at(family, corpora):
+        for corpus in planning.looked_at(family, suite.models[job.model], corpora):
+            if corpus.entry.probes_of:
+                continue  # has no tests of its own
             for task in planning.applicable(family, planning.tasks_of(suite, suite.models[job.model])):
                 rows += verdicts.skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"

@@ -58,9 +58,11 @@ def changes_of(families: Iterable[Family], tasks: Sequence[Task]) -> dict[str, C
     }
 
 
-def looked_at(family: Family, corpora: Iterable[Corpus]) -> list[Corpus]:
-    """Keep the corpora that a family looks at."""
-    return [corpus for corpus in corpora if corpus.entry.is_for(family.name)]
+def looked_at(family: Family, entry: ModelEntry, corpora: Iterable[Corpus]) -> list[Corpus]:
+    """Keep the corpora that a family looks at to test a model."""
+    return [
+        corpus for corpus in corpora if corpus.entry.is_for(family.name) and entry.listens_to(corpus.entry)
+    ]
 
 
 def asked_about(
@@ -68,14 +70,16 @@ def asked_about(
 ) -> list[Corpus]:
     """Keep the corpora that a model is asked about.
 
-    Those are all but the ones that the suite keeps for families that do not test the model.
+    Those are the ones that the suite names for it, but for those that it keeps for families that do not test
+    the model.
     """
     tasks = tasks_of(suite, entry)
     own = [family for family in families if entry.is_for(family.name) and applicable(family, tasks)]
     return [
         corpus
         for corpus in corpora
-        if not corpus.entry.families or any(corpus.entry.is_for(family.name) for family in own)
+        if entry.listens_to(corpus.entry)
+        and (not corpus.entry.families or any(corpus.entry.is_for(family.name) for family in own))
     ]
 
 
@@ -89,7 +93,8 @@ def wanted(
 ) -> dict[str, np.ndarray]:
     """Say for each change which segments of a corpus any family will look at, bool ``(segments,)``.
 
-    Nobody needs answers for the others; see :mod:`soundcheck.selection`.
+    Nobody needs answers for the others; see :mod:`soundcheck.selection`. Changes of a family with probes are
+    for the probes, its steps for the corpora.
     """
     table = corpus.segments
     nobody = np.zeros(len(table), dtype=bool)
@@ -98,13 +103,14 @@ def wanted(
         if not corpus.entry.is_for(family.name):
             continue
         own = applicable(family, tasks)
-        rows = selection.changed_rows(family, own, table, seed)
-        for change in family.changes.values():
-            masks[change.identity] = masks.get(change.identity, False) | rows
-        if family.stepped:
+        if not family.probes or corpus.entry.probes_of:
+            rows = selection.changed_rows(family, own, table, seed)
+            for change in family.changes.values():
+                masks[change.identity] = masks.get(change.identity, False) | rows
+        if family.stepped and not corpus.entry.probes_of:
             rows = selection.swept_rows(family, own, table, corpus.entry.blocks, seed)
-        for change in family.stepped:
-            masks[change.identity] = masks.get(change.identity, False) | rows
+            for change in family.stepped:
+                masks[change.identity] = masks.get(change.identity, False) | rows
     return masks
 
 
@@ -127,12 +133,12 @@ def family_jobs(
     for entry in suite.models.values():
         for family in families:
             tasks = applicable(family, tasks_of(suite, entry))
-            heard = looked_at(family, corpora)
+            heard = looked_at(family, entry, corpora)
             if not tasks or not heard or not entry.is_for(family.name):
                 continue
             views = _views(entry.name, heard, output)
             others = {
-                other.name: _views(other.name, heard, output)
+                other.name: _views(other.name, looked_at(family, other, heard), output)
                 for other in (_others(suite, entry, tasks, family) if family.others else ())
             }
             description = {
@@ -307,6 +313,7 @@ def _views(model: str, corpora: Iterable[Corpus], output: Output) -> list[dict]:
                 "synthetic": corpus.synthetic,
                 "blocks": corpus.entry.blocks,
                 "base_condition": corpus.entry.base_condition,
+                "probes_of": corpus.entry.probes_of,
                 "root": str(corpus.root),
                 "segments": str(output.corpora / name),
                 "predictions": str(folder / name),

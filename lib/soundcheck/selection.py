@@ -7,6 +7,7 @@ Conventions
 - Where a corpus is labelled for any of the tasks, its labelled segments are changed, else all.
 - Of more than ``segments`` (an option of the family) so many are drawn at random; what a segment's draw is
   depends on the suite's seed and the segment alone.
+- Families that name the same ``sample`` (an option) draw the same segments, and share predictions.
 - Sweeps look at ``sweep_segments`` at most, taken in turn from all blocks, so that many speakers are heard.
 
 Public: :func:`changed_rows`, :func:`swept_rows`, :func:`spread`, :func:`smallest`.
@@ -98,7 +99,8 @@ def spread(draws: np.ndarray, rows: np.ndarray, blocks: np.ndarray, most: int) -
 
 
 def _draws(family: Family, table: pd.DataFrame, seed: int) -> np.ndarray:
-    return seeds.uniform(seed, "segments", family.name, keys=table["key"].tolist())
+    sample = family.options.get("sample", family.name)
+    return seeds.uniform(seed, "segments", sample, keys=table["key"].tolist())
 
 
 def smallest(order: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:

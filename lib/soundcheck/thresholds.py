@@ -45,6 +45,7 @@ class _Top(schema.Section):
     measured: schema.Texts = []
     label: schema.Boolean = True
     others: schema.Boolean = False
+    probes: dict[str, schema.whole(1, 1000)] = {}
     options: schema.Free = {}
 
 
@@ -134,6 +135,8 @@ class _Reader:
                 if kind not in KINDS:
                     remedy = did_you_mean(kind, KINDS)
                     self.note(("tasks", position), f"unknown kind of task {quoted(kind)}", remedy)
+            if set(top.probes) not in (set(), {"words", "sentences"}):
+                self.note(("probes",), "this does not say what is spoken", "Write {words: 40, sentences: 5}")
             if not isinstance(top.options, dict):
                 self.note(("options",), "this is not a mapping", "Write key: value lines below it")
         changes = {key: self.read_change(key, value) for key, value in self.entries("changes", needed=False)}
@@ -160,6 +163,7 @@ class _Reader:
             digest=self.document.digest,
             transformations=transformations,
             others=top.others,
+            probes=dict(top.probes),
         )
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:

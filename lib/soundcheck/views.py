@@ -39,6 +39,8 @@ class CorpusView:
         Column whose values are resampled together; the file where there is no such column.
     base_condition
         Condition that others are compared with; empty = the most frequent one.
+    probes_of
+        Name of the corpus whose words this one probes; empty for all others.
     segments
         The segment table.
     predictions
@@ -51,6 +53,7 @@ class CorpusView:
     root: Path
     blocks: str
     base_condition: str
+    probes_of: str
     segments: pd.DataFrame
     predictions: pd.DataFrame
 
@@ -87,6 +90,7 @@ def read_view(description: Mapping) -> CorpusView:
         root=Path(description["root"]),
         blocks=description["blocks"],
         base_condition=description["base_condition"],
+        probes_of=description["probes_of"],
         segments=pd.read_parquet(description["segments"]),
         predictions=read_predictions(Path(description["predictions"])),
     )

@@ -14,7 +14,8 @@ Conventions
 - Counts are cumulative: what exceeds 0.15 exceeds 0.01 as well, and counts for both.
 
 Public: :data:`TAUS`, :func:`words`, :func:`word_distance`, :func:`violations`, :func:`counts`,
-:func:`word_drops`.
+:func:`word_counts`, :func:`word_drops`. What the same computations are as statistics with intervals is in
+:mod:`soundcheck.metrics.disagreement`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from rapidfuzz.distance import Levenshtein
 TAUS = (0.01, 0.05, 0.1, 0.15)
 COLUMNS = ("pair", "transformation", "level", "group", "distance")
 FILLERS = ("%hesitation",)
-_DECIMAL = 1e-9  # 0.35 - 0.25 is 0.1, whatever binary numbers make of it
+DECIMAL = 1e-9  # 0.35 - 0.25 is 0.1, whatever binary numbers make of it
 _BETWEEN = re.compile(r"[\s\-:,;.]+")
 
 
@@ -124,7 +125,7 @@ def violations(
         groups, values = own["group"].to_numpy(), own["degradation"].to_numpy()
         excess = values[:, None] - values[None, :]
         for tau in taus:
-            for base, other in zip(*np.nonzero(excess > tau + _DECIMAL), strict=True):
+            for base, other in zip(*np.nonzero(excess > tau + DECIMAL), strict=True):
                 rows.append(
                     (pair, transformation, level, tau, groups[base], groups[other], excess[base, other])
                 )
@@ -152,6 +153,11 @@ def counts(found: pd.DataFrame, groups: Sequence[str], by: str = "") -> pd.DataF
     rows = found[by] if by else pd.Series("all", index=found.index)
     table = pd.crosstab(rows, found["base"]) if len(found) else pd.DataFrame(index=[] if by else ["all"])
     return table.reindex(columns=list(groups), fill_value=0).fillna(0).astype(int)
+
+
+def word_counts(transcripts: Iterable[str | None]) -> Counter[str]:
+    """Count how often each word stands in transcripts; missing ones are passed over."""
+    return Counter(word for text in transcripts if text is not None for word in words(text))
 
 
 def word_drops(

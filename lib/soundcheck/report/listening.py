@@ -1,6 +1,6 @@
 """What a reader wants to hear: the segments whose prediction moved most, or that two models differ on most.
 
-Public: :func:`most_moved`, :func:`most_different`.
+Public: :func:`most_moved`, :func:`most_different`, :func:`worst_recognised`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from soundcheck.comparison import Comparison, Pair
 from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation import Evaluation
 from soundcheck.metrics.impact import EVENTS, impact_codes
+from soundcheck.metrics.word_errors import word_errors
 from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, settings
+from soundcheck.report.recognition_tables import aligned_words
 from soundcheck.sample import Sample
 
 
@@ -141,6 +143,35 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
             player(comparison.media, signal, SAMPLING_RATE, segment["file"], caption=", ".join(said))
         )
     return row(shown, title=title)
+
+
+def worst_recognised(evaluation: Evaluation, sample: Sample, count: int = 5) -> Html:
+    """Play the segments with the most word errors, each with its words aligned.
+
+    Parameters
+    ----------
+    evaluation
+        For the media store.
+    sample
+        Segments with transcripts.
+    count
+        How many segments to play; those with the same number of errors by their share of the words.
+    """
+    counts = word_errors(sample.truth, sample.answers.clean)
+    errors = np.nan_to_num(counts.errors, nan=-1.0)
+    keys = sample.segments["key"].to_numpy()
+    order = sorted(np.flatnonzero(errors > 0), key=lambda n: (-errors[n], counts.words[n], keys[n]))[:count]
+    if not order:
+        return element("p", f"{sample.corpus}: no word was recognised wrongly.")
+    shown = []
+    for n in order:
+        segment = sample.segments.iloc[n]
+        signal = read(sample.root / segment["file"], segment["start"], segment["end"])
+        about = ", ".join(str(segment[name]) for name in ("speaker", "accent") if segment.get(name))
+        caption = f"{about}{'; ' if about else ''}{errors[n]:.0f} errors, {counts.words[n]:.0f} words"
+        heard = player(evaluation.media, signal, SAMPLING_RATE, segment["file"], caption=caption)
+        shown.append(row([heard]) + aligned_words(sample.truth[n], sample.answers.clean[n]))
+    return sum(shown, Html(""))
 
 
 def _answer(value: object) -> str:

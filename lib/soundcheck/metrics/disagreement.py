@@ -1,0 +1,247 @@
+r"""How much two recognisers disagree about groups of speakers, as statistics with intervals.
+
+The computations are those of :mod:`soundcheck.metrics.differential`, written as sums over segments: so the
+distances of all groups and settings, the share of comparisons in which a group is violated and the share of
+words that vanish have replicates like any other statistic, and a violation has a certainty.
+
+Conventions
+-----------
+- A *setting* is what was done to the signals; the first one stands for the signals as they are.
+- A segment counts only if both recognisers answered under every setting, so that all distances of a group
+  rest on the same segments.
+- Distances are ordered by group, then by setting.
+
+Public: :func:`group_distances`, :func:`distance_table`, :func:`degradations`, :func:`violation_shares`,
+:func:`violation_certainties`, :func:`dropped_words`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import pandas as pd
+from rapidfuzz.distance import Levenshtein
+
+from soundcheck.metrics.additive import Columns, Statistic, ratio
+from soundcheck.metrics.differential import COLUMNS, DECIMAL, words
+
+Texts = Sequence[str | None]
+Setting = tuple[str, Hashable]  # transformation and level; the first setting is ("", "")
+
+
+def group_distances(
+    first: Sequence[Texts], second: Sequence[Texts], groups: Sequence[np.ndarray]
+) -> Statistic:
+    """Measure how much two recognisers disagree on each group under each setting.
+
+    Parameters
+    ----------
+    first, second
+        Transcripts of both, ``(S, N)``: one sequence of ``N`` texts a setting; ``None`` = no answer.
+    groups
+        Masks of the ``G`` groups, bool ``(N,)`` each.
+
+    Returns
+    -------
+    Statistic
+        ``G * S`` distances from 0 to 1, NaN where nobody wrote a word; see the conventions of this module.
+    """
+    settings, length = len(first), len(groups[0])
+    edits, longer = np.zeros((2, settings, length))
+    answered = np.ones(length, dtype=bool)
+    for place, (one, two) in enumerate(zip(first, second, strict=True)):
+        for n, (left, right) in enumerate(zip(one, two, strict=True)):
+            if left is None or right is None:
+                answered[n] = False
+                continue
+            ours, theirs = words(left), words(right)
+            edits[place, n] = Levenshtein.distance(ours, theirs)
+            longer[place, n] = max(len(ours), len(theirs))
+    columns = (*edits, *longer)
+    parts = tuple(Columns(mask & answered, mask & ~answered, columns) for mask in groups)
+
+    def split(sums: np.ndarray) -> np.ndarray:
+        return sums.reshape(*sums.shape[:-1], len(groups), 1 + 2 * settings)
+
+    def finish(sums: np.ndarray) -> np.ndarray:
+        own = split(sums)
+        found = ratio(own[..., 1 : 1 + settings], own[..., 1 + settings :])
+        return found.reshape(*sums.shape[:-1], -1)
+
+    def count(sums: np.ndarray) -> np.ndarray:
+        return np.repeat(split(sums)[..., 0], settings, axis=-1)
+
+    return Statistic(parts, finish, count, tuple(str(n) for n in range(len(groups) * settings)))
+
+
+def distance_table(
+    distances: np.ndarray, pair: str, settings: Sequence[Setting], groups: Sequence[str]
+) -> pd.DataFrame:
+    """Write distances as :func:`soundcheck.metrics.differential.violations` wants them.
+
+    Parameters
+    ----------
+    distances
+        Values of :func:`group_distances`, ``(G * S,)``.
+    pair
+        Who was compared.
+    settings
+        The settings, in order; the first is ``("", "")``.
+    groups
+        Names of the groups, in order.
+    """
+    table = np.reshape(distances, (len(groups), len(settings)))
+    rows = [
+        (pair, *setting, group, table[g, s])
+        for s, setting in enumerate(settings)
+        for g, group in enumerate(groups)
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def degradations(distances: np.ndarray, groups: int) -> np.ndarray:
+    """Subtract from the distances of each group that for the signals as they are.
+
+    Parameters
+    ----------
+    distances
+        ``(..., G * S)``.
+    groups
+        Number ``G`` of groups.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``(..., G, S - 1)``.
+    """
+    table = np.reshape(distances, (*distances.shape[:-1], groups, -1))
+    return table[..., 1:] - table[..., :1]
+
+
+def violation_shares(
+    distances: Statistic, names: Sequence[str], tau: float, counted: np.ndarray | None = None
+) -> Statistic:
+    r"""Compute in which share of all comparisons each group is violated.
+
+    Group ``B`` is violated against another one under a setting if its degradation is larger by more than
+    :math:`\tau`. A group is compared with every other group under every setting.
+
+    Parameters
+    ----------
+    distances
+        From :func:`group_distances`.
+    names
+        Names of the ``G`` groups, the labels of the values.
+    tau
+        By how much degradations may differ.
+    counted
+        Settings that count, bool ``(S - 1,)``; default all.
+
+    Returns
+    -------
+    Statistic
+        ``G`` shares from 0 to 1; NaN where there is nothing to compare with.
+    """
+    groups = len(names)
+
+    def finish(sums: np.ndarray) -> np.ndarray:
+        found = degradations(distances.finish(sums), groups)
+        if counted is not None:
+            found = found[..., counted]
+        shares = np.full((*found.shape[:-2], groups), np.nan)
+        for base in range(groups):  # one at a time: all pairs of groups in all replicates are too many
+            others = np.delete(found, base, axis=-2)
+            excess = found[..., base : base + 1, :] - others
+            known = np.isfinite(excess).sum(axis=(-2, -1))
+            shares[..., base] = ratio((excess > tau + DECIMAL).sum(axis=(-2, -1)), known)
+        return shares
+
+    def count(sums: np.ndarray) -> np.ndarray:
+        settings = len(distances.labels) // groups
+        return distances.count(sums)[..., ::settings]
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        known = finish(sums)
+        return tuple("" if np.isfinite(value) else "no other group to compare with" for value in known)
+
+    return Statistic(distances.parts, finish, count, tuple(names), reasons)
+
+
+def violation_certainties(
+    samples: np.ndarray, found: pd.DataFrame, settings: Sequence[Setting], groups: Sequence[str]
+) -> np.ndarray:
+    """Say how sure violations are: the share of replicates in which the excess exceeds its tau.
+
+    Parameters
+    ----------
+    samples
+        Replicates of :func:`group_distances`, ``(replicates, G * S)``.
+    found
+        Rows of :func:`soundcheck.metrics.differential.violations`, of one pair.
+    settings, groups
+        See :func:`distance_table`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shares from 0 to 1, ``(len(found),)``; NaN without replicates.
+    """
+    if not len(samples) or not len(found):
+        return np.full(len(found), np.nan)
+    change = degradations(samples, len(groups))
+    place = {setting: n for n, setting in enumerate(settings[1:])}
+    number = {group: n for n, group in enumerate(groups)}
+    shares = []
+    for row in found.itertuples():
+        s = place[row.transformation, row.level]
+        excess = change[:, number[row.base], s] - change[:, number[row.other], s]
+        known = np.isfinite(excess)
+        shares.append((excess[known] > row.tau + DECIMAL).mean() if known.any() else np.nan)
+    return np.array(shares)
+
+
+def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequence[str]) -> Statistic:
+    r"""Compute the share of recognised words that vanish at the worst level of a transformation.
+
+    :math:`\sum_w \max(c_w - \min_\theta c_{w\theta}, 0) / \sum_w c_w` with the counts :math:`c_w` of each
+    word in the transcripts of the signals as they are, and :math:`c_{w\theta}` under each level.
+
+    Parameters
+    ----------
+    original
+        Transcripts of the signals as they are, ``(N,)``; ``None`` = no answer.
+    changed
+        The same for each level of the transformation.
+    vocabulary
+        Words that count.
+
+    Returns
+    -------
+    Statistic
+        One share from 0 to 1; it grows by chance where a word occurs seldom, so groups of very different
+        sizes cannot be compared.
+    """
+    series = [original, *changed]
+    length, size = len(original), len(vocabulary)
+    answered = np.array([all(texts[n] is not None for texts in series) for n in range(length)], dtype=bool)
+    place = {word: n for n, word in enumerate(vocabulary)}
+    columns = np.zeros((len(series), size, length))
+    for level, texts in enumerate(series):
+        for n in np.flatnonzero(answered):
+            for word, count in Counter(words(texts[n])).items():
+                if word in place:
+                    columns[level, place[word], n] = count
+
+    def finish(sums: np.ndarray) -> np.ndarray:
+        counts = sums[..., 1:].reshape(*sums.shape[:-1], len(series), size)
+        before, worst = counts[..., 0, :], counts[..., 1:, :].min(axis=-2)
+        drops = np.maximum(before - worst, 0).sum(axis=-1, keepdims=True)
+        return ratio(drops, before.sum(axis=-1, keepdims=True))
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        return ("" if sums[1 : 1 + size].sum() > 0 else "no words are recognised",)
+
+    part = Columns(answered, ~answered, tuple(columns.reshape(-1, length)))
+    return Statistic((part,), finish, lambda sums: sums[..., :1], ("",), reasons)

@@ -1,0 +1,227 @@
+"""What a notebook about recognisers holds in its hand: normalised transcripts, also of other recognisers.
+
+Conventions
+-----------
+- All texts of samples are normalised, transcripts of the corpus and of recognisers alike; see
+  :mod:`soundcheck.normalisation`. A missing one is ``None``, an empty one is an answer.
+- *The transcripts* of a corpus count as one more opponent of a recogniser, called :data:`TRUTH`.
+- Answers under transformations are known for the segments that :meth:`Recognition.transformed` gives.
+
+Public: :class:`Recognition`, :class:`Contest`, :data:`TRUTH`, :data:`CLEAN`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from soundcheck import bootstrap, selection, views
+from soundcheck.augment import registry
+from soundcheck.evaluation import Evaluation
+from soundcheck.families import Change
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.disagreement import Setting, group_distances
+from soundcheck.models.reference import reference_answers
+from soundcheck.normalisation import NORMALISERS, changed_examples
+from soundcheck.sample import Answers, Sample
+
+TRUTH = "transcripts"  # of the corpus, as an opponent
+CLEAN: Setting = ("", "")  # the signals as they are
+
+
+@dataclasses.dataclass(frozen=True)
+class Contest:
+    """Two that hear the same, and the groups of speakers that they may disagree on.
+
+    Parameters
+    ----------
+    sample
+        The segments, from :meth:`Recognition.transformed`.
+    column
+        Column of the segment table that holds the group.
+    groups
+        Groups with enough segments.
+    opponent
+        Name of the other recogniser, or :data:`TRUTH`.
+    """
+
+    sample: Sample
+    column: str
+    groups: list[str]
+    opponent: str
+
+    @property
+    def masks(self) -> list[np.ndarray]:
+        """Which segments belong to each group."""
+        return [self.sample.mask(self.column, group) for group in self.groups]
+
+
+class Recognition(Evaluation):
+    """An evaluation of a recogniser, with the other recognisers of the suite if the family wants them.
+
+    Parameters
+    ----------
+    description
+        What the runner writes.
+    """
+
+    def __init__(self, description: Mapping) -> None:
+        super().__init__(description)
+        self.normaliser = NORMALISERS[description["normaliser"]]
+        self._texts: dict[str, str] = {}
+        own = [*self.corpora, *self.probes.values()]
+        self._views = {self.model: {view.name: view for view in own}}
+        for name, described in description["others"].items():
+            self._views[name] = {view["name"]: views.read_view(view) for view in described}
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the other recognisers."""
+        return [name for name in self._views if name != self.model]
+
+    def _sample(self, *args: object, **options: object) -> Sample:
+        sample = super()._sample(*args, **options)
+        return dataclasses.replace(
+            sample,
+            truth=self._normalised(sample.truth),
+            answers=self._both(sample.answers),
+            reference=self._both(sample.reference),
+        )
+
+    def _both(self, answers: Answers) -> Answers:
+        return Answers(self._normalised(answers.clean), self._normalised(answers.changed))
+
+    def _normalised(self, texts: np.ndarray | None) -> np.ndarray | None:
+        if texts is None:
+            return None
+        for text in texts:
+            if text is not None and text not in self._texts:
+                self._texts[text] = self.normaliser(text)
+        return np.array([None if text is None else self._texts[text] for text in texts], dtype=object)
+
+    def normalised_examples(self, count: int = 5) -> list[tuple[str, str]]:
+        """Give texts that the normaliser changed, and what became of them; of all that were looked at."""
+        return changed_examples(self.normaliser, self._texts, count)
+
+    def groups(self, sample: Sample, column: str) -> list[str]:
+        """List the values of a column with enough segments; empty if there are not two of them."""
+        if column not in sample.segments:
+            return []
+        counts = sample.segments[column].value_counts()
+        found = sorted(counts.index[counts >= self.family.options["minimum_segments"]])
+        return found if len(found) > 1 else []
+
+    def resample(self, statistic: Statistic, blocks: np.ndarray) -> bootstrap.Resampled:
+        """Compute a statistic with replicates of the suite's number and seed."""
+        return bootstrap.resample(statistic, blocks, self.replicates, self.seed)
+
+    def transcripts(self, sample: Sample, model: str = "", change: Change | None = None) -> np.ndarray:
+        """Give what a recogniser wrote for the rows of a sample, object ``(segments,)``.
+
+        Parameters
+        ----------
+        sample
+            The rows.
+        model
+            Name of the recogniser; empty for the one that is tested.
+        change
+            What was done to the signals.
+        """
+        view = self._views[model or self.model][sample.corpus]
+        answers = pd.Series(
+            view.answers(sample.task, change.identity if change else ""), index=view.segments["key"]
+        )
+        return self._normalised(answers.reindex(sample.segments["key"]).to_numpy(dtype=object))
+
+    # Transformations
+
+    @property
+    def settings(self) -> dict[Setting, Change | None]:
+        """All settings of the family's transformations, the signals as they are first."""
+        found: dict[Setting, Change | None] = {CLEAN: None}
+        for name, series in self.family.transformations.items():
+            found |= {(name, step): change for step, change in series.steps.items()}
+        return found
+
+    def transformed(self) -> Iterator[Sample]:
+        """Give for each corpus the segments that were transformed, taken in turn from all blocks.
+
+        Corpora that cannot be tested are passed over, with the reason.
+        """
+        for corpus, task in self._applicable():
+            if not self.answers_changes:
+                what = "a table of predictions cannot answer for changed signals"
+                self._reasons[corpus.name, task.name] = what
+                continue
+            rows = selection.swept_rows(self.family, self.tasks, corpus.segments, corpus.blocks, self.seed)
+            if rows.sum() < len(rows):
+                self._tell(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
+            yield self._sample(corpus, task, rows=rows)
+
+    def series(self, sample: Sample, model: str = "") -> list[np.ndarray]:
+        """Give the transcripts of a sample under all settings, in their order.
+
+        Parameters
+        ----------
+        sample
+            From :meth:`transformed`.
+        model
+            Name of a recogniser; empty for the one that is tested, :data:`TRUTH` for the transcripts of the
+            corpus, which no change of the signal changes.
+        """
+        if model == TRUTH:
+            return [sample.truth] * len(self.settings)
+        return [self.transcripts(sample, model, change) for change in self.settings.values()]
+
+    def random_series(self, sample: Sample) -> list[np.ndarray]:
+        """Give what the random reference writes under all settings; ``None`` without transcripts to draw."""
+        keys = [f"{sample.corpus}|{key}" for key in sample.segments["key"]]
+        texts = [] if sample.truth is None else list(sample.truth)
+        return [
+            reference_answers(sample.task, self.seed, keys, change.identity if change else "", texts)
+            for change in self.settings.values()
+        ]
+
+    def opponents(self, sample: Sample, *, changed: bool = True) -> list[str]:
+        """List the other recognisers that were asked about a sample's corpus.
+
+        Parameters
+        ----------
+        sample
+            Names the corpus.
+        changed
+            Whether only those count that were asked about changed signals.
+        """
+        found = [(name, self._views[name].get(sample.corpus)) for name in self.others]
+        return [
+            name
+            for name, view in found
+            if view is not None and (not changed or (view.predictions["change"] != "").any())
+        ]
+
+    def distances(self, contest: Contest, *, random: bool = False) -> Statistic:
+        """Measure how much two disagree on each group under each setting.
+
+        Parameters
+        ----------
+        contest
+            Who is compared with whom, on which groups.
+        random
+            Whether the random reference takes the place of the recogniser.
+        """
+        sample = contest.sample
+        own = self.random_series(sample) if random else self.series(sample)
+        return group_distances(own, self.series(sample, contest.opponent), contest.masks)
+
+    def missing_transforms(self) -> list[str]:
+        """Say why transformations cannot be applied here, if any cannot."""
+        reasons = [registry.missing(change) for change in self.settings.values() if change is not None]
+        return list(dict.fromkeys(filter(None, reasons)))
+
+    def probe(self, sample: Sample, change: Change) -> Sample | None:
+        """Give the sentences that probe the words of a sample's corpus, changed; ``None`` if none were spoken."""
+        view = self.probes.get(sample.corpus)
+        return None if view is None else self._sample(view, sample.task, change)

@@ -1,0 +1,168 @@
+"""Figures about recognisers: rates of groups, replicates of a difference, distances, violations, ratings.
+
+Public: :func:`rate_bars`, :func:`replicates_of_difference`, :func:`degradation_curves`,
+:func:`violation_bars`, :func:`rating_curves`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+
+_COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9", "#f0e442", "black")  # Okabe and Ito
+_MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
+MOST_GROUPS = 40
+MOST_LINES = 16  # lines of a panel; beyond, the groups that are worst
+
+
+def rate_bars(frame: pd.DataFrame, overall: float, xlabel: str = "word error rate") -> Figure:
+    """Draw the word error rate of each group with its 95 % interval, and that of everybody as a line.
+
+    Parameters
+    ----------
+    frame
+        Rows with ``group, value, low, high, segments``; beyond 40, those with the highest rates.
+    overall
+        The rate of everybody.
+    xlabel
+        What the value is.
+    """
+    known = frame[frame["value"].notna()]
+    shown = known.sort_values(["value", "group"], kind="stable").tail(MOST_GROUPS)
+    places = np.arange(len(shown))
+    with look():
+        figure, (axes,) = new(7.5, 1.1 + 0.27 * max(1, len(shown)))
+        axes.axvline(overall, color=GREY, linewidth=1, linestyle="--", label="everybody")
+        values = shown["value"].to_numpy()
+        spans = np.abs(shown[["low", "high"]].to_numpy(dtype=float).T - values)
+        axes.errorbar(values, places, xerr=np.nan_to_num(spans), fmt="o", color=BLUE, markersize=5, capsize=2)
+        names = [f"{label(row.group)} ({int(row.segments)})" for row in shown.itertuples()]
+        axes.set_yticks(places, names)
+        axes.set_ylim(-0.7, len(shown) - 0.3)
+        axes.set_xlim(left=0)
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axes.set_xlabel(f"{xlabel}, with 95 % interval (segments in brackets)")
+        axes.legend(loc="lower right", fontsize=9)
+        if len(shown) < len(known):
+            axes.set_title(f"the worst {len(shown)} of {len(known)}", loc="right", fontsize=9)
+    return figure
+
+
+def replicates_of_difference(samples: Mapping[str, np.ndarray], value: float, xlabel: str) -> Figure:
+    """Draw the replicates of a difference, one way of resampling over the other.
+
+    Parameters
+    ----------
+    samples
+        Way of resampling -> replicates, ``(replicates,)``; NaN is passed over.
+    value
+        The difference itself.
+    xlabel
+        What it is.
+    """
+    known = {name: drawn[np.isfinite(drawn)] for name, drawn in samples.items()}
+    everything = np.concatenate(list(known.values()))
+    with look():
+        figure, (axes,) = new(7.5, 3.0)
+        edges = np.histogram_bin_edges(everything, 40) if len(everything) else np.linspace(-1, 1, 2)
+        for n, (name, drawn) in enumerate(known.items()):
+            axes.hist(drawn, edges, color=_COLORS[n], alpha=0.3, label=label(name, 60))
+            axes.hist(drawn, edges, color=_COLORS[n], histtype="step", linewidth=1.5)
+        axes.axvline(0, color=GREY, linewidth=1)
+        axes.axvline(value, color="black", linewidth=1.5, label="measured")
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0))
+        axes.set_xlabel(label(xlabel, 80))
+        axes.set_ylabel("replicates")
+        axes.legend(fontsize=9)
+    return figure
+
+
+def degradation_curves(frame: pd.DataFrame, ylabel: str) -> Figure:
+    """Draw how a value of each group changes from mild to severe, a panel a transformation.
+
+    Parameters
+    ----------
+    frame
+        Rows with ``transformation, level, group, value``, levels from mild to severe.
+    ylabel
+        What the value is.
+    """
+    panels_of = list(dict.fromkeys(frame["transformation"]))
+    ranked = frame.groupby("group")["value"].mean().sort_values(ascending=False, kind="stable").index
+    groups = [group for group in dict.fromkeys(frame["group"]) if group in set(ranked[:MOST_LINES])]
+    rows = -(-len(panels_of) // 2)
+    with look():
+        figure, panels = new(9, 0.7 + 2.3 * rows, rows, 2, sharey=True)
+        for axes, name in zip(panels, panels_of, strict=False):
+            own = frame[frame["transformation"] == name]
+            levels = list(dict.fromkeys(own["level"]))
+            for n, group in enumerate(groups):
+                line = own[own["group"] == group].set_index("level")["value"].reindex(levels)
+                style = "-" if n < len(_COLORS) else "--"
+                look_of_line = {"color": _COLORS[n % len(_COLORS)], "marker": _MARKS[n % len(_MARKS)]}
+                places = range(len(levels))
+                axes.plot(places, line, style, **look_of_line, markersize=4, label=label(group, 20))
+            axes.set_xticks(range(len(levels)), [label(level, 10) for level in levels])
+            axes.set_title(label(name), loc="left", fontweight="bold", fontsize=10)
+        for axes in panels[len(panels_of) :]:
+            axes.set_axis_off()
+        for axes in panels[::2]:
+            axes.set_ylabel(label(ylabel, 30), fontsize=9)
+        handles, names = panels[0].get_legend_handles_labels()
+        title = "worst groups" if len(groups) < len(ranked) else None
+        figure.legend(handles, names, loc="outside right upper", fontsize=8, title=title)
+    return figure
+
+
+def violation_bars(counts: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
+    """Draw counts of violations by group, a panel for each table, its rows side by side.
+
+    Parameters
+    ----------
+    counts
+        Title and table, rows as told there and one column a group.
+    """
+    with look():
+        figure, panels = new(9, 0.3 + 2.5 * len(counts), len(counts), 1)
+        for axes, (title, table) in zip(panels, counts, strict=True):
+            places, width = np.arange(len(table.columns)), 0.8 / max(1, len(table))
+            for n, name in enumerate(table.index):
+                shift = (n - (len(table) - 1) / 2) * width
+                color = _COLORS[n % len(_COLORS)]
+                axes.bar(places + shift, table.loc[name], width, color=color, label=label(name, 40))
+            axes.set_xticks(places, [label(group, 14) for group in table.columns], rotation=25, ha="right")
+            axes.set_ylabel("violations")
+            axes.set_title(label(title, 60), loc="left", fontweight="bold", fontsize=10)
+            if len(table) > 1:
+                axes.legend(fontsize=8, ncols=1, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def rating_curves(ratings: Mapping[str, Mapping[str, float]], least: float) -> Figure:
+    """Draw how comprehensible people found each level, one line a transformation, with the limit dashed.
+
+    Parameters
+    ----------
+    ratings
+        Transformation -> level -> mean rating, from mild to severe.
+    least
+        Rating that a setting needs to count as comprehensible.
+    """
+    with look():
+        figure, (axes,) = new(7.5, 3.6)
+        for n, (name, levels) in enumerate(ratings.items()):
+            look_of_line = {"color": _COLORS[n % len(_COLORS)], "marker": _MARKS[n % len(_MARKS)]}
+            axes.plot(range(len(levels)), list(levels.values()), **look_of_line, label=label(name))
+        axes.axhline(least, color="black", linestyle="--", linewidth=1, label=f"limit {least:g}")
+        longest = max(len(levels) for levels in ratings.values())
+        axes.set_xticks(range(longest), [str(n + 1) for n in range(longest)])
+        axes.set_xlabel("level, mild → severe")
+        axes.set_ylabel("mean rating, 1 to 10")
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
+    return figure
