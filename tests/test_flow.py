@@ -9,17 +9,19 @@ LIBRARY = Path(soundcheck.__file__).parent
 
 # One row a room, in the order of the flow; a module may import from its own row's left and from rows above.
 ORDER = """
-escaping errors files places seeds resources tasks text_table yaml_reader schema entries
+escaping errors files places programs seeds resources tasks text_table
+normalisation yaml_reader schema entries
 metrics simulation suite families thresholds
 corpora.kept corpora.audio corpora.inspection corpora.segments corpora.measured
 corpora.manifest corpora.audformat_db corpora.demo corpora.load
 sounds
 augment
 models.base models.processes models.importing models.reference
-models.function models.table models.demo models.load
+models.function models.command models.transcripts models.table models.demo models.load
+probing
 predict
 bootstrap balance verdicts studies selection pairs
-languages pitch media views sample evaluation comparison robustness
+languages pitch media views sample evaluation recognition comparison robustness
 report
 output execution runner record planning
 book

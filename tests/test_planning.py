@@ -74,8 +74,11 @@ def test_a_corpus_for_other_families_is_asked_nothing(corpus):
     corpus.entry = CorpusEntry("c", "csv", families=("fairness_sex",))
     family = read_family("robustness_spectral_tilt")
     assert not any(rows.any() for rows in planning.wanted([family], [AROUSAL], 0, corpus).values())
-    assert planning.looked_at(family, ModelEntry("m", "python", "m:f", ("arousal",)), [corpus]) == []
-    assert planning.looked_at(read_family("fairness_sex"), [corpus]) == [corpus]
+    model = ModelEntry("m", "python", "m:f", ("arousal",))
+    assert planning.looked_at(family, model, [corpus]) == []
+    assert planning.looked_at(read_family("fairness_sex"), model, [corpus]) == [corpus]
+    deaf = ModelEntry("m", "python", "m:f", ("arousal",), corpora=("another",))
+    assert planning.looked_at(read_family("fairness_sex"), deaf, [corpus]) == []
 
 
 def test_a_model_says_which_families_test_it():

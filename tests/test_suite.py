@@ -61,9 +61,12 @@ def test_defaults(suite, tmp_path):
 
 def test_the_demo_suite():
     read = read_suite(resources.root() / "suite.yml")
-    assert list(read.models) == ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
-    assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings"]
-    assert len(read.families) == 17
+    emotion = ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
+    assert list(read.models) == [*emotion, "sphinx-grammar", "sphinx-words"]
+    assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings", "demo-commands"]
+    assert len(read.families) == 21
+    assert read.models["sphinx-words"].corpora == ("demo-commands",)
+    assert read.normaliser == "basic"
     assert read.models["prosody"].target == "soundcheck.models.demo.prosody:predict"
     assert read.models["random-categorical"].tasks == ("emotion",)
 
@@ -270,7 +273,15 @@ def test_names_refused(suite, name):
             "{onnx: m.onnx, tasks: [arousal]}",
             "onnx: .*not supported yet in this version. Allowed: python, predictions, random",
         ),
-        (GUESS, "{command: 'rm -rf {audio}', tasks: [arousal]}", "not supported yet"),
+        (GUESS, "{command: 'asr {audio}', tasks: [arousal]}", "output of a command is a transcript"),
+        (GUESS, "{command: 'asr {audio}', tasks: [transcript, emotion]}", r"Write tasks: \[transcript\]"),
+        (GUESS, "{command: 'asr audio.wav'}", r"command: \{audio\} does not occur in 'asr audio.wav'. Write"),
+        (GUESS, "{command: '{audio} x'}", "command: {audio} stands where the program belongs"),
+        (GUESS, """{command: "asr 'x {audio}"}""", "a quotation mark is not closed. Close it"),
+        (GUESS, "{command: 'asr {audio} \\'}", "cannot be split: it ends with a backslash"),
+        (GUESS, """{command: '""  {audio}'}""", "names no program. Write program and arguments"),
+        (GUESS, "{command: ' '}", "command: the text is blank"),
+        (GUESS, "{command: }", "command: the value is empty"),
         (GUESS, "{python: 'a.b', tasks: [arousal]}", "python: 'a.b' has no colon. Write module:function"),
         (GUESS, "{python: 'a:', tasks: [arousal]}", "python: 'a:' names no function"),
         (GUESS, "{python: 'a.b:c'}", "models.guess.tasks: the key is missing. Name what it predicts"),

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from pathlib import Path, PurePath
 from typing import Any
 
 from soundcheck.tasks import Task
+
+_ABSOLUTE = re.compile(r"(?<![^=:,'\"])[/~].*")  # a path, at the beginning of a word or behind --option=
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +119,7 @@ class ModelEntry:
     name
         Its key in the suite.
     kind
-        ``"python"``, ``"predictions"`` or ``"random"``.
+        ``"python"``, ``"command"``, ``"predictions"`` or ``"random"``.
     target
         What stands behind the kind, as written.
     tasks
@@ -251,13 +254,20 @@ class Suite:
             entry["path"] = public_path(entry.pop("shown_path"))
         for entry in described["models"].values():
             del entry["path"]
-            entry["target"] = public_path(entry["target"])
+            entry["target"] = public_target(entry["kind"], entry["target"])
         return described
 
 
 def public_path(shown: str) -> str:
     """Keep a path as written, but of an absolute one only the last name."""
     return f"…/{PurePath(shown).name}" if os.path.isabs(shown) else shown
+
+
+def public_target(kind: str, target: str) -> str:
+    """Keep what stands behind a model, but of absolute paths only the last name."""
+    if kind != "command":
+        return public_path(target)
+    return " ".join(_ABSOLUTE.sub(lambda found: public_path(found[0]), word) for word in target.split(" "))
 
 
 def _plain(value: Any) -> Any:

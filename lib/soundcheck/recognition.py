@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import bootstrap, selection, views
-from soundcheck.augment import registry
 from soundcheck.evaluation import Evaluation
 from soundcheck.families import Change
 from soundcheck.metrics.additive import Statistic
@@ -57,6 +56,14 @@ class Contest:
     def masks(self) -> list[np.ndarray]:
         """Which segments belong to each group."""
         return [self.sample.mask(self.column, group) for group in self.groups]
+
+    def company(self) -> list[tuple[str, int, int | str]]:
+        """Give name, segments and speakers of each group."""
+        segments = self.sample.segments
+        return [
+            (group, int(mask.sum()), segments.loc[mask, "speaker"].nunique() if "speaker" in segments else "")
+            for group, mask in zip(self.groups, self.masks, strict=True)
+        ]
 
 
 class Recognition(Evaluation):
@@ -216,12 +223,18 @@ class Recognition(Evaluation):
         own = self.random_series(sample) if random else self.series(sample)
         return group_distances(own, self.series(sample, contest.opponent), contest.masks)
 
-    def missing_transforms(self) -> list[str]:
-        """Say why transformations cannot be applied here, if any cannot."""
-        reasons = [registry.missing(change) for change in self.settings.values() if change is not None]
-        return list(dict.fromkeys(filter(None, reasons)))
+    def option(self, name: str) -> float:
+        """Give an option that may be one number, or one for each recogniser with a ``default``."""
+        value = self.family.options[name]
+        return value.get(self.model, value.get("default")) if isinstance(value, dict) else value
+
+    def rating(self, setting: Setting) -> float:
+        """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
+        transformation, level = setting
+        rated = self.family.options["ratings"].get(transformation, {})
+        return next((rating for known, rating in rated.items() if float(known) == float(level)), np.inf)
 
     def probe(self, sample: Sample, change: Change) -> Sample | None:
-        """Give the sentences that probe the words of a sample's corpus, changed; ``None`` if none were spoken."""
+        """Give the sentences that probe the words of a sample's corpus, changed; ``None`` without any."""
         view = self.probes.get(sample.corpus)
         return None if view is None else self._sample(view, sample.task, change)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from soundcheck import __version__, files
 from soundcheck.corpora.segments import Corpus
-from soundcheck.entries import ComparisonEntry, Suite
+from soundcheck.entries import ComparisonEntry, Suite, public_target
 from soundcheck.families import Family
 from soundcheck.output import Output
 from soundcheck.predict.engine import PredictionReport
@@ -143,7 +143,7 @@ def _model(suite: Suite, name: str, report: PredictionReport, fingerprint: str) 
         "name": name,
         "slug": files.slug(name),
         "kind": entry.kind,
-        "target": entry.target,
+        "target": public_target(entry.kind, entry.target),
         "tasks": list(entry.tasks),
         "description": entry.description,
         "license": entry.license,

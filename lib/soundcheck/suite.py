@@ -18,10 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from soundcheck import resources, schema
+from soundcheck import programs, resources, schema
 from soundcheck.entries import ComparisonEntry, CorpusEntry, ModelEntry, SoundEntry, Suite
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
+from soundcheck.normalisation import NORMALISERS
 from soundcheck.places import find_place
 from soundcheck.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
 from soundcheck.yaml_reader import Document, read_yaml
@@ -58,7 +59,7 @@ NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS)  # noise: a folder with several kinds
 RANDOM_TASKS = {"gaussian": ("arousal", "dominance", "valence"), "categorical": ("emotion",)}
-LATER_KINDS = ("onnx", "transformers", "command")  # kinds of model that are planned
+LATER_KINDS = ("onnx", "transformers")  # kinds of model that are planned
 
 
 # The schema of the file -------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ class _Top(schema.Section):
     thresholds: schema.choice(*THRESHOLDS) = "published"
     studies: schema.Boolean = True
     sweeps: schema.Boolean = True
-    normaliser: schema.choice("none", "basic", "whisper-basic", "whisper-english") = "basic"
+    normaliser: schema.choice(*NORMALISERS) = "basic"
 
 
 _SECTIONS = ("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds")
@@ -109,6 +110,7 @@ class _Model(schema.Section):
     tasks: schema.Texts | None = None
     batch: schema.whole(1, 1024) | None = None
     families: schema.Texts = []
+    corpora: schema.Texts = []
     description: schema.Prose = ""
     license: schema.Text = ""
     time_limit: schema.number(0, 604_800, positive=True) | None = None
@@ -440,6 +442,8 @@ class _Reader:
         if model is not None:
             families = resources.names("thresholds", ".yml", own=self.root)
             self.known_names((*path, "families"), model.families, families, "family")
+            known = list(self.document.data.get("corpora") or {})
+            self.known_names((*path, "corpora"), model.corpora, known, "corpus")
         target = schema.attempt(self.document, (*path, kind), self.problems, schema.parse_text, value[kind])
         if target is None or model is None:
             return None
@@ -452,6 +456,7 @@ class _Reader:
             path=place,
             batch=model.batch,
             families=tuple(model.families),
+            corpora=tuple(model.corpora),
             description=model.description,
             license=model.license,
             time_limit=model.time_limit or self.limits.model_seconds,
@@ -479,6 +484,9 @@ class _Reader:
                     self.note(
                         (*path, "tasks"), what, "gaussian is for regression, categorical for classification"
                     )
+        if kind == "command" and set(tasks) - {programs.TASK}:
+            what = f"the standard output of a command is a {programs.TASK}"
+            self.note((*path, "tasks"), what, f"Write tasks: [{programs.TASK}], or leave the key out")
         return tasks
 
     def check_function(self, path: tuple, target: str) -> tuple[None, tuple[str, ...]]:
@@ -503,10 +511,18 @@ class _Reader:
             self.note(path, f"unknown random model {quoted(target)}", did_you_mean(target, RANDOM_TASKS))
         return None, RANDOM_TASKS.get(target, ("",))
 
+    def check_command(self, path: tuple, target: str) -> tuple[None, tuple[str, ...]]:
+        """Check a command; the program is looked for later."""
+        _, what, remedy = programs.parse_command(target)
+        if what:
+            self.note(path, what, remedy)
+        return None, (programs.TASK,)
+
 
 # The kinds of model: key -> check of its target, which gives the file it names and the default tasks.
 MODEL_KINDS: dict[str, Callable[[_Reader, tuple, str], tuple[Path | None, tuple[str, ...]]]] = {
     "python": _Reader.check_function,
     "predictions": _Reader.check_table,
     "random": _Reader.check_random,
+    "command": _Reader.check_command,
 }

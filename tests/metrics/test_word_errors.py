@@ -1,5 +1,7 @@
 """Word errors: jiwer as the oracle, rates as ratios of sums, empty and missing texts."""
 
+import time
+
 import jiwer
 import numpy as np
 import pytest
@@ -10,9 +12,12 @@ from soundcheck.bootstrap import resample
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.combinators import paired_difference, relative_difference, within
 from soundcheck.metrics.word_errors import (
+    CHARACTER_RATES,
     NO_WORDS,
     RATES,
+    Counts,
     WordErrors,
+    character_errors,
     count_errors,
     error_rates,
     word_error_rate,
@@ -100,3 +105,120 @@ def test_replicates_are_ratios_of_sums_of_drawn_blocks():
     per_block = np.array([[words[blocks == k].sum(), errors[blocks == k].sum()] for k in range(12)])
     sums = weights(12, 50).astype(float) @ per_block
     np.testing.assert_allclose(found.samples[:, 0], sums[:, 1] / sums[:, 0], rtol=1e-11)
+
+
+KINDS = ("substitutions", "deletions", "insertions")
+
+
+def random_texts(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Pairs of texts of few different words, so that alignments tie; some are empty, equal or repeated."""
+    rng = np.random.default_rng(seed)
+
+    def draw() -> str:
+        return " ".join(rng.choice(["a", "b", "c", "don't", "é"], rng.integers(0, 15)))
+
+    references = [draw() for _ in range(n)]
+    hypotheses = [one if rng.random() < 0.1 else draw() for one in references]
+    return references, hypotheses
+
+
+def table(counts: Counts) -> np.ndarray:
+    return np.stack([counts.words, counts.substitutions, counts.deletions, counts.insertions])
+
+
+def chunk_counts(chunks: list[jiwer.AlignmentChunk]) -> tuple[int, int, int]:
+    steps = [
+        (chunk.type, max(chunk.ref_end_idx - chunk.ref_start_idx, chunk.hyp_end_idx - chunk.hyp_start_idx))
+        for chunk in chunks
+    ]
+    return tuple(
+        sum(size for kind, size in steps if kind == wanted) for wanted in ("substitute", "delete", "insert")
+    )
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(word_errors, jiwer.process_words), (character_errors, jiwer.process_characters)]
+)
+def test_ten_thousand_pairs_as_jiwer_counts_them(ours, theirs):
+    references, hypotheses = random_texts(10_000)
+    counts, expected = ours(references, hypotheses), theirs(references, hypotheses)
+    assert counts.words.tolist() == [len(units) for units in expected.references]
+    per_pair = np.stack([getattr(counts, kind) for kind in KINDS], axis=1)
+    assert per_pair.tolist() == [list(chunk_counts(chunks)) for chunks in expected.alignments]
+    for kind in KINDS:
+        assert getattr(counts, kind).sum() == getattr(expected, kind)
+    assert {"", *references} & set(hypotheses)  # the shortcuts are taken
+
+
+def test_one_pair_counts_as_among_many():
+    references, hypotheses = random_texts(500, seed=1)
+    counts = word_errors(references, hypotheses)
+    for n, pair in enumerate(zip(references, hypotheses, strict=True)):
+        assert count_errors(*pair) == WordErrors(*table(counts)[:, n])
+
+
+def test_renaming_words_one_to_one_changes_nothing():
+    references, hypotheses = random_texts(1000, seed=2)
+    names = {"a": "<b>bold</b>", "b": "\x00", "c": "\x07\u200b", "don't": "zz", "é": "e" * 300}
+
+    def renamed(texts: list[str]) -> list[str]:
+        return [" ".join(names[word] for word in text.split()) for text in texts]
+
+    before, after = word_errors(references, hypotheses), word_errors(renamed(references), renamed(hypotheses))
+    assert np.array_equal(table(before), table(after))
+
+
+def test_order_of_segments_is_irrelevant_and_groups_add_up(rng):
+    references, hypotheses = random_texts(1000, seed=3)
+    counts = word_errors(references, hypotheses)
+    order = rng.permutation(len(references))
+    shuffled = word_errors([references[n] for n in order], [hypotheses[n] for n in order])
+    assert np.array_equal(table(shuffled), table(counts)[:, order])
+    assert values(error_rates(shuffled)).tolist() == values(error_rates(counts)).tolist()
+    group = rng.integers(0, 7, len(references))
+    parts = [
+        table(word_errors(np.array(references)[group == g], np.array(hypotheses)[group == g])).sum(axis=1)
+        for g in range(7)
+    ]
+    assert np.array_equal(np.sum(parts, axis=0), table(counts).sum(axis=1))
+
+
+@pytest.mark.parametrize("count", [word_errors, character_errors])
+def test_empty_and_missing_on_both_sides(count):
+    texts = ["a", "", None]
+    counts = count([one for one in texts for _ in texts], texts * 3)
+    nan = np.nan
+    expected = [
+        [1, 1, 1, 0, 0, 0, nan, nan, nan],
+        [0, 0, nan, 0, 0, nan, nan, nan, nan],
+        [0, 1, nan, 0, 0, nan, nan, nan, nan],
+        [0, 0, nan, 1, 0, nan, nan, nan, nan],
+    ]
+    np.testing.assert_array_equal(table(counts), expected)
+    np.testing.assert_array_equal(table(count([None], [None])), np.full((4, 1), nan))
+    assert table(count([], [])).shape == (4, 0)
+
+
+def test_characters_include_single_blanks_only():
+    counts = character_errors(["  go  on\n", "a b", None], ["go on", "ab", "c"])
+    np.testing.assert_array_equal(table(counts)[:, :2], [[5, 3], [0, 0], [0, 1], [0, 0]])
+    assert counts.unit == "character"
+    rates = error_rates(counts)
+    assert rates.labels == CHARACTER_RATES
+    assert values(rates).tolist() == [0.125, 0.0, 0.125, 0.0]
+    assert (
+        error_rates(character_errors([""], ["ab"])).point().reasons[0]
+        == "no reference characters, 2 insertions"
+    )
+
+
+def test_a_long_transcript_takes_seconds(rng):
+    words = np.array([f"w{n}" for n in range(1000)])
+    start = time.perf_counter()
+    long = " ".join(words[rng.integers(0, 1000, 20_000)])
+    other = " ".join(words[rng.integers(0, 1000, 20_000)])
+    assert 10_000 < word_errors([long], [other]).errors[0] < 20_000
+    day = (long + " ") * 10  # 200,000 words; what is alike at both ends takes no time
+    counts = word_errors([day, day], [day + "end", day.replace("w", "x", 50)])
+    assert counts.errors.tolist() == [1, 50]
+    assert time.perf_counter() - start < 20

@@ -8,6 +8,7 @@ import pytest
 
 from soundcheck.entries import ModelEntry, Suite
 from soundcheck.errors import InputError
+from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT
 from soundcheck.models.load import check_model
 from soundcheck.models.table import TableModel
 from soundcheck.tasks import BUILTIN, Task
@@ -209,3 +210,58 @@ def test_many_rows_are_quick(load):
     text = "file,start,end,arousal\n" + "".join(f"a.wav,{n},{n + 1},0.5\n" for n in range(count))
     demo = corpus(*[("a.wav", float(n), n + 1.0, 1.0) for n in range(count)])
     assert load(text, ("arousal",)).look_up(demo, "")[1] == [""] * count
+
+
+# Transcripts ------------------------------------------------------------------------------------------------
+
+
+def test_transcripts_are_kept_as_written(load):
+    text = (
+        'file,transcript\na.wav,  Turn  LEFT \nb.wav,nan\nc.wav,NaN\nd.wav,"<b>no</b>, ""yes"" \x07\x1b[1m"\n'
+    )
+    answers, problems = load(text, ("transcript",)).look_up(files("a.wav", "b.wav", "c.wav", "d.wav"), "")
+    assert answers["transcript"].tolist() == ["Turn  LEFT", "nan", "NaN", '<b>no</b>, "yes" \x07\x1b[1m']
+    assert problems == [""] * 4
+
+
+def test_an_empty_transcript_is_an_answer_a_missing_row_is_none(load):
+    model = load('file,transcript\na.wav,\nb.wav,"  "\n', ("transcript",))
+    answers, problems = model.look_up(files("a.wav", "b.wav", "c.wav"), "")
+    assert answers["transcript"].tolist() == ["", "", None]
+    assert problems == ["", "", "no row in theirs.csv"]
+
+
+def test_transcripts_stand_beside_other_tasks(load):
+    text = "file,arousal,emotion,transcript\na.wav,0.5,anger,\nb.wav,,anger,turn left\n"
+    answers, problems = load(text, ("arousal", "emotion", "transcript")).look_up(files("a.wav", "b.wav"), "")
+    assert answers["transcript"].tolist() == ["", "turn left"]
+    assert problems == ["", "theirs.csv has no value for arousal"]
+
+
+def test_only_endless_transcripts_are_no_answer(load):
+    lengths = [CLASS_LIMIT + 1, TEXT_LIMIT, TEXT_LIMIT + 1]
+    rows = [f"{name}.wav,{'x' * length} \n" for name, length in zip("abc", lengths, strict=True)]
+    model = load("file,transcript\n" + "".join(rows), ("transcript",))
+    answers, problems = model.look_up(files("a.wav", "b.wav", "c.wav"), "")
+    assert [text and len(text) for text in answers["transcript"]] == [*lengths[:2], None]
+    what = f"theirs.csv has a text of {TEXT_LIMIT + 1} characters for transcript"
+    assert problems == ["", "", f"{what}; at most {TEXT_LIMIT} are a transcript"]
+
+
+def test_transcripts_of_several_segments_and_in_parquet(load):
+    demo = corpus(("a.wav", 0.0, 1.5, 1.5), ("a.wav", 1.5, 2.25, 0.75))
+    frame = pd.DataFrame({"file": ["a.wav"] * 2, "start": [1.5, 0.0], "transcript": [None, "turn left"]})
+    frame["end"] = frame["start"] + [0.75, 1.5]
+    for model in (
+        load("file,start,end,transcript\na.wav,1.5,2.25,\na.wav,0,1.5,turn left\n", ("transcript",)),
+        load(frame, ("transcript",), name="theirs.parquet"),
+        load(frame, ("transcript",), name="theirs"),
+    ):
+        answers, problems = model.look_up(demo, "")
+        assert answers["transcript"].tolist() == ["turn left", ""]
+        assert problems == ["", ""]
+
+
+def test_column_of_transcripts_is_missing(load):
+    with pytest.raises(InputError, match="line 1, column transcript: .*Did you mean 'transcripts'"):
+        load("file,transcripts\na.wav,x\n", ("transcript",))

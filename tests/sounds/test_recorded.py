@@ -11,6 +11,7 @@ import soundfile
 from soundcheck.entries import SoundEntry
 from soundcheck.errors import InputError
 from soundcheck.sounds.recorded import read_sounds
+from soundcheck.sounds.responses import labels
 
 RATE = 16000
 

@@ -4,8 +4,8 @@ All of them are additive statistics again: the sums of what they are made of, si
 finishes. So they have intervals like any other, on the same replicates.
 
 Public: :func:`within`, :func:`combine`, :func:`difference`, :func:`relative_difference`,
-:func:`paired`, :func:`paired_difference`, :func:`average`, :func:`stack`,
-:func:`against_all`, :func:`relabel`, :func:`minimum`.
+:func:`paired`, :func:`paired_difference`, :func:`average`, :func:`mean_of`,
+:func:`stack`, :func:`against_all`, :func:`relabel`, :func:`minimum`.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def average(statistics: Sequence[Statistic]) -> Statistic:
     Undefined, and so is the value in a replicate, if any of them is: an average over other groups would be
     another quantity.
     """
-    mean = combine(statistics, lambda *values: np.mean(np.stack(values), axis=0))
+    mean = mean_of(statistics)
     ends = np.cumsum([statistic.size for statistic in statistics])[:-1]
 
     def count(sums: np.ndarray) -> np.ndarray:
@@ -143,6 +143,14 @@ def average(statistics: Sequence[Statistic]) -> Statistic:
         return sum(s.count(part) for s, part in zip(statistics, own, strict=True))
 
     return dataclasses.replace(mean, count=count)
+
+
+def mean_of(statistics: Sequence[Statistic]) -> Statistic:
+    """Average several values of the same segments, such as those under several changes.
+
+    As :func:`average`, but each segment is counted once.
+    """
+    return combine(statistics, lambda *values: np.mean(np.stack(values), axis=0))
 
 
 def stack(statistics: Mapping[str, Statistic]) -> Statistic:

@@ -1,23 +1,28 @@
-r"""Word errors of transcripts: substitutions, deletions, insertions and the word error rate.
+r"""Word and character errors of transcripts: substitutions, deletions, insertions and their rates.
 
 Conventions
 -----------
-- Words are what white space separates; lower case, punctuation and numerals are the caller's to settle.
+- Words are what white space separates; lower case, punctuation and numerals are the caller's to settle, for
+  instance with :mod:`soundcheck.normalisation`.
+- Characters are those of the words, joined by one blank each; these blanks count, as they do for jiwer.
+  White space around the text and more of it between words do not, only the former of which jiwer drops.
 - The alignment has as few errors as possible; where several have, the split into kinds is RapidFuzz's.
 - Rates divide sums by sums: errors of all segments by words of all references. They may exceed 1.
 - Words inserted where the reference is empty are errors, without adding words; a note counts such references.
   Without a single reference word there is no rate.
 - Segments without reference are left out, those with a reference but without a hypothesis are unanswered
   (see :mod:`soundcheck.metrics.additive`). An empty hypothesis is an answer: all words are deleted.
+- Very long transcripts take long; how long says :mod:`soundcheck.metrics.alignment`, which has the words.
 
-Public: :func:`count_errors`, :class:`WordErrors`, :func:`word_errors`, :class:`Counts`,
-:func:`word_error_rate`, :func:`error_rates`.
+Public: :func:`count_errors`, :class:`WordErrors`, :func:`word_errors`, :func:`character_errors`,
+:class:`Counts`, :func:`word_error_rate`, :func:`error_rates`.
 """
 
 from __future__ import annotations
 
+import array
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -26,6 +31,7 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
 
 RATES = ("word error rate", "insertions", "deletions", "substitutions")
+CHARACTER_RATES = ("character error rate", *RATES[1:])
 NO_WORDS = "no reference words"
 
 
@@ -60,27 +66,28 @@ def count_errors(reference: str, hypothesis: str) -> WordErrors:
     >>> count_errors("the cat sat down", "the mat sat")
     WordErrors(words=4, substitutions=1, deletions=1, insertions=0)
     """
-    words = reference.split()
-    kinds = [edit.tag for edit in Levenshtein.editops(words, hypothesis.split())]
-    return WordErrors(len(words), kinds.count("replace"), kinds.count("delete"), kinds.count("insert"))
+    return WordErrors(*_count(reference.split(), hypothesis.split()))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Counts:
-    """Word errors of ``N`` segments, float64 ``(N,)`` each; NaN if unknown.
+    """Errors of ``N`` segments, float64 ``(N,)`` each; NaN if unknown.
 
     Parameters
     ----------
     words
-        Words of the references; NaN if there is no reference.
+        Words of the references, or their characters; NaN if there is no reference.
     substitutions, deletions, insertions
         Errors of each kind; NaN if there is no reference or no hypothesis.
+    unit
+        What is counted: ``word`` or ``character``.
     """
 
     words: np.ndarray
     substitutions: np.ndarray
     deletions: np.ndarray
     insertions: np.ndarray
+    unit: str = "word"
 
     @property
     def errors(self) -> np.ndarray:
@@ -100,19 +107,79 @@ def word_errors(references: Sequence[str | None], hypotheses: Sequence[str | Non
     -------
     Counts
         What :func:`error_rates` takes.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many references as hypotheses.
     """
+    return _errors(references, hypotheses, str.split, "word")
+
+
+def character_errors(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
+    """Count the character errors of segments, blanks between words included.
+
+    Parameters
+    ----------
+    references, hypotheses
+        Texts, ``(N,)``; missing ones are ``None`` or NaN. A character is a code point: a letter and a
+        combining mark are two unless they are composed.
+
+    Returns
+    -------
+    Counts
+        What :func:`error_rates` takes; ``words`` are the characters of the references.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many references as hypotheses.
+
+    Examples
+    --------
+    >>> character_errors(["go  on"], ["go an"]).substitutions
+    array([1.])
+    """
+    return _errors(references, hypotheses, lambda text: " ".join(text.split()), "character")
+
+
+def _errors(
+    references: Sequence[str | None],
+    hypotheses: Sequence[str | None],
+    units: Callable[[str], Sequence[str]],
+    unit: str,
+) -> Counts:
+    """Count the errors of segments in what a text is made of: a list of words or a string of characters."""
     references = np.asarray(references, dtype=object)
     hypotheses = np.asarray(hypotheses, dtype=object)
     same_length(references, hypotheses)
     there, answered = ~pd.isna(references), ~pd.isna(hypotheses)
+    found: dict[tuple[str, str], tuple[int, int, int, int]] = {}  # short commands come again and again
+    both = np.flatnonzero(there & answered)
+    rows = array.array("q")
+    for pair in zip(references[both], hypotheses[both], strict=True):
+        counts = found.get(pair)
+        if counts is None:
+            counts = found[pair] = _count(*map(units, pair))
+        rows.extend(counts)
     table = np.full((4, len(references)), np.nan)
-    for n in np.flatnonzero(there):
-        if answered[n]:
-            found = count_errors(references[n], hypotheses[n])
-            table[:, n] = found.words, found.substitutions, found.deletions, found.insertions
-        else:
-            table[0, n] = len(references[n].split())
-    return Counts(*table)
+    table[:, both] = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    for n in np.flatnonzero(there & ~answered):
+        table[0, n] = len(units(references[n]))
+    return Counts(*table, unit=unit)
+
+
+def _count(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[int, int, int, int]:
+    """Count units of the reference, substitutions, deletions and insertions."""
+    if reference == hypothesis:
+        return len(reference), 0, 0, 0
+    edits = Levenshtein.editops(reference, hypothesis)
+    more = len(hypothesis) - len(reference)
+    # With one error more than the lengths differ by, or none, these tell the kinds.
+    if len(edits) - abs(more) <= 1:
+        return len(reference), len(edits) - abs(more), max(-more, 0), max(more, 0)
+    kinds = [edit.tag for edit in edits]
+    return len(reference), kinds.count("replace"), kinds.count("delete"), kinds.count("insert")
 
 
 def word_error_rate(words: Sequence[float], errors: Sequence[float]) -> Statistic:
@@ -130,27 +197,29 @@ def word_error_rate(words: Sequence[float], errors: Sequence[float]) -> Statisti
     Statistic
         One value of at least 0, counting segments; undefined without words in the references.
     """
-    return _rates(words, [errors], ("",))
+    return _rates(words, [errors], ("",), "word")
 
 
 def error_rates(counts: Counts) -> Statistic:
-    """Word error rate and its parts, each in errors a word of the reference.
+    """Word error rate and its parts, each in errors a word of the reference; the same for characters.
 
     Parameters
     ----------
     counts
-        From :func:`word_errors`.
+        From :func:`word_errors` or :func:`character_errors`.
 
     Returns
     -------
     Statistic
-        Four values, labels :data:`RATES`; the last three add up to the first.
+        Four values, labels :data:`RATES` or :data:`CHARACTER_RATES`; the last three add up to the first.
     """
     columns = [counts.errors, counts.insertions, counts.deletions, counts.substitutions]
-    return _rates(counts.words, columns, RATES)
+    return _rates(counts.words, columns, (f"{counts.unit} error rate", *RATES[1:]), counts.unit)
 
 
-def _rates(words: Sequence[float], columns: Sequence[Sequence[float]], labels: tuple[str, ...]) -> Statistic:
+def _rates(
+    words: Sequence[float], columns: Sequence[Sequence[float]], labels: tuple[str, ...], unit: str
+) -> Statistic:
     words, *columns = (numbers(column) for column in (words, *columns))
     for column in columns:
         same_length(words, column)
@@ -160,7 +229,7 @@ def _rates(words: Sequence[float], columns: Sequence[Sequence[float]], labels: t
     m = len(labels)
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        text = segments(0) if sums[0] == 0 else f"{NO_WORDS}, {sums[2]:.0f} insertions"
+        text = segments(0) if sums[0] == 0 else f"{NO_WORDS.replace('word', unit)}, {sums[2]:.0f} insertions"
         return ("" if sums[1] > 0 else text,) * m
 
     def notes(sums: np.ndarray) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ ADAPTERS = {  # kind -> module and class, imported when needed
     "python": ("soundcheck.models.function", "FunctionModel"),
     "predictions": ("soundcheck.models.table", "TableModel"),
     "random": ("soundcheck.models.reference", "RandomModel"),
+    "command": ("soundcheck.models.command", "CommandModel"),
 }
 _AT_ONCE = 2  # children that check models at the same time
 

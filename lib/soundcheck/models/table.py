@@ -1,14 +1,17 @@
-"""A model whose answers already exist: ``predictions: file.csv`` or ``.parquet``.
+"""A model whose answers already exist: ``predictions: file.csv`` or ``.parquet``, or a file of transcripts.
 
 The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``H:MM:SS``), optionally
 ``corpus``, and one column for each task, in the task's nominal range. Rows may stand in any order. The
 content tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
+Transcripts alone may also come as ``.trn`` or as Kaldi's ``text``, see :mod:`soundcheck.models.transcripts`.
 
 Conventions
 -----------
 - Everything is read as text and taken as written; lines count from 1, the header is line 1.
 - An empty cell or ``nan`` is a missing answer. A segment without an answer is listed, a row without a
   segment counted, a segment answered twice refused.
+- Transcripts differ: an empty cell says that nothing was recognised, ``nan`` is a word. Where the model gave
+  no answer, there is no row.
 - A table cannot answer for changed signals.
 """
 
@@ -19,16 +22,17 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from soundcheck import files
-from soundcheck.errors import Problems, did_you_mean, refuse
+from soundcheck.errors import InputError, Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
-from soundcheck.models.base import CLASS_LIMIT, LookUpModel
+from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT, LookUpModel
+from soundcheck.models.transcripts import TRN, read_transcripts, transcript_format
 from soundcheck.tasks import Task
-from soundcheck.text_table import TextTable, parse_number, parse_seconds, read_text_table
+from soundcheck.text_table import TextTable, parse_number, parse_seconds, parse_text_table
 
 if TYPE_CHECKING:
     from soundcheck.corpora.segments import Corpus
@@ -38,17 +42,32 @@ SAME_SECONDS = 0.001  # times that differ by less are the same
 _MISSING = ("", "nan", "NaN")
 
 
-@dataclasses.dataclass(frozen=True)
-class _Row:
-    """Where a row belongs: times in seconds, NaN = not given."""
+class Index(Protocol):
+    """Tells which of the answers of a file belongs to a segment.
 
-    start: float
-    end: float
-    number: int
+    Attributes
+    ----------
+    noun
+        What messages call the place of an answer, such as ``"row"``.
+    """
+
+    noun: str
+
+    def __len__(self) -> int:
+        """Count the answers."""
+
+    def find(self, corpus: Corpus) -> np.ndarray:
+        """Find the number of each segment's answer: int64 ``(segments,)``, -1 = none."""
+
+    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
+        """Do the same for all corpora, and refuse what cannot belong to several."""
+
+    def misfit(self, file: str) -> InputError:
+        """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
 
 
 class TableModel(LookUpModel):
-    """Answers from a table.
+    """Answers from a file.
 
     Parameters
     ----------
@@ -57,13 +76,13 @@ class TableModel(LookUpModel):
     shown
         Name of the file, for messages.
     fingerprint
-        Digest of the file's content.
+        Digest of the file's content and format.
     tasks
         What it answers.
-    rows
-        ``(corpus or "", file)`` -> its rows, sorted by start.
+    index
+        Which answer belongs to which segment.
     answers
-        Task -> one value a row: float64 (NaN = none) or object (``None`` = none).
+        Task -> one value for each number of the index: float64 (NaN = none) or object (``None`` = none).
     """
 
     changes_audio = False
@@ -74,7 +93,7 @@ class TableModel(LookUpModel):
         shown: str,
         fingerprint: str,
         tasks: Sequence[Task],
-        rows: dict[tuple[str, str], list[_Row]],
+        index: Index,
         answers: dict[str, np.ndarray],
     ) -> None:
         self.name = name
@@ -82,44 +101,47 @@ class TableModel(LookUpModel):
         self._shown = shown
         self._fingerprint = fingerprint
         self._tasks = tuple(tasks)
-        self._rows = rows
+        self._index = index
         self._answers = answers
 
     @property
     def fingerprint(self) -> str:
-        """Digest of the file's content and of the tasks."""
+        """Digest of the file's content and format and of the tasks."""
         return files.digest(repr((self._fingerprint, self._tasks)))
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> TableModel:
-        """Read and check the table.
+        """Read and check the file.
 
         Raises
         ------
         InputError
-            If it is no table, lacks a column, holds text instead of numbers or a segment twice.
+            If it is no table, lacks a column, holds text instead of numbers or a segment twice; if it is a
+            file of transcripts and cannot be read as such, or the model has other tasks.
         """
         shown = entry.target
         path = entry.path if entry.path is not None else suite.root / entry.target
-        cells = read_text_table(path, shown)
-        problems = Problems()
+        files.require_regular(path, shown)
+        content = Path(path).read_bytes()
         tasks = [suite.tasks[name] for name in entry.tasks]
-        for name in ("file", *entry.tasks):
-            if name not in cells.columns:
-                where = f"{cells.header}, column {name}"
-                problems.add(where, "the column is missing", did_you_mean(name, cells.columns))
-        problems.raise_if_any()
-        answers = {
-            task.name: _numbers(cells, task, problems) if task.is_regression else _classes(cells, task)
-            for task in tasks
-        }
-        rows = _place(cells, problems)
-        problems.raise_if_any()
-        return cls(entry.name, shown, files.digest(Path(path)), tasks, rows, answers)
+        form = transcript_format(Path(path).name, content)
+        if not form:
+            index, answers = _read_table(content, shown, tasks)
+            return cls(entry.name, shown, files.digest(content), tasks, index, answers)
+        others = ", ".join(task.name for task in tasks if not task.is_transcription)
+        if others:
+            why = "its name ends in .trn" if form == TRN else "its first line has no column file"
+            what = f"{shown} holds transcripts only ({why}), but the model has the tasks {others}"
+            where = f"{suite.file.name}, models.{entry.name}.tasks"
+            raise refuse(where, what, "Give their answers in a CSV table with the column file and one a task")
+        utterances = read_transcripts(content, shown, form)
+        answers = {task.name: np.array(utterances.texts, dtype=object) for task in tasks}
+        fingerprint = files.digest(f"{form} {files.digest(content)}")
+        return cls(entry.name, shown, fingerprint, tasks, utterances, answers)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
-        """Read the table and make sure that it has to do with the corpora."""
+        """Read the file and make sure that it has to do with the corpora."""
         model = cls.load(entry, suite)
         model.notices(corpora)
         return model.fingerprint
@@ -132,12 +154,12 @@ class TableModel(LookUpModel):
         ValueError
             If asked about changed signals.
         InputError
-            If several segments of a file are meant, but the table gives no times.
+            If several segments of a file are meant, but the table gives no times; if an id is ambiguous.
         """
         if change:
             raise ValueError("a table of predictions cannot answer for changed signals")
-        found = self._find(corpus)
-        problems = ["" if row >= 0 else f"no row in {self._shown}" for row in found]
+        found = self._index.find(corpus)
+        problems = ["" if number >= 0 else f"no {self._index.noun} in {self._shown}" for number in found]
         answers = {}
         for task in self._tasks:
             empty = np.nan if task.is_regression else None
@@ -146,60 +168,109 @@ class TableModel(LookUpModel):
             values[found >= 0] = self._answers[task.name][found[found >= 0]]
             answers[task.name] = values
             for position in np.flatnonzero(found >= 0):
-                value = values[position]
-                if value is None or value != value:
-                    what = f"{self._shown} has no value for {task.name}"
-                    problems[position] = "; ".join(filter(None, (problems[position], what)))
+                problem = self._problem(values[position], task)
+                if problem:
+                    values[position] = empty
+                    problems[position] = "; ".join(filter(None, (problems[position], problem)))
         return answers, problems
 
+    def _problem(self, value: float | str | None, task: Task) -> str:
+        """Say why a value is no answer; empty if it is one."""
+        if value is None or value != value:
+            return f"{self._shown} has no value for {task.name}"
+        if task.is_transcription and len(value) > TEXT_LIMIT:
+            what = f"{self._shown} has a text of {len(value)} characters for {task.name}"
+            return f"{what}; at most {TEXT_LIMIT} are a transcript"
+        return ""
+
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
-        """Compare the table with all corpora of a suite.
+        """Compare the file with all corpora of a suite.
 
         Returns
         -------
         list of str
-            What is worth telling: rows that belong to no segment.
+            What is worth telling: rows or utterances that belong to no segment.
 
         Raises
         ------
         InputError
-            If no row belongs to any segment; shows one name of each side.
+            If none belongs to any segment; shows one name of each side. If it is ambiguous what they mean.
         """
-        used = np.zeros(self._count(), dtype=bool)
-        for corpus in corpora:
-            found = self._find(corpus)
+        used = np.zeros(len(self._index), dtype=bool)
+        for found in self._index.find_everywhere(corpora):
             used[found[found >= 0]] = True
         segments = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
         if not used.any() and segments and len(used):
-            theirs, ours = next(iter(self._rows))[1], segments[0]
-            raise refuse(
-                f"{self._shown}, column file",
-                f"no row belongs to a segment: the table has {quoted(theirs)}, the corpus {quoted(ours)}",
-                "Write the names as in the corpus, relative to its folder; start and end in seconds",
-            )
+            raise self._index.misfit(segments[0])
         extra = int((~used).sum())
-        noun = "row belongs" if extra == 1 else "rows belong"
+        noun = f"{self._index.noun} belongs" if extra == 1 else f"{self._index.noun}s belong"
         return [f"{extra} {noun} to no segment of the corpora"] if extra else []
 
-    def _count(self) -> int:
-        return len(next(iter(self._answers.values())))
 
-    def _find(self, corpus: Corpus) -> np.ndarray:
+# Rows -------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Row:
+    """Where a row belongs: times in seconds, NaN = not given."""
+
+    start: float
+    end: float
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rows:
+    """The rows of a table by file and time.
+
+    Parameters
+    ----------
+    shown
+        How messages call the table.
+    count
+        How many rows there are.
+    rows
+        ``(corpus or "", file)`` -> its rows, sorted by start.
+    """
+
+    shown: str
+    count: int
+    rows: dict[tuple[str, str], list[_Row]]
+
+    noun = "row"
+
+    def __len__(self) -> int:
+        return self.count
+
+    def find(self, corpus: Corpus) -> np.ndarray:
         """Find the row of each segment, -1 if there is none."""
         segments = corpus.segments
         found = np.full(len(segments), -1, dtype=np.int64)
         columns = (segments[name].tolist() for name in ("file", "start", "end", "duration"))
         several = segments["file"].duplicated(keep=False).tolist()
         for position, (file, start, end, duration) in enumerate(zip(*columns, strict=True)):
-            rows = self._rows.get((corpus.name, file)) or self._rows.get(("", file)) or []
+            rows = self.rows.get((corpus.name, file)) or self.rows.get(("", file)) or []
             if len(rows) == 1 and math.isnan(rows[0].start) and math.isnan(rows[0].end) and several[position]:
                 raise refuse(
-                    f"{self._shown}, file {quoted(file)}",
+                    f"{self.shown}, file {quoted(file)}",
                     "the corpus has several segments of this file, the table gives no times",
                     "Add the columns start and end, in seconds",
                 )
             found[position] = _match(rows, start, end, duration)
         return found
+
+    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
+        """Find the rows for all corpora; one without corpus may belong to segments of several."""
+        return [self.find(corpus) for corpus in corpora]
+
+    def misfit(self, file: str) -> InputError:
+        """Make the error if no row fits the corpora; ``file`` is one of theirs."""
+        theirs = next(iter(self.rows))[1]
+        return refuse(
+            f"{self.shown}, column file",
+            f"no row belongs to a segment: the table has {quoted(theirs)}, the corpus {quoted(file)}",
+            "Write the names as in the corpus, relative to its folder; start and end in seconds",
+        )
 
 
 def _match(rows: list[_Row], start: float, end: float, duration: float) -> int:
@@ -226,6 +297,36 @@ def _zero(value: float) -> float:
 
 
 # Cells ------------------------------------------------------------------------------------------------------
+
+
+def _read_table(content: bytes, shown: str, tasks: Sequence[Task]) -> tuple[_Rows, dict[str, np.ndarray]]:
+    """Read which rows a table has, and the answers in them.
+
+    Raises
+    ------
+    InputError
+        All problems of the table at once.
+    """
+    cells = parse_text_table(content, shown)
+    problems = Problems()
+    for name in ("file", *(task.name for task in tasks)):
+        if name not in cells.columns:
+            where = f"{cells.header}, column {name}"
+            problems.add(where, "the column is missing", did_you_mean(name, cells.columns))
+    problems.raise_if_any()
+    answers = {task.name: _answers(cells, task, problems) for task in tasks}
+    rows = _place(cells, problems)
+    problems.raise_if_any()
+    return _Rows(shown, len(cells), rows), answers
+
+
+def _answers(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
+    """Read the answers of a task."""
+    if task.is_regression:
+        return _numbers(cells, task, problems)
+    if task.is_transcription:  # as they are written; an empty one is an answer, too
+        return np.array([text.strip() for text in cells.columns[task.name]], dtype=object)
+    return _classes(cells, task)
 
 
 def _numbers(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:

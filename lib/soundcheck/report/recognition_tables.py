@@ -6,8 +6,9 @@ Conventions
 - An error is marked by a sign and a word, never by colour alone.
 
 Public: :func:`normaliser_notice`, :func:`group_rates`, :func:`rate_table`, :func:`confusion_table`,
-:func:`aligned_words`, :func:`comparison_table`, :func:`conclusion`, :func:`count_table`,
-:func:`certainty_table`, :func:`percent_cell`.
+:func:`aligned_words`, :func:`comparison_row`, :func:`comparison_table`, :func:`conclusion`,
+:func:`probed_words`, :func:`count_table`, :func:`word_table`, :func:`certainty_table`,
+:func:`percent_cell`.
 """
 
 from __future__ import annotations
@@ -17,36 +18,39 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.bootstrap import FEW_BLOCKS, Resampled
+from soundcheck.bootstrap import FEW_BLOCKS, Resampled, block_codes
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.alignment import align
 from soundcheck.metrics.combinators import within
+from soundcheck.metrics.differential import words
+from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
 from soundcheck.recognition import Recognition
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.sample import Sample
 
+SURE = 0.95  # certainty from which a violation counts as sure
 MOST_WORDS = 200  # of an alignment that is shown
 _MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
 _MEANINGS = "≠ another word, − left out, + put in"
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """Write a share in per cent; empty for a missing one.
+    r"""Write a share in per cent; empty for a missing one.
 
     Examples
     --------
     >>> percent(0.1234), percent(-0.05)
-    ('12.3 %', '−5.0 %')
+    ('12.3\xa0%', '−5.0\xa0%')
     """
-    return "" if pd.isna(value) else f"{number(100 * value, digits)} %"
+    return "" if pd.isna(value) else f"{number(100 * value, digits)}\xa0%"
 
 
 def percent_cell(value: float, low: float = np.nan, high: float = np.nan) -> Cell:
     """Show a share in per cent, with its interval below it if there is one."""
-    span = "" if pd.isna(low) else f"{number(100 * low, 1)} to {number(100 * high, 1)}"
-    return Cell(two_lines(percent(value), span), None if pd.isna(value) else float(value))
+    span = "" if pd.isna(low) else f"{number(100 * low, 1)} to {number(100 * high, 1)}".replace(" ", "\xa0")
+    return Cell(two_lines(percent(value), span), None if pd.isna(value) else float(value), "sc-number")
 
 
 def normaliser_notice(evaluation: Recognition, count: int = 5) -> Html:
@@ -79,8 +83,8 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
     Parameters
     ----------
     rows
-        Each with ``group, value, low, high, insertions, deletions, substitutions, characters, words,
-        segments, blocks``; rates as shares, ``group`` a list of names for the first columns.
+        Each with ``corpus, column, group, value, low, high, insertions, deletions, substitutions, characters,
+        words, segments, blocks``; rates as shares.
     caption
         What the table shows.
     """
@@ -90,10 +94,12 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
         rates = [
             percent_cell(row[name]) for name in ("insertions", "deletions", "substitutions", "characters")
         ]
-        company = [int(row[name]) for name in ("words", "segments", "blocks")]
-        shown.append([*row["group"], percent_cell(row["value"], row["low"], row["high"]), *rates, *company])
-    names = ["corpus", "column", "group"][-len(rows[0]["group"]) :] if rows else []
-    return table(shown, [*names, *columns, "words", "segments", "blocks"], caption=caption)
+        company = [row[name] for name in ("words", "segments", "blocks")]
+        names = [row[name] for name in ("corpus", "column", "group")]
+        shown.append([*names, percent_cell(row["value"], row["low"], row["high"]), *rates, *company])
+    return table(
+        shown, ["corpus", "column", "group", *columns, "words", "segments", "blocks"], caption=caption
+    )
 
 
 def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str]) -> list[dict[str, object]]:
@@ -108,7 +114,7 @@ def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str])
     columns
         Columns of the segment table; those that the corpus does not have are passed over.
     """
-    words = word_errors(sample.truth, sample.answers.clean)
+    counts = word_errors(sample.truth, sample.answers.clean)
     letters = character_errors(sample.truth, sample.answers.clean)
     characters = word_error_rate(letters.words, letters.errors)
     masks = {("", "everybody"): np.ones(len(sample), dtype=bool)}
@@ -118,15 +124,15 @@ def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str])
                 masks[column, name] = sample.mask(column, name)
     rows = []
     for group, mask in masks.items():
-        found = evaluation.resample(within(error_rates(words), mask), sample.blocks)
+        found = evaluation.resample(within(error_rates(counts), mask), sample.blocks)
         low, high = found.interval(evaluation.interval)
         rows.append(
             {
-                "group": [sample.corpus, *group],
+                **dict(zip(("corpus", "column", "group"), (sample.corpus, *group), strict=True)),
                 **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
                 **{"low": low[0], "high": high[0]},
                 "characters": value(within(characters, mask)),
-                "words": int(np.nansum(words.words[mask])),
+                "words": int(np.nansum(counts.words[mask])),
                 "segments": int(found.segments[0]),
                 "blocks": int(found.blocks[0]),
             }
@@ -168,28 +174,39 @@ def aligned_words(reference: str, hypothesis: str) -> Html:
     return element("div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=label) + rest
 
 
-def comparison_table(rows: Sequence[Mapping[str, object]]) -> Html:
-    """Show a difference with the intervals of both bootstraps, percentile and Gaussian.
+def comparison_row(what: str, way: str, found: Resampled) -> list[object]:
+    """Make a row of :func:`comparison_table`.
 
     Parameters
     ----------
-    rows
-        Each with ``what, way, value, percentile, gaussian, blocks, better``; intervals are pairs of shares,
-        ``better`` is the share of replicates in which the difference is negative.
+    what, way
+        Which difference, and what was resampled.
+    found
+        The difference with its replicates.
     """
-    shown = []
-    for row in rows:
-        spans = [
-            Cell(
-                f"{percent(low, 2)} to {percent(high, 2)}" if not pd.isna(low) else "withheld",
-                float(high - low),
-            )
-            for low, high in (row["percentile"], row["gaussian"])
-        ]
-        better = percent(row["better"]) if not pd.isna(row["better"]) else ""
-        shown.append([row["what"], row["way"], percent(row["value"], 2), *spans, better, int(row["blocks"])])
-    columns = ["difference", "bootstrap", "value", "percentile 95 %", "Gaussian 95 %", "replicates below 0"]
-    return table(shown, [*columns, "blocks"], sortable=False)
+    spans = []
+    for kind in ("percentile", "gaussian"):
+        (low,), (high,) = found.interval(kind)
+        known = not np.isnan(low)
+        spans.append(f"{percent(low, 2)} to {percent(high, 2)}" if known else "withheld")
+    drawn = found.samples[:, 0] if len(found.samples) else np.empty(0)
+    known = drawn[np.isfinite(drawn)]
+    better = percent(float((known < 0).mean())) if len(known) else ""
+    return [
+        what,
+        way,
+        percent(found.value[0], 2),
+        *spans,
+        better,
+        int(found.segments[0]),
+        int(found.blocks[0]),
+    ]
+
+
+def comparison_table(rows: Sequence[Sequence[object]]) -> Html:
+    """Show differences with the intervals of both bootstraps, percentile and Gaussian."""
+    columns = ["difference", "resampled", "value", "percentile 95 %", "Gaussian 95 %", "replicates below 0"]
+    return table(rows, [*columns, "segments", "blocks"], sortable=False)
 
 
 def conclusion(model: str, other: str, corpus: str, blockwise: Resampled, ordinary: Resampled) -> Html:
@@ -209,8 +226,9 @@ def conclusion(model: str, other: str, corpus: str, blockwise: Resampled, ordina
         return element("p", f"{corpus}: nothing can be said, {blockwise.reasons[0]}.")
     (low,), (high,) = blockwise.interval()
     if np.isnan(low):
-        text = f"{corpus}: {model} differs from {other} by {percent(measured, 2)}. Whether that is chance cannot be "
-        return element("p", f"{text}told, {blockwise.withheld[0]}.", limit=None)
+        text = f"{corpus}: {model} differs from {other} by {percent(measured, 2)}."
+        text += f" Whether that is chance cannot be told, {blockwise.withheld[0]}."
+        return element("p", text, limit=None)
     span = f"{percent(measured, 2)} (95 % interval {percent(low, 2)} to {percent(high, 2)}, {blocks} blocks)"
     text = (
         f"{corpus}: {_verdict(model, other, low, high)} The difference of their word error rates is {span}."
@@ -221,10 +239,64 @@ def conclusion(model: str, other: str, corpus: str, blockwise: Resampled, ordina
             " Resampling single segments would have said otherwise, because it takes them for independent."
         )
     if last > first:
-        text += f" The blockwise interval is {number((high - low) / (last - first), 2)} times as wide as the ordinary one."
+        wider = number((high - low) / (last - first), 2)
+        text += f" The blockwise interval is {wider} times as wide as the ordinary one."
     if blocks < FEW_BLOCKS:
         text += f" With fewer than {FEW_BLOCKS} blocks it is still too narrow."
     return element("p", element("strong", text, limit=None))
+
+
+def probed_words(
+    evaluation: Recognition, probe: Sample | None, bags: Mapping[str, Sequence[str]], title: str
+) -> Html:
+    """Show in how many sentences around words of each kind the word is missing from the transcript.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap; whole words are resampled.
+    probe
+        Sentences with the word in the column ``item``, with clean and changed transcripts; ``None`` if none
+        were spoken.
+    bags
+        Kind of word -> words.
+    title
+        What the table shows.
+    """
+    if probe is None:
+        return element("p", f"{title}: no sentences were spoken, since the corpus has no transcripts.")
+    rows = []
+    item = probe.segments["item"]
+    for kind, chosen in bags.items():
+        own = probe.take(np.flatnonzero(item.isin(chosen)))
+        if not len(own):
+            continue
+        cells: list[object] = []
+        for texts in (own.answers.clean, own.answers.changed):
+            lost = _missing_words(own.segments["item"], texts)
+            blocks = block_codes(own.segments["item"].to_numpy(dtype=object))[0]
+            found = evaluation.resample(mean_value(lost), blocks)
+            (low,), (high,) = found.interval(evaluation.interval)
+            cells += [
+                f"{int(np.nansum(lost))} of {int(found.segments[0])}",
+                percent_cell(found.value[0], low, high),
+            ]
+        rows.append([kind, ", ".join(sorted(set(own.segments["item"]))), *cells])
+    if len(rows) < 2:
+        absent = ", ".join(kind for kind in bags if kind not in [row[0] for row in rows])
+        rows.append([absent, "no such words", "", "", "", ""])
+    columns = ["words", "", "missing, clean", "share", "missing, changed", "share"]
+    return table(rows, columns, caption=title, sortable=False)
+
+
+def _missing_words(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
+    """Say for each sentence whether its word is missing, 1 or 0; NaN without an answer."""
+    return np.array(
+        [
+            np.nan if text is None else float(word not in words(text))
+            for word, text in zip(sought, texts, strict=True)
+        ]
+    )
 
 
 def _verdict(model: str, other: str, low: float, high: float) -> str:
@@ -235,32 +307,68 @@ def _verdict(model: str, other: str, low: float, high: float) -> str:
     return f"the evidence does not tell which of {model} and {other} is better."
 
 
-def count_table(counts: pd.DataFrame, rows: str, *, caption: str = "") -> Html:
-    """Show whole numbers, one column a group, with the name of what the rows are."""
-    body = [[name, *map(int, counts.loc[name])] for name in counts.index]
-    return table(body, [rows, *counts.columns], caption=caption, sortable=False)
+def count_table(counts: Mapping[str, pd.DataFrame], caption: str) -> Html:
+    """Show counts of violations, one column a group.
+
+    Parameters
+    ----------
+    counts
+        Title -> table of whole numbers, rows as told there and one column a group; all with the same columns.
+    caption
+        What the table shows.
+    """
+    rows = [
+        [title, "" if len(counted) == 1 else name, *map(int, counted.loc[name])]
+        for title, counted in counts.items()
+        for name in counted.index
+    ]
+    groups = next(iter(counts.values())).columns
+    return table(rows, ["counted", "", *groups], caption=caption, sortable=False)
 
 
-def certainty_table(found: pd.DataFrame, count: int = 20) -> Html:
+def word_table(words: Sequence[tuple[str, int, int, float]], omega: float, caption: str) -> Html:
+    """Show which words are robust.
+
+    Parameters
+    ----------
+    words
+        Word, times that it is recognised, drop, and the drop as a share of these times.
+    omega
+        Share from which a word is not robust.
+    caption
+        What the table shows.
+    """
+    rows = []
+    for word, count, drop, share in words:
+        kind = "not robust" if drop and share >= omega else "robust" if not drop else "in between"
+        rows.append([word, count, drop, percent_cell(share), kind])
+    return table(rows, ["word", "recognised", "drop", "share", ""], caption=caption)
+
+
+def certainty_table(found: pd.DataFrame, title: str, count: int = 10) -> Html:
     """Show violations, the surest and largest first.
 
     Parameters
     ----------
     found
         Rows of :func:`soundcheck.metrics.differential.violations` with a column ``certainty``.
+    title
+        Who is compared.
     count
         How many are shown.
     """
-    ordered = found.sort_values(
-        ["certainty", "excess", "transformation", "level", "base", "other"],
-        ascending=[False, False, True, True, True, True],
-    )
+    sure = int((found["certainty"] >= SURE).sum())
+    caption = f"{title}: {len(found)} violations, {sure} of them at least {SURE:.0%} sure"
+    if found.empty:
+        return element("p", caption)
+    order = ["certainty", "excess", "transformation", "level", "base", "other"]
+    ordered = found.sort_values(order, ascending=[False, False, True, True, True, True])
     rows = [
         [
-            *(row.pair, row.transformation, row.level, row.base, row.other),
-            *(percent_cell(row.excess), Cell(number(row.certainty, 2), row.certainty)),
+            *(row.transformation, row.level, row.base, row.other, percent_cell(row.excess)),
+            Cell(number(row.certainty, 2), row.certainty),
         ]
         for row in ordered.head(count).itertuples(index=False)
     ]
-    columns = ["pair", "transformation", "level", "worse for", "than for", "by", "certainty"]
-    return table(rows, columns, caption=f"{len(rows)} of {len(found)} violations, the surest first")
+    columns = ["transformation", "level", "worse for", "than for", "by", "certainty"]
+    return table(rows, columns, caption=caption)

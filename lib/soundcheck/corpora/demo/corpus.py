@@ -8,8 +8,8 @@ Conventions
 -----------
 Columns: file, speaker, sex, language, accent, split, transcript, arousal, dominance, valence, emotion. The
 dimensions lie between 0 and 1. The part ``texts`` has no accent and no labels but the column sentiment; the
-part ``recordings`` neither, but the columns item and condition. The bytes do not depend on the number of
-jobs.
+part ``recordings`` neither, but the columns item and condition; the part ``commands`` has an accent but no
+labels. The bytes do not depend on the number of jobs.
 """
 
 from __future__ import annotations
@@ -30,12 +30,22 @@ from tqdm import tqdm
 
 from soundcheck import seeds
 from soundcheck.corpora import audio
-from soundcheck.corpora.demo import texts
+from soundcheck.corpora.demo import commands, texts
 from soundcheck.corpora.demo.labels import DIMENSIONS, draw
 from soundcheck.corpora.demo.made import made
 from soundcheck.corpora.demo.recordings import CONDITIONS, ITEMS, record
 from soundcheck.corpora.demo.synthesis import file_name, transcript
-from soundcheck.corpora.demo.voices import READERS, RECORDINGS, SMALL, SPEAKERS, SPEECH, TEXTS, Speaker
+from soundcheck.corpora.demo.voices import (
+    CALLERS,
+    COMMANDS,
+    READERS,
+    RECORDINGS,
+    SMALL,
+    SPEAKERS,
+    SPEECH,
+    TEXTS,
+    Speaker,
+)
 from soundcheck.errors import SoundcheckError, refuse
 from soundcheck.escaping import quoted
 from soundcheck.files import digest, write_text
@@ -69,9 +79,23 @@ DESCRIPTIONS = {
         "Room, filters, compression and noise are computed. The corpus shows that the tests of recording "
         "conditions work; it cannot show how a model does with real microphones."
     ),
+    COMMANDS: (
+        "All speech of this corpus is synthetic. Praat's built-in synthesiser speaks short commands, such as "
+        "turn the kitchen light on, with 40 speakers: two women and two men for each of three native accents "
+        "of English (America, Britain, Scotland) and for English pronounced by the rules of German, Dutch, "
+        "French, Italian, Polish, Spanish and Turkish. The commands come from a small grammar of 49 words, "
+        "each about equally frequent in every accent, so the transcripts are exact. They are spoken without "
+        "emotion and recorded with little noise. An accent here is a language's sounds put in the place of "
+        "the English ones, more strictly than people do it. The corpus shows that the tests of speech "
+        "recognition work; it cannot show how a recogniser does on people."
+    ),
 }
 
-COUNTS = {"full": {"train": 36, "test": 36}, "small": {"train": 24, "test": 16}}  # segments a speaker
+# Segments a speaker.
+COUNTS = {
+    "full": {"train": 36, "test": 36, COMMANDS: commands.EACH},
+    "small": {"train": 24, "test": 16, COMMANDS: 2},
+}
 TABLE = "segments.csv"
 
 
@@ -89,10 +113,10 @@ def build(
     cache
         Folder that keeps it.
     size
-        ``"full"`` (1160 test and 432 training segments, or 288 texts, or 1020 recordings) or ``"small"``
-        (64, 96, 36 or 60; for quick tests).
+        ``"full"`` (1160 test and 432 training segments, or 288 texts, or 1020 recordings, or 240 commands)
+        or ``"small"`` (64, 96, 36, 60 or 24; for quick tests).
     part
-        ``"speech"``, ``"texts"`` or ``"recordings"``.
+        ``"speech"``, ``"texts"``, ``"recordings"`` or ``"commands"``.
     jobs
         Speakers that are made at the same time.
     progress
@@ -158,7 +182,7 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
             if part == TEXTS:
                 del row["accent"]
                 row["sentiment"] = texts.sentiment(texts.place(speaker.name, number))
-            else:
+            elif part == SPEECH:
                 label = draw(speaker, number)
                 row |= {**dict(zip(DIMENSIONS, label.latent, strict=True)), "emotion": label.emotion}
             rows.append(row)
@@ -166,9 +190,12 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
 
 
 def _speakers(size: str, part: str) -> list[tuple[Speaker, int]]:
-    everybody = READERS if part == TEXTS else SPEAKERS
+    everybody = {TEXTS: READERS, COMMANDS: CALLERS}.get(part, SPEAKERS)
     chosen = [speaker for speaker in everybody if size == "full" or speaker.name in SMALL]
-    return [(speaker, speaker.segments or COUNTS[size][speaker.split]) for speaker in chosen]
+    return [
+        (speaker, speaker.segments or COUNTS[size][COMMANDS if part == COMMANDS else speaker.split])
+        for speaker in chosen
+    ]
 
 
 def _recordings(size: str) -> pd.DataFrame:
@@ -199,16 +226,16 @@ def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, pro
 
 
 def write_speakers(
-    folder: Path, speakers: Sequence[tuple[Speaker, int]], jobs: int, progress: bool, title: str
+    folder: Path, speakers: Sequence[tuple[Speaker, int | list[str]]], jobs: int, progress: bool, title: str
 ) -> None:
-    """Write the first segments of some speakers below a folder.
+    """Write segments of some speakers below a folder.
 
     Parameters
     ----------
     folder
         An existing folder.
     speakers
-        Each with the number of segments.
+        Each with the number of the first segments, or with texts to speak instead.
     jobs
         Speakers that are made at the same time.
     progress, title
@@ -229,15 +256,16 @@ def write_speakers(
         pass
 
 
-def _synthesise(folder: Path, speaker: Speaker, count: int) -> None:
+def _synthesise(folder: Path, speaker: Speaker, count: int | list[str]) -> None:
     # A process of its own: see synthesis.py. -P keeps the current folder from shadowing modules.
     command = [sys.executable, "-P", "-m", "soundcheck.corpora.demo.synthesis"]
     paths = os.pathsep.join(path for path in sys.path if path)
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    number, given = ([str(count)], "") if isinstance(count, int) else ([], json.dumps(count))
     done = subprocess.run(
-        [*command, str(folder.resolve()), speaker.name, str(count)],
+        [*command, str(folder.resolve()), speaker.name, *number],
         env={**os.environ, **threads, "PYTHONPATH": paths},
-        stdin=subprocess.DEVNULL,
+        input=given,
         capture_output=True,
         text=True,
         errors="replace",

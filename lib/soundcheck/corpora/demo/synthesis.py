@@ -3,7 +3,8 @@
 Run as a program, ``python -m soundcheck.corpora.demo.synthesis FOLDER SPEAKER COUNT``, because the
 synthesiser remembers: the flutter of its pitch goes on from one utterance to the next. Only in a process of
 its own does a speaker sound the same however many speakers are made beside it. For the same reason the
-segments of a speaker are made in order, without gaps. Imports as little as possible: it is started often.
+segments of a speaker are made in order, without gaps. Without COUNT it speaks the texts that standard input
+holds as a JSON list. Imports as little as possible: it is started often.
 
 Conventions
 -----------
@@ -13,22 +14,24 @@ squares.
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import audiofile
 import numpy as np
 from parselmouth.praat import call
 
-from soundcheck.corpora.demo import texts
+from soundcheck.corpora.demo import commands, texts
 from soundcheck.corpora.demo.labels import UNMOVED, draw
 from soundcheck.corpora.demo.prosody import Settings, settings
 from soundcheck.corpora.demo.script import sentences
-from soundcheck.corpora.demo.voices import BY_NAME, TEXTS, Speaker
+from soundcheck.corpora.demo.voices import BY_NAME, COMMANDS, SPEECH, TEXTS, Speaker
 from soundcheck.seeds import generator
 
 SAMPLING_RATE = 16000
-SHORTEST, LONGEST = 1.6, 3.9  # seconds
+SECONDS = {SPEECH: (1.6, 3.9), TEXTS: (1.6, 3.9), COMMANDS: (1.0, 3.5)}  # that a segment of a part may last
 PEAK = 0.8  # leaves room for changes of the level
 PAUSE = 0.1  # seconds of pause before and after the words
 FADE = 0.01  # seconds
@@ -40,8 +43,10 @@ PITCH_EXPONENT = 0.75
 def transcript(speaker: Speaker, number: int) -> str:
     """Choose the sentence of a speaker's segment; each round through the script has an order of its own.
 
-    Readers read their texts in order.
+    Readers read their texts in order, commands come from a grammar.
     """
+    if speaker.part == COMMANDS:
+        return commands.draw(speaker, number)
     if speaker.part == TEXTS:
         return texts.SENTENCES[speaker.language][texts.place(speaker.name, number)]
     lines = sentences(speaker.split, speaker.language)
@@ -54,7 +59,13 @@ def file_name(speaker: Speaker, number: int) -> str:
     return f"audio/{speaker.name}/{speaker.name}_{number:03d}.wav"
 
 
-def speak(speaker: Speaker, text: str, chosen: Settings, rng: np.random.Generator) -> np.ndarray:
+def speak(
+    speaker: Speaker,
+    text: str,
+    chosen: Settings,
+    rng: np.random.Generator,
+    seconds: tuple[float, float] | None = None,
+) -> np.ndarray:
     """Speak a text.
 
     Parameters
@@ -67,11 +78,13 @@ def speak(speaker: Speaker, text: str, chosen: Settings, rng: np.random.Generato
         How it is said.
     rng
         Draws breath and noise.
+    seconds
+        Shortest and longest duration; the rate is changed until it fits. ``None`` = any.
 
     Returns
     -------
     numpy.ndarray
-        float64, shape ``(samples,)``, between 1.6 and 3.9 seconds, peak at most 0.8.
+        float64, shape ``(samples,)``, peak at most 0.8.
 
     Raises
     ------
@@ -79,14 +92,15 @@ def speak(speaker: Speaker, text: str, chosen: Settings, rng: np.random.Generato
         If no rate gives a bearable duration.
     """
     words_per_minute = chosen.words_per_minute
+    shortest, longest = seconds or (0.0, np.inf)
     for _ in range(6):
         signal = _trim(_synthesise(speaker, text, chosen, words_per_minute))
-        seconds = len(signal) * chosen.tract / SAMPLING_RATE + 2 * PAUSE
-        if SHORTEST <= seconds <= LONGEST:
+        found = len(signal) * chosen.tract / SAMPLING_RATE + 2 * PAUSE
+        if shortest <= found <= longest:
             break
-        words_per_minute *= 1.1 if seconds > LONGEST else 0.9
+        words_per_minute *= 1.1 if found > longest else 0.9
     else:
-        raise RuntimeError(f"{speaker.name}: {text!r} takes {seconds:.2f} s at any rate tried")
+        raise RuntimeError(f"{speaker.name}: {text!r} takes {found:.2f} s at any rate tried")
     signal = _colour(signal, chosen.tract, chosen.tilt_db)
     signal = signal + _breath(signal, chosen.breath_db, rng)
     signal = signal * (10 ** (chosen.level_db / 20) / _level(signal))
@@ -157,12 +171,27 @@ def write_speaker(folder: Path, speaker: Speaker, count: int) -> None:
     """
     for number in range(count):
         rng = generator(0, "demo", speaker.name, number)
-        expressed = UNMOVED if speaker.part == TEXTS else draw(speaker, number).expressed
+        expressed = draw(speaker, number).expressed if speaker.part == SPEECH else UNMOVED
         chosen = settings(speaker, expressed, rng)
-        signal = speak(speaker, transcript(speaker, number), chosen, rng)
-        path = folder / file_name(speaker, number)
-        audiofile.write(path, signal.astype(np.float32), SAMPLING_RATE, bit_depth=16)
+        signal = speak(speaker, transcript(speaker, number), chosen, rng, SECONDS[speaker.part])
+        _write(folder / file_name(speaker, number), signal)
+
+
+def write_texts(folder: Path, speaker: Speaker, lines: Sequence[str]) -> None:
+    """Write given texts as a speaker says them without emotion; otherwise as :func:`write_speaker`."""
+    for number, line in enumerate(lines):
+        rng = generator(0, "demo", "texts", speaker.name, number)
+        _write(
+            folder / file_name(speaker, number), speak(speaker, line, settings(speaker, UNMOVED, rng), rng)
+        )
+
+
+def _write(path: Path, signal: np.ndarray) -> None:
+    audiofile.write(path, signal.astype(np.float32), SAMPLING_RATE, bit_depth=16)
 
 
 if __name__ == "__main__":
-    write_speaker(Path(sys.argv[1]), BY_NAME[sys.argv[2]], int(sys.argv[3]))
+    if len(sys.argv) > 3:
+        write_speaker(Path(sys.argv[1]), BY_NAME[sys.argv[2]], int(sys.argv[3]))
+    else:
+        write_texts(Path(sys.argv[1]), BY_NAME[sys.argv[2]], json.load(sys.stdin))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 
-SPEECH, TEXTS, RECORDINGS = "speech", "texts", "recordings"
+SPEECH, TEXTS, RECORDINGS, COMMANDS = "speech", "texts", "recordings", "commands"
 AMERICA = "English (America)"
 BRITAIN = "English (Great Britain)"
 RECEIVED = "English (Received Pronunciation)"
@@ -50,7 +50,8 @@ class Speaker:
     tract
         Length of the vocal tract relative to the voice.
     part
-        ``"speech"``: sentences with an emotion; ``"texts"``: sentences with a sentiment, read without one.
+        ``"speech"``: sentences with an emotion; ``"texts"``: sentences with a sentiment, read without one;
+        ``"commands"``: commands, spoken without emotion.
     segments
         Number of segments; ``None`` = as the corpus says for the split.
     """
@@ -169,7 +170,49 @@ READERS = tuple(
     for m, (sex, voices, pitch, tract) in enumerate(_MORE)
 )
 
-BY_NAME = {speaker.name: speaker for speaker in (*SPEAKERS, *READERS)}
+# Speakers of commands: the same two women and two men for each accent, but for the pitch, so that accents
+# differ in their pronunciation only. The first three accents are those for quick tests.
+_PRONUNCIATIONS = (
+    ("american", AMERICA),
+    ("british", BRITAIN),
+    ("german", "German"),
+    ("caribbean", "English (Caribbean)"),
+    ("dutch", "Dutch"),
+    ("french", "French (France)"),
+    ("italian", "Italian"),
+    ("lancashire", "English (Lancaster)"),
+    ("scottish", SCOTLAND),
+    ("spanish", "Spanish (Spain)"),
+)
+_CALLERS = (  # sex, voice, pitch, rate, tract
+    ("female", "Female2", 0.0, 1.05, 0.96),
+    ("male", "Male2", 2.0, 1.00, 1.00),
+    ("female", "Female4", -1.0, 0.95, 0.97),
+    ("male", "Male6", 3.0, 1.10, 1.00),
+)
+CALLERS = tuple(
+    Speaker(
+        f"c{1 + 4 * n + m:02d}",
+        "test",
+        sex,
+        voice,
+        rules,
+        "en",
+        accent,
+        pitch + 0.25 * (n % 5),
+        rate,
+        tract,
+        COMMANDS,
+    )
+    for n, (accent, rules) in enumerate(_PRONUNCIATIONS)
+    for m, (sex, voice, pitch, rate, tract) in enumerate(_CALLERS)
+)
 
-# For quick tests: four speakers of each split, both sexes, two accents; readers of two languages.
-SMALL = ("s01", "s02", "s03", "s04", "s13", "s14", "s15", "s16", "t01", "t04", "t05", "t08")
+BY_NAME = {speaker.name: speaker for speaker in (*SPEAKERS, *READERS, *CALLERS)}
+
+# For quick tests: four speakers of each split, both sexes, two accents; readers of two languages; speakers of
+# commands with three accents.
+SMALL = (
+    *("s01", "s02", "s03", "s04", "s13", "s14", "s15", "s16", "t01", "t04", "t05", "t08"),
+    *(speaker.name for speaker in CALLERS[:12]),
+)

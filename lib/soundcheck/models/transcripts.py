@@ -1,0 +1,369 @@
+"""Transcripts as recognisers write them: ``.trn`` of NIST's SCTK, and ``text`` of Kaldi.
+
+Both give one utterance a line, under an id instead of a file. Which segment an id means is found here.
+
+Conventions
+-----------
+- UTF-8, a byte order mark is fine. Lines count from 1 and end with LF, CR LF or CR; blank lines say nothing.
+  Only blanks and tabs separate words.
+- trn: ``words ... (id)``; lines that begin with ``;;`` are comments. Of alternatives ``{ a / b / @ }`` the
+  first counts, ``@`` is nothing. A hesitation ``(%HESITATION)`` is the word ``%HESITATION``.
+- Kaldi: ``id words ...``, in any order of lines.
+- An id alone is an empty transcript, and that is an answer: nothing was recognised.
+- An id means the segment whose file is written like it. These forms are tried in turn, all exactly, then all
+  without regard to case: the file; without extension; so with ``-``, then ``_``, for ``/``; the file's name
+  without folder and extension; so after the speaker and ``-``, then ``_``. The first that fits counts. If it
+  fits several segments, the id is refused.
+
+Public names: :func:`transcript_format`, :func:`read_transcripts`, :class:`Utterances`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.errors import InputError, Problems, refuse
+from soundcheck.escaping import quoted
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.segments import Corpus
+
+TRN = "trn"
+KALDI = "kaldi"
+TABLES = (".csv", ".parquet", ".pq", ".tsv")  # names that promise a table
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_BLANKS = re.compile(r"[ \t]+")
+_HESITATION = re.compile(r"\((%[^()]+)\)")
+_FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
+_SEPARATORS = re.compile("[,;|]")  # of cells; a table with any but commas is refused when it is read
+
+
+@dataclasses.dataclass(frozen=True)
+class Utterances:
+    """The transcripts of a file, and the segments that they belong to.
+
+    Parameters
+    ----------
+    shown
+        How messages call the file.
+    ids
+        Id of each utterance, all different.
+    texts
+        What was recognised; empty = nothing.
+    lines
+        Line of each utterance.
+    """
+
+    shown: str
+    ids: Sequence[str]
+    texts: Sequence[str]
+    lines: Sequence[int]
+
+    noun = "utterance"
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def find(self, corpus: Corpus) -> np.ndarray:
+        """Find the utterance of each segment.
+
+        Returns
+        -------
+        numpy.ndarray
+            Numbers of utterances, int64 ``(segments,)``; -1 = none.
+
+        Raises
+        ------
+        InputError
+            If an id could mean several segments, or several ids mean the same.
+        """
+        problems = Problems()
+        found = np.full(len(corpus.segments), -1, dtype=np.int64)
+        forms = _forms(corpus.segments)
+        exact = [_positions(names) for names in forms]
+        folded = [_positions(name.casefold() for name in names) for names in forms]
+        for number, name in enumerate(self.ids):
+            fitting = _first(exact, name) or _first(folded, name.casefold())
+            if len(fitting) > 1:
+                self._note_ambiguous(number, corpus, fitting, problems)
+            elif fitting and found[fitting[0]] >= 0:
+                self._note_twice(found[fitting[0]], number, corpus, fitting[0], problems)
+            elif fitting:
+                found[fitting[0]] = number
+        problems.raise_if_any()
+        return found
+
+    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
+        """Find the utterance of each segment of all corpora; see :meth:`find`.
+
+        Raises
+        ------
+        InputError
+            Also if an id means different sounds in two corpora: it can be the transcript of one only.
+        """
+        problems = Problems()
+        everywhere = []
+        for corpus in corpora:
+            try:
+                everywhere.append(self.find(corpus))
+            except InputError as error:
+                problems.extend(error)
+        problems.raise_if_any()
+        known: dict[int, tuple[str, str]] = {}
+        for corpus, found in zip(corpora, everywhere, strict=True):
+            sounds, names = (corpus.segments[name].tolist() for name in ("audio", "file"))
+            for position in np.flatnonzero(found >= 0):
+                number = int(found[position])
+                shown = f"{quoted(names[position])} of {quoted(corpus.name)}"
+                sound, other = known.setdefault(number, (sounds[position], shown))
+                if sound != sounds[position]:
+                    what = f"the id {quoted(self.ids[number])} means {other} and {shown}, two sounds"
+                    remedy = "Give a CSV table with the columns corpus, file and transcript"
+                    problems.add(f"{self.shown} line {self.lines[number]}", what, remedy)
+        problems.raise_if_any()
+        return everywhere
+
+    def misfit(self, file: str) -> InputError:
+        """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
+        return refuse(
+            f"{self.shown} line {self.lines[0]}",
+            f"no utterance belongs to a segment: the id here is {quoted(self.ids[0])}, "
+            f"a file of the corpus {quoted(file)}",
+            "Write the file without extension as id. Only a file whose name ends in .trn has ids at the end",
+        )
+
+    def _note_ambiguous(
+        self, number: int, corpus: Corpus, positions: Sequence[int], problems: Problems
+    ) -> None:
+        written = corpus.segments["file"]
+        if len({written.iat[position] for position in positions}) == len(positions):
+            names = [written.iat[position] for position in positions[:2]]
+            remedy = f"Write the file as id, such as {quoted(names[0])}"
+        else:
+            from soundcheck.corpora.segments import segment_name  # late: only this message needs it
+
+            rows = corpus.segments[["file", "start", "end"]].iloc[positions[:2]].itertuples(index=False)
+            names = [segment_name(*row) for row in rows]
+            remedy = "Give a CSV table with the columns file, start, end and transcript"
+        more = f" and {len(positions) - 2} more" if len(positions) > 2 else ""
+        what = f"the id {quoted(self.ids[number])} could mean {quoted(names[0])} and {quoted(names[1])}{more}"
+        problems.add(f"{self.shown} line {self.lines[number]}", what, remedy)
+
+    def _note_twice(self, one: int, other: int, corpus: Corpus, position: int, problems: Problems) -> None:
+        ids = f"{quoted(self.ids[one])} and {quoted(self.ids[other])}"
+        what = f"the ids {ids} mean the same segment {quoted(corpus.segments['file'].iat[position])}"
+        where = f"{self.shown} lines {self.lines[one]} and {self.lines[other]}"
+        problems.add(where, what, "Keep one of the lines")
+
+
+def _forms(segments: pd.DataFrame) -> list[list[str]]:
+    """Write each segment in all forms that an id may have, in the order in which they are tried."""
+    written = segments["file"].tolist()
+    bare = [os.path.splitext(name)[0] for name in written]
+    base = [posixpath.basename(name) for name in bare]
+    forms = [written, bare, *([name.replace("/", joint) for name in bare] for joint in "-_"), base]
+    if "speaker" in segments.columns:
+        speakers = segments["speaker"].tolist()
+        for joint in "-_":
+            pairs = zip(speakers, base, strict=True)
+            forms.append(["" if pd.isna(who) else f"{who}{joint}{name}" for who, name in pairs])
+    return forms
+
+
+def _positions(names: Iterable[str]) -> dict[str, list[int]]:
+    """Tell where each name stands."""
+    positions: dict[str, list[int]] = {}
+    for position, name in enumerate(names):
+        positions.setdefault(name, []).append(position)
+    return positions
+
+
+def _first(tables: Sequence[dict[str, list[int]]], name: str) -> list[int]:
+    return next((table[name] for table in tables if name in table), [])
+
+
+# Reading ----------------------------------------------------------------------------------------------------
+
+
+def transcript_format(name: str, content: bytes) -> str:
+    """Tell in which format a file holds transcripts.
+
+    Parameters
+    ----------
+    name
+        Name of the file; ``.trn`` and the names of tables decide.
+    content
+        Its bytes; decide otherwise.
+
+    Returns
+    -------
+    str
+        ``"trn"``, ``"kaldi"``, or empty for what a table's reader is to read or refuse.
+
+    Examples
+    --------
+    >>> transcript_format("text", b"s01-a turn left")
+    'kaldi'
+    >>> transcript_format("answers", b"file,transcript")
+    ''
+    """
+    extension = os.path.splitext(name)[1].lower()
+    if extension == ".trn":
+        return TRN
+    if extension in TABLES or content.startswith(b"PAR1"):
+        return ""
+    first = _FIRST_LINE.match(content.removeprefix(b"\xef\xbb\xbf"))[1]
+    try:
+        line = first.decode()
+    except UnicodeDecodeError:  # the reader of tables knows pickles, archives and the like by name
+        return ""
+    header = any(cell.strip(' "') == "file" for cell in _SEPARATORS.split(line))
+    return "" if header or "\0" in line else KALDI
+
+
+def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
+    """Read the bytes of a file with transcripts.
+
+    Parameters
+    ----------
+    content
+        All bytes of the file.
+    shown
+        How messages call it.
+    form
+        ``"trn"`` or ``"kaldi"``.
+
+    Raises
+    ------
+    InputError
+        If it is no UTF-8 text or has no utterance; if a line has no id or alternatives that do not end; if an
+        id is there twice. All problems of the lines at once.
+    """
+    problems = Problems()
+    read = _READERS[form]
+    ids: dict[str, int] = {}
+    texts = []
+    for line, text in _lines(content, shown):
+        try:
+            utterance = read(text, f"{shown} line {line}")
+        except InputError as error:
+            problems.extend(error)
+            continue
+        if utterance is None:
+            continue
+        name, transcript = utterance
+        if name in ids:
+            what = f"the id {quoted(name)} is there twice"
+            problems.add(f"{shown} lines {ids[name]} and {line}", what, "Keep one of the lines")
+            continue
+        ids[name] = line
+        texts.append(transcript)
+    problems.raise_if_any()
+    if not ids:
+        raise refuse(shown, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
+    return Utterances(shown, list(ids), texts, list(ids.values()))
+
+
+def _lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
+    """Part a text into lines that are not blank, each with its number.
+
+    Raises
+    ------
+    InputError
+        If it is no UTF-8 text; names the line.
+    """
+    try:
+        text = content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = len(_LINE_END.findall(content[: error.start].decode("latin-1"))) + 1
+        what = f"byte {error.start} is not UTF-8 text"
+        raise refuse(f"{shown} line {line}", what, "Save the file as UTF-8") from error
+    for number, line in enumerate(_LINE_END.split(text), start=1):
+        if "\0" in line:
+            what = f"character {line.index(chr(0)) + 1} is a NUL, this is no text"
+            raise refuse(f"{shown} line {number}", what, "Save the file as UTF-8 text")
+        if line.strip():
+            yield number, line
+
+
+def _trn(line: str, where: str) -> tuple[str, str] | None:
+    """Read a line of a trn; a comment is ``None``.
+
+    Raises
+    ------
+    InputError
+        If there is no id, or braces do not match.
+    """
+    if line.startswith(";;"):
+        return None
+    line = line.strip()
+    begin = _last_bracket(line)
+    name = line[begin + 1 : -1].strip() if begin >= 0 else ""
+    if not name or name.startswith("%"):  # a hesitation is no id
+        what = f"{quoted(line)} does not end with an id in parentheses"
+        raise refuse(where, what, f"Write the id behind the words, such as `{_EXAMPLES[TRN]}`")
+    return name, _chosen(line[:begin], where)
+
+
+def _last_bracket(line: str) -> int:
+    """Find the parenthesis that the last character closes, -1 if it closes none; ids may hold pairs."""
+    depth = 0
+    for position in reversed(range(len(line))):
+        depth += (line[position] == ")") - (line[position] == "(")
+        if depth == 0:
+            return position if line[position] == "(" else -1
+    return -1
+
+
+def _chosen(text: str, where: str) -> str:
+    """Take the first of all alternatives.
+
+    Raises
+    ------
+    InputError
+        If braces do not match.
+
+    Examples
+    --------
+    >>> _chosen("turn { left / right } { @ / please } (%UH) now", "hyp.trn line 1")
+    'turn left %UH now'
+    """
+    remedy = "Write alternatives as `{ a / b / @ }`, with blanks around the signs"
+    words = []
+    first: list[bool] = []  # of each open brace: whether its first alternative is being read
+    others = 0  # open braces of which it is another one
+    for word in _BLANKS.split(text.strip()):
+        if word == "{":
+            first.append(True)
+        elif word == "/" and first:
+            others += first[-1]
+            first[-1] = False
+        elif word == "}":
+            if not first:
+                raise refuse(where, "a brace closes that was not opened", remedy)
+            others -= not first.pop()
+        elif not others and word not in ("", "@"):
+            hesitation = _HESITATION.fullmatch(word)
+            words.append(hesitation[1] if hesitation else word)
+    if first:
+        raise refuse(where, "a brace is not closed", remedy)
+    return " ".join(words)
+
+
+def _kaldi(line: str, where: str) -> tuple[str, str]:
+    """Read a line of Kaldi's ``text``."""
+    name, *words = _BLANKS.split(line.strip(), maxsplit=1)
+    return name, words[0].strip() if words else ""
+
+
+_READERS = {TRN: _trn, KALDI: _kaldi}
+_EXAMPLES = {TRN: "turn left (s01-a)", KALDI: "s01-a turn left"}

@@ -1,0 +1,283 @@
+"""What counts as the same word: text normalisers, chosen by name.
+
+Word error rates depend on the normaliser as much as on the recogniser. So it is chosen by name from a closed
+list, both sides get the same one, and its name and version belong to every number.
+
+Conventions
+-----------
+- A normaliser maps a text to a text whose words are what ``.split()`` gives, separated by single blanks.
+- ``none`` and ``basic`` are idempotent. The two of Whisper come from the package whisper-normalizer, which
+  is imported when one of them is first used. What they return is the package's, but for blanks at the ends.
+- **No text takes long.** More than 30 combining marks in a row are cut to 30, as in the Stream-Safe Text
+  Format of Unicode (UAX 15), because normal forms are slow to sort such rows. Regular expressions of the
+  package look through the rest of the text for each bracket that is never closed, and through white space
+  from each of its characters. So such brackets become one that it drops later anyway, and white space is cut
+  to two characters, which changes no result.
+
+Public: :class:`Normaliser`, :data:`NORMALISERS`, :func:`changed_examples`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.metadata
+import re
+import types
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+
+_PACKAGE = "whisper-normalizer"
+_FILLER = re.compile(r"%hesitation(?!\w)")
+_MARKS = 30  # combining marks in a row that are kept; no script needs more
+_ROUNDS = 8  # far more than any text needs until nothing changes any more
+
+
+@dataclasses.dataclass(frozen=True)
+class Normaliser:
+    """A way to write texts so that they can be compared word by word; call it with a text.
+
+    Parameters
+    ----------
+    name
+        Name by which it is chosen.
+    version
+        Changes whenever results may; that of the package for those of a package, ``""`` if it is missing.
+    description
+        What it does and its known traps, for people.
+    function
+        Maps a text to the normalised one.
+    """
+
+    name: str
+    version: str
+    description: str
+    function: Callable[[str], str] = dataclasses.field(repr=False)
+
+    def __call__(self, text: str) -> str:
+        """Normalise a text.
+
+        Examples
+        --------
+        >>> NORMALISERS["basic"]("Don’t  stop — it's 5 o'clock!")
+        "don't stop it's 5 o'clock"
+        """
+        return self.function(text)
+
+
+def changed_examples(
+    normaliser: Normaliser, texts: Iterable[str | None], count: int = 5
+) -> list[tuple[str, str]]:
+    """Show what a normaliser does to some texts.
+
+    Parameters
+    ----------
+    normaliser
+        What to show.
+    texts
+        Texts; missing ones (``None`` or NaN) are passed over.
+    count
+        Number of examples, at least 0; fewer if there are fewer distinct texts.
+
+    Returns
+    -------
+    list of tuple of str
+        Distinct texts and what became of them. Those that changed beyond white space come first, then the
+        others; both in the order in which they first occur.
+
+    Examples
+    --------
+    >>> changed_examples(NORMALISERS["basic"], ["stop", "Stop!", "Stop!", "go  on"], count=2)
+    [('Stop!', 'stop'), ('stop', 'stop')]
+    """
+    changed: list[tuple[str, str]] = []
+    alike: list[tuple[str, str]] = []
+    for text in dict.fromkeys(text for text in texts if isinstance(text, str)):
+        if len(changed) >= count:
+            break
+        became = normaliser(text)
+        (alike if became == _plain(text) else changed).append((text, became))
+    return (changed + alike)[:count]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+# Ours
+
+
+class _Table(dict[int, str]):
+    """A table for ``str.translate`` that asks a function about each character once."""
+
+    def __init__(self, entry: Callable[[str], str]) -> None:
+        super().__init__()
+        self._entry = entry
+
+    def __missing__(self, code: int) -> str:
+        self[code] = found = self._entry(chr(code))
+        return found
+
+
+_APOSTROPHES = "'’‘‛ʼ´`"  # as people type it; between letters nothing else is meant
+_BLANKS = "\u200b\u115f\u1160\u3164\uffa0"  # zero width space, Hangul fillers: no category says that
+# Marks that only choose between looks
+_VARIANTS = re.compile("[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+
+
+def _clean(character: str) -> str:
+    """Settle what is typed in several ways, drop what cannot be seen."""
+    if character in _APOSTROPHES:
+        return "'"
+    if character in _BLANKS:
+        return " "
+    if unicodedata.category(character) in ("Cf", "Me") or _VARIANTS.match(character):
+        return ""
+    return character
+
+
+def _kind(character: str) -> str:
+    """Tell letters and digits (b), combining marks (m) and apostrophes from what separates words.
+
+    Characters that this version of Unicode does not know yet count as letters.
+    """
+    category = unicodedata.category(character)
+    if category[0] in "LN" or category in ("Co", "Cn"):
+        return "b"
+    return "m" if category[0] == "M" else "'" if character == "'" else " "
+
+
+def _stacking(character: str) -> str:
+    """Tell characters that normal forms sort (m) from those that end a row of such."""
+    return "m" if all(map(unicodedata.combining, unicodedata.normalize("NFKD", character))) else " "
+
+
+_CLEAN, _KIND, _STACKING = _Table(_clean), _Table(_kind), _Table(_stacking)
+_WORD = re.compile("b[bm]*(?:'b[bm]*)*")
+_ASCII_WORD = re.compile("[a-z0-9]+(?:'[a-z0-9]+)*")  # the same where there are no marks
+_LONG_BLANK = re.compile(r"(\s\s)\s+")
+_STACK = re.compile("m" * _MARKS + "m+")
+
+
+def _unstacked(text: str) -> str:
+    """Cut rows of combining marks to what any script needs."""
+    stacking = "" if text.isascii() else text.translate(_STACKING)
+    if "m" * _MARKS + "m" not in stacking:
+        return text
+    kept, start = [], 0
+    for stack in _STACK.finditer(stacking):
+        kept.append(text[start : stack.start() + _MARKS])
+        start = stack.end()
+    return "".join([*kept, text[start:]])
+
+
+def _basic(text: str) -> str:
+    if text.isascii():
+        return " ".join(_ASCII_WORD.findall(_FILLER.sub(" ", text.lower().replace("`", "'"))))
+    return " ".join(filter(None, map(_basic_piece, text.split())))
+
+
+@functools.lru_cache(maxsize=2**13)
+def _basic_piece(text: str) -> str:
+    """Normalise what stands between white space, which nothing reaches across; the same pieces come often."""
+    for _ in range(_ROUNDS):  # folding may undo a normal form and dropping may join parts of another
+        before = text
+        text = unicodedata.normalize("NFKC", _unstacked(text.translate(_CLEAN))).casefold()
+        if text == before:
+            break
+    text = _FILLER.sub(" ", text)
+    return " ".join(text[word.start() : word.end()] for word in _WORD.finditer(text.translate(_KIND)))
+
+
+# Whisper's
+
+
+@functools.cache
+def _whisper(english: bool) -> Callable[[str], str]:
+    if english:
+        from whisper_normalizer.english import EnglishTextNormalizer
+
+        return EnglishTextNormalizer()
+    from whisper_normalizer.basic import BasicTextNormalizer
+
+    return BasicTextNormalizer()
+
+
+def _whisper_basic(text: str) -> str:
+    return _plain(_whisper(english=False)(_harmless(text)))
+
+
+def _whisper_english(text: str) -> str:
+    """Apply the package; its rules for numbers give up on some that are thousands of digits long.
+
+    Where they do, the halves of the text are normalised one by one, down to a single word, which gets the
+    basic normaliser. Recognisers that are stuck write such numbers, and one text must not end a run.
+    """
+    text = _harmless(text)
+    try:
+        return _plain(_whisper(english=True)(text))
+    except (AssertionError, ValueError):
+        words = text.split()
+    if len(words) < 2:
+        return _basic(text)
+    half = len(words) // 2
+    return _plain(" ".join(_whisper_english(" ".join(part)) for part in (words[:half], words[half:])))
+
+
+def _harmless(text: str) -> str:
+    """Do first what takes the package long; it then finds nothing left of it and returns the same."""
+    text = _LONG_BLANK.sub(r"\1", _unstacked(text))
+    text = _shut(text, "<[", ">]")
+    text = re.sub(r"[<\[][^>\]]*[>\]]", "", text)  # as in the package; may leave new parentheses without end
+    return _shut(text, "(", ")")
+
+
+def _shut(text: str, opening: str, closing: str) -> str:
+    """Replace brackets that are never closed by one that no rule of the package knows."""
+    end = max(map(text.rfind, closing)) + 1
+    return text[:end] + text[end:].translate(dict.fromkeys(map(ord, opening), "{"))
+
+
+def _installed() -> str:
+    try:
+        return importlib.metadata.version(_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+_OF_WHISPER = _installed()
+
+NORMALISERS: Mapping[str, Normaliser] = types.MappingProxyType(
+    {
+        normaliser.name: normaliser
+        for normaliser in (
+            Normaliser("none", "1", "Changes nothing but white space: case and punctuation count.", _plain),
+            Normaliser(
+                "basic",
+                "1",
+                "For any language: no case, one form of characters that look alike (NFKC). Punctuation and "
+                "symbols become blanks: well-known is two words, and so is 3.5. Apostrophes inside words, "
+                "digits and combining marks stay. Drops the filler %HESITATION and what cannot be seen. A "
+                "number in words and the same in digits stay different.",
+                _basic,
+            ),
+            Normaliser(
+                "whisper-basic",
+                _OF_WHISPER,
+                "Whisper's for any language: no case; punctuation and symbols become blanks. Drops text in "
+                "brackets. Splits words at apostrophes. Combining marks become blanks as well, which tears "
+                "apart the words of scripts with vowel signs, such as Devanagari.",
+                _whisper_basic,
+            ),
+            Normaliser(
+                "whisper-english",
+                _OF_WHISPER,
+                "Whisper's for English: no case, punctuation, symbols and accents; numbers become digits, "
+                "contractions are written out, British spelling becomes American, um and uh go. Drops text "
+                "in brackets. Takes parts of names for words: O'Neil becomes 0 neil. Not idempotent: the "
+                "result may change when it is normalised again.",
+                _whisper_english,
+            ),
+        )
+    }
+)

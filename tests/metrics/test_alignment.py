@@ -1,0 +1,120 @@
+"""Alignment: jiwer as the oracle, counts as those of word errors, tables of confusions."""
+
+import jiwer
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.metrics.alignment import COLUMNS, AlignedWord, align, confusions
+from soundcheck.metrics.word_errors import word_errors
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+KINDS = {"substitute": "substitutions", "delete": "deletions", "insert": "insertions"}
+
+
+def random_texts(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Pairs of texts of few different words, so that alignments tie; some are empty."""
+    rng = np.random.default_rng(seed)
+    vocabulary = np.array(["a", "b", "c", "<i>", "\x00"], dtype=object)  # strings of NumPy lose the last
+    return tuple([" ".join(rng.choice(vocabulary, rng.integers(0, 15))) for _ in range(n)] for _ in range(2))
+
+
+def spelled_out(said: list[str], heard: list[str], chunks: list[jiwer.AlignmentChunk]) -> list[tuple]:
+    """Write jiwer's chunks word by word."""
+    steps = []
+    for chunk in chunks:
+        left = said[chunk.ref_start_idx : chunk.ref_end_idx]
+        right = heard[chunk.hyp_start_idx : chunk.hyp_end_idx]
+        for n in range(max(len(left), len(right))):
+            steps.append((chunk.type, left[n] if left else "", right[n] if right else ""))
+    return steps
+
+
+def test_ten_thousand_pairs_as_jiwer_aligns_them():
+    references, hypotheses = random_texts(10_000)
+    expected = jiwer.process_words(references, hypotheses)
+    found = [align(*pair) for pair in zip(references, hypotheses, strict=True)]
+    theirs = zip(expected.references, expected.hypotheses, expected.alignments, strict=True)
+    assert found == [spelled_out(*each) for each in theirs]
+    counts = word_errors(references, hypotheses)
+    for kind, name in KINDS.items():
+        ours = [sum(word.kind == kind for word in aligned) for aligned in found]
+        assert ours == getattr(counts, name).tolist()
+
+
+def test_alignment_contains_both_texts_in_order():
+    for reference, hypothesis in zip(*random_texts(500, seed=1), strict=True):
+        aligned = align(reference, hypothesis)
+        assert " ".join(word.reference for word in aligned if word.reference) == reference
+        assert " ".join(word.hypothesis for word in aligned if word.hypothesis) == hypothesis
+        assert all((word.kind == "equal") == (word.reference == word.hypothesis) for word in aligned)
+
+
+def test_known_alignment():
+    assert align("the cat sat", "a cat sat down") == [
+        AlignedWord("substitute", "the", "a"),
+        AlignedWord("equal", "cat", "cat"),
+        AlignedWord("equal", "sat", "sat"),
+        AlignedWord("insert", "", "down"),
+    ]
+
+
+def test_empty_texts():
+    assert align("", "") == align(" \n", "\t") == []
+    assert align("a", "") == [("delete", "a", "")]
+    assert align("", "a") == [("insert", "", "a")]
+
+
+def test_confusions_are_sorted_and_shares_are_of_all_words():
+    table = confusions(
+        ["go left", "go", "stop", "stop", "yes", None, "no", "", "on"],
+        ["no left", "no", "", "top", "yes", "what", np.nan, "uh", "on"],
+    )
+    assert tuple(table.columns) == COLUMNS
+    assert list(table.itertuples(index=False, name=None)) == [
+        ("substitute", "go", "no", 2, 2 / 7),
+        ("delete", "stop", "", 1, 1 / 7),
+        ("insert", "", "uh", 1, 1 / 7),
+        ("substitute", "stop", "top", 1, 1 / 7),
+    ]
+    assert table["count"].dtype == np.int64 and table["share"].dtype == np.float64
+
+
+def test_confusions_add_up_to_the_errors(rng):
+    references, hypotheses = random_texts(2000, seed=2)
+    references, hypotheses = references + references[:100], hypotheses + hypotheses[:100]  # repeated pairs
+    table, counts = confusions(references, hypotheses), word_errors(references, hypotheses)
+    for kind, name in KINDS.items():
+        assert table.loc[table["kind"] == kind, "count"].sum() == getattr(counts, name).sum()
+    assert table["share"].sum() == pytest.approx(counts.errors.sum() / counts.words.sum(), rel=1e-12)
+    assert table["count"].is_monotonic_decreasing
+    order = rng.permutation(len(references))
+    shuffled = confusions([references[n] for n in order], [hypotheses[n] for n in order])
+    pd.testing.assert_frame_equal(shuffled, table)
+
+
+def test_confusions_without_errors_or_words():
+    for table in (
+        confusions([], []),
+        confusions(["a"], ["a"]),
+        confusions([None], ["a"]),
+        confusions([""], [""]),
+    ):
+        assert tuple(table.columns) == COLUMNS and len(table) == 0
+        assert table["count"].dtype == np.int64 and table["share"].dtype == np.float64
+    only = confusions([""], ["uh uh"])
+    assert only["count"].tolist() == [2] and np.isnan(only["share"][0])
+    with pytest.raises(ValueError, match="do not fit"):
+        confusions(["a"], [])
+
+
+def test_long_transcripts_are_aligned(rng):
+    words = np.array([f"w{n}" for n in range(500)])
+    day = " ".join(words[rng.integers(0, 500, 200_000)])
+    aligned = align(day, day + " end")
+    assert len(aligned) == 200_001 and aligned[-1] == ("insert", "", "end")
+    reference, hypothesis = (" ".join(words[rng.integers(0, 500, 10_000)]) for _ in range(2))
+    kinds = [word.kind for word in align(reference, hypothesis)]
+    counts = word_errors([reference], [hypothesis])
+    assert all(kinds.count(kind) == getattr(counts, name)[0] for kind, name in KINDS.items())
