@@ -16,7 +16,6 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import pandas as pd
 
 from soundcheck import bootstrap, selection, views
 from soundcheck.evaluation import Evaluation
@@ -138,10 +137,11 @@ class Recognition(Evaluation):
             What was done to the signals.
         """
         view = self._views[model or self.model][sample.corpus]
-        answers = pd.Series(
-            view.answers(sample.task, change.identity if change else ""), index=view.segments["key"]
-        )
-        return self._normalised(answers.reindex(sample.segments["key"]).to_numpy(dtype=object))
+        answers = view.answers(sample.task, change.identity if change else "")
+        known = dict(zip(view.segments["key"], answers, strict=True))
+        texts = np.empty(len(sample), dtype=object)  # not a Series: that would make NaN of None
+        texts[:] = [known.get(key) for key in sample.segments["key"]]
+        return self._normalised(texts)
 
     # Transformations
 

@@ -18,7 +18,8 @@ Conventions
 - Values are settled to 12 significant digits, below which float noise begins: a mean absolute error of
   exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
 
-Public: :class:`Statistic`, :class:`Columns`, :class:`Cells`, :class:`Point`; :func:`value`, :func:`values`.
+Public: :class:`Statistic`, :class:`Columns`, :class:`Cells`, :class:`Tallies`, :class:`Point`;
+:func:`value`, :func:`values`.
 What makes statistics of statistics is in :mod:`soundcheck.metrics.combinators`.
 """
 
@@ -153,6 +154,35 @@ class Cells(Part):
         place += self.cells[rows]
         counts = np.bincount(place, minlength=n_blocks * self.n_cells)
         high = counts.reshape(n_blocks, self.n_cells).astype(np.float64)
+        return high, np.zeros_like(high)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tallies(Part):
+    """Contributions as many whole numbers a segment; the first sum is the number of contributing segments.
+
+    Parameters
+    ----------
+    tallies
+        Whole numbers as float64 ``(N, size - 1)``, small enough that no sum reaches 2**53.
+    """
+
+    tallies: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
+
+    @property
+    def size(self) -> int:
+        """Number of sums, the count included."""
+        return 1 + self.tallies.shape[1]
+
+    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum each block's numbers; see :meth:`Part.layers`."""
+        rows = np.flatnonzero(self.rows)
+        high = np.zeros((n_blocks, self.size))
+        order = rows[np.argsort(blocks[rows], kind="stable")]
+        own, first = np.unique(blocks[order], return_index=True)
+        if len(own):
+            high[own, 1:] = np.add.reduceat(self.tallies[order], first, axis=0)
+            high[own, 0] = np.diff([*first, len(order)])
         return high, np.zeros_like(high)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
-from soundcheck.metrics.additive import Columns, Statistic, ratio
+from soundcheck.metrics.additive import Statistic, Tallies, ratio
 from soundcheck.metrics.differential import COLUMNS, DECIMAL, words
 
 Texts = Sequence[str | None]
@@ -59,8 +59,8 @@ def group_distances(
             ours, theirs = words(left), words(right)
             edits[place, n] = Levenshtein.distance(ours, theirs)
             longer[place, n] = max(len(ours), len(theirs))
-    columns = (*edits, *longer)
-    parts = tuple(Columns(mask & answered, mask & ~answered, columns) for mask in groups)
+    tallies = np.concatenate([edits, longer]).T.copy()
+    parts = tuple(Tallies(mask & answered, mask & ~answered, tallies) for mask in groups)
 
     def split(sums: np.ndarray) -> np.ndarray:
         return sums.reshape(*sums.shape[:-1], len(groups), 1 + 2 * settings)
@@ -243,5 +243,5 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[1 : 1 + size].sum() > 0 else "no words are recognised",)
 
-    part = Columns(answered, ~answered, tuple(columns.reshape(-1, length)))
+    part = Tallies(answered, ~answered, columns.reshape(-1, length).T.copy())
     return Statistic((part,), finish, lambda sums: sums[..., :1], ("",), reasons)

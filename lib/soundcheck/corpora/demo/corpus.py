@@ -81,13 +81,15 @@ DESCRIPTIONS = {
     ),
     COMMANDS: (
         "All speech of this corpus is synthetic. Praat's built-in synthesiser speaks short commands, such as "
-        "turn the kitchen light on, with 40 speakers: two women and two men for each of three native accents "
-        "of English (America, Britain, Scotland) and for English pronounced by the rules of German, Dutch, "
-        "French, Italian, Polish, Spanish and Turkish. The commands come from a small grammar of 49 words, "
-        "each about equally frequent in every accent, so the transcripts are exact. They are spoken without "
-        "emotion and recorded with little noise. An accent here is a language's sounds put in the place of "
-        "the English ones, more strictly than people do it. The corpus shows that the tests of speech "
-        "recognition work; it cannot show how a recogniser does on people."
+        "turn the kitchen light on, with 40 speakers: two women and two men for each of five native accents "
+        "of English (America, Britain, the Caribbean, Lancashire, Scotland) and for English pronounced by "
+        "the rules of Dutch, French, German, Italian and Spanish. The same four voices speak all accents, "
+        "with small differences of pitch, so that accents differ in their pronunciation only. The commands "
+        "come from a small grammar of 49 words, each about equally frequent in every accent, and the "
+        "transcripts are exact. They are spoken without emotion and recorded with little noise. Foreign "
+        "accents are strong: the synthesiser reads English spelling as if it were the other language. The "
+        "corpus shows that the tests of speech recognition work, and what changes of a signal do to a "
+        "recogniser; it cannot show how a recogniser does on people."
     ),
 }
 

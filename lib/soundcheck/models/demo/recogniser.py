@@ -13,8 +13,10 @@ Americans, at 16 kHz: other accents and telephone bands are hard for it.
 Conventions
 -----------
 A transcript is lower case without punctuation; it is empty if nothing was recognised. An answer depends on
-the signal alone: means of the features are taken over the signal, so nothing is left of earlier ones. The
-level is left as it is; signals are cut to full scale and rounded to 16 bits as any sound card does it.
+the signal alone: means of the features are taken over the signal, and the estimate of the noise starts anew.
+The level is left as it is; signals are cut to full scale and rounded to 16 bits as any sound card does it.
+
+Public: :func:`grammar`, :func:`words`, :func:`digits`.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ SHORTEST = 0.1  # seconds; shorter signals hold no word
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 # Looser beams and a second pass over the lattice take longer and find no more.
 SEARCH = {"beam": 1e-30, "pbeam": 1e-30, "wbeam": 1e-20, "pl_window": 0, "bestpath": False}
-# Each word costs something, else noise is heard as many short words; a grammar of sentences needs no such cost.
+# What a word costs, else noise is heard as many short words; a grammar of sentences needs PocketSphinx' usual
+# cost only.
 WORD_PENALTY = {"grammar": 0.65, "words": 0.01, "digits": 0.01}
 
 
@@ -84,6 +87,7 @@ def _answer(task: str, signal: np.ndarray, sampling_rate: int) -> dict[str, str]
     if not samples.any():
         return {"transcript": ""}
     decoder = _decoder(task)
+    decoder.reinit_feat()  # else it keeps its estimate of the noise from what it heard before
     decoder.start_utt()
     try:
         decoder.process_raw(samples.tobytes(), full_utt=True)

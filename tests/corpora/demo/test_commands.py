@@ -1,0 +1,241 @@
+"""Spoken commands: the grammar, who says what, and sentences around words."""
+
+import os
+
+import audiofile
+import numpy as np
+import pandas as pd
+import pocketsphinx
+import pytest
+
+from soundcheck.corpora.demo import commands, corpus, sentences
+from soundcheck.corpora.demo.voices import BY_NAME, CALLERS
+from soundcheck.files import digest
+
+WORDS = ["kitchen", "null", "../up", "déjà vu", "a,b\n<c> [[d]]", "x\x00y", ""]
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def read(folder):
+    return pd.read_csv(folder / "segments.csv", keep_default_na=False)
+
+
+def audio(folder, name):
+    signal, rate = audiofile.read(folder / name, always_2d=True)
+    assert (rate, signal.shape[0]) == (16000, 1)
+    return signal[0]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return corpus.table("full", "commands")
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    return corpus.build(tmp_path_factory.mktemp("commands"), size="small", part="commands", jobs=2)
+
+
+@pytest.fixture(scope="session")
+def around(tmp_path_factory):
+    return sentences.build(tmp_path_factory.mktemp("sentences"), WORDS, 4, jobs=2)
+
+
+# What is said -----------------------------------------------------------------------------------------------
+
+
+def test_table(table):
+    assert list(table.columns) == "file speaker sex language accent split transcript".split()
+    assert len(table) == 240 and table["file"].is_unique and table["file"].is_monotonic_increasing
+    assert set(table["split"]) == {"test"} and set(table["language"]) == {"en"}
+    people = table.groupby(["accent", "sex"])["speaker"].nunique().unstack()
+    assert len(people) == 10 and set(people.to_numpy().ravel()) == {2}
+    assert table["accent"].iloc[0] == "american"
+    assert table["transcript"].str.fullmatch(r"[a-z]+( [a-z]+)+").all()
+
+
+def test_words_are_spread_evenly(table):
+    words = table["transcript"].str.split().explode()
+    assert set(words) == set(commands.vocabulary())
+    assert 40 <= len(commands.vocabulary()) <= 50
+    assert words.value_counts().min() >= 8
+    # In all accents, too: frequent words are equally frequent, and no accent lacks many words.
+    counts = words.to_frame().assign(accent=table["accent"]).value_counts().unstack("accent", fill_value=0)
+    assert (counts.loc["turn"] == 3).all()
+    assert ((counts > 0).sum() >= 40).all()
+
+
+def test_small_is_the_beginning_of_full(table):
+    small, full = corpus.table("small", "commands").set_index("file"), table.set_index("file")
+    pd.testing.assert_frame_equal(full.loc[small.index], small)
+    assert small.groupby("accent", sort=False)["speaker"].nunique().to_dict() == {
+        "american": 4,
+        "british": 4,
+        "german": 4,
+    }
+
+
+def test_draws_depend_on_speaker_and_number_only(table):
+    own = table[table["speaker"].eq("c07")]["transcript"].tolist()
+    assert [commands.draw(BY_NAME["c07"], number) for number in (5, 3, 0)] == [own[5], own[3], own[0]]
+    assert table["transcript"].nunique() > 60
+    assert table.groupby("speaker")["transcript"].nunique().min() >= 5
+
+
+def test_accents_have_the_same_voices():
+    voices = {}
+    for speaker in CALLERS:
+        voices.setdefault(speaker.accent, []).append((speaker.voice, speaker.rate, speaker.tract))
+    assert len({tuple(own) for own in voices.values()}) == 1
+
+
+# The grammar ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def accepts():
+    return Grammar(commands.GRAMMAR)
+
+
+class Grammar:
+    """The rules of a JSGF grammar without weights, repetitions or brackets, matched by backtracking."""
+
+    def __init__(self, text):
+        lines = [line for line in text.splitlines() if "=" in line]
+        rules = [line.removeprefix("public ").rstrip(";").split(" = ") for line in lines]
+        self.rules = {name: [part.split() for part in body.split(" | ")] for name, body in rules}
+
+    def ends(self, item, words):
+        if item not in self.rules:
+            return {1} if words[:1] == [item] else set()
+        found = set()
+        for sequence in self.rules[item]:
+            places = {0}
+            for part in sequence:
+                places = {n + m for n in places for m in self.ends(part, words[n:])}
+            found |= places
+        return found
+
+    def __call__(self, sentence):
+        words = sentence.split()
+        return len(words) in self.ends("<sentence>", words)
+
+
+def test_grammar_accepts_every_command(table, accepts):
+    assert all(accepts(transcript) for transcript in table["transcript"])
+    assert not accepts("turn kitchen the light on")
+    assert not accepts("go left")
+
+
+def test_grammar_accepts_every_probe(accepts):
+    for word in commands.vocabulary():
+        assert all(accepts(sentence) for sentence in commands.sentences(word, 12))
+
+
+def test_grammar_can_be_read(tmp_path):
+    (tmp_path / "grammar.jsgf").write_text(commands.GRAMMAR)
+    grammar = pocketsphinx.Jsgf(str(tmp_path / "grammar.jsgf"))
+    assert grammar.get_name() == "sentences"
+    assert grammar.get_rule("sentences.sentence").is_public()
+
+
+def test_all_words_are_in_the_dictionary():
+    with open(pocketsphinx.get_model_path("en-us/cmudict-en-us.dict"), encoding="utf-8") as file:
+        known = {line.split(maxsplit=1)[0] for line in file}
+    assert set(commands.grammar_words()) <= known
+    assert set(commands.vocabulary()) < set(commands.grammar_words())
+
+
+# Sentences around words -------------------------------------------------------------------------------------
+
+
+def test_sentences_differ():
+    for word in ("kitchen", "stop", "any words at all"):
+        found = commands.sentences(word, commands.PROBES)
+        assert len(set(found)) == commands.PROBES == 96
+        assert found[:5] == commands.sentences(word, 5)
+        assert all(f" {word} " in sentence for sentence in found)
+    assert commands.sentences("kitchen", 0) == []
+    first = {commands.sentences(word, 1)[0].replace(word, "") for word in commands.vocabulary()}
+    assert len(first) > 10  # not every word gets the same one
+
+
+def test_names_of_women_and_men_take_turns():
+    for word in ("kitchen", "stop", "door"):
+        names = [sentence.split()[0] for sentence in commands.sentences(word, 24)]
+        assert [commands.NAMES.index(name) % 2 for name in names] == [0, 1] * 12
+        assert {names.count(name) for name in commands.NAMES} == {4}
+
+
+def test_too_many_sentences():
+    with pytest.raises(ValueError, match="96 sentences for a word, not 97"):
+        commands.sentences("kitchen", 97)
+
+
+def test_spoken_sentences(around):
+    table = read(around)
+    assert list(table.columns) == "file speaker sex language accent transcript keyword".split()
+    assert table["keyword"].tolist() == [word for word in WORDS for _ in range(4)]
+    for word, own in table.groupby("keyword"):
+        assert own["transcript"].tolist() == commands.sentences(word, 4)
+        assert len(own[["accent", "sex"]].drop_duplicates()) == 4
+        # The sexes of speaker and name in all pairs.
+        first = own["transcript"].str.split().str[0]
+        women = [commands.NAMES.index(name) % 2 == 0 for name in first]
+        assert len(set(zip(own["sex"], women, strict=True))) == 4
+    assert table["file"].is_unique
+    assert table["file"].str.fullmatch(r"audio/c\d\d/c\d\d_\d{3,}\.wav").all()
+    for name in table["file"]:
+        signal = audio(around, name)
+        assert len(signal) > 16000 and 0.02 < np.abs(signal).max() < 0.85
+
+
+def test_sentences_have_the_same_bytes_for_any_jobs(around, tmp_path):
+    again = sentences.build(tmp_path, WORDS, 4)
+    assert again.name == around.name and contents(again) == contents(around)
+
+
+def test_other_sentences_have_a_folder_of_their_own():
+    names = {
+        sentences.fingerprint(words, count) for words, count in ((["a"], 2), (["a"], 3), (["a", "b"], 2))
+    }
+    assert len(names) == 3
+
+
+def test_half_a_character_is_spoken(tmp_path):
+    table = read(sentences.build(tmp_path, ["\ud800"], 1))
+    assert table["keyword"].tolist() == ["?"]
+
+
+def test_no_words(tmp_path):
+    assert read(sentences.build(tmp_path, [], 3)).empty
+
+
+# The sound --------------------------------------------------------------------------------------------------
+
+
+def test_audio(small):
+    table = read(small)
+    assert len(table) == 24
+    for name in table["file"]:
+        signal = audio(small, name)
+        level = 20 * np.log10(np.sqrt(np.mean(signal**2)))
+        assert 1.0 <= len(signal) / 16000 <= 3.6, name
+        assert -35 < level < -15 and np.abs(signal).max() < 0.85, name
+        assert np.sqrt(np.mean(signal[:800] ** 2)) < 0.03 * np.sqrt(np.mean(signal**2)), name  # quiet before
+
+
+def test_same_bytes_for_any_jobs(small, tmp_path):
+    again = corpus.build(tmp_path, size="small", part="commands", jobs=1)
+    assert again.name == small.name and contents(again) == contents(small)
+
+
+@pytest.mark.slow
+def test_full_size(full_cache, table):
+    folder = corpus.build(full_cache, part="commands", jobs=min(2, os.cpu_count() or 1))
+    pd.testing.assert_frame_equal(read(folder), table, check_dtype=False)
+    seconds = [len(audio(folder, name)) / 16000 for name in table["file"]]
+    assert 1.0 <= min(seconds) and max(seconds) <= 3.6

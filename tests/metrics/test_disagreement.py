@@ -1,0 +1,120 @@
+"""Disagreement of recognisers as statistics: the same numbers as the plain computations, and by hand."""
+
+import numpy as np
+import pytest
+
+from soundcheck.bootstrap import resample
+from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_distance, word_drops
+from soundcheck.metrics.disagreement import (
+    degradations,
+    distance_table,
+    dropped_words,
+    group_distances,
+    violation_certainties,
+    violation_shares,
+)
+
+WORDS = ("go", "left", "right", "stop", "the", "door")
+SETTINGS = [("", ""), ("Noise", "10"), ("Noise", "2"), ("Drop", "5")]
+GROUPS = ["french", "german", "welsh"]
+
+
+def texts(rng, count):
+    return [" ".join(rng.choice(WORDS, rng.integers(0, 5))) for _ in range(count)]
+
+
+@pytest.fixture
+def heard():
+    rng = np.random.default_rng(0)
+    first = [texts(rng, 30) for _ in SETTINGS]
+    second = [texts(rng, 30) for _ in SETTINGS]
+    group = np.array(GROUPS)[rng.integers(0, 3, 30)]
+    return first, second, [group == name for name in GROUPS], rng.integers(0, 9, 30)
+
+
+def test_distances_are_those_of_the_plain_computation(heard):
+    first, second, masks, _ = heard
+    found = values(group_distances(first, second, masks)).reshape(3, 4)
+    for g, mask in enumerate(masks):
+        for s in range(4):
+            edits, longer = word_distance(
+                *(np.array(side[s], dtype=object)[mask] for side in (first, second))
+            )
+            assert found[g, s] == pytest.approx(edits / longer)
+
+
+def test_shares_are_counts_of_violations_by_comparisons(heard):
+    first, second, masks, _ = heard
+    distances = group_distances(first, second, masks)
+    table = distance_table(values(distances), "a–b", SETTINGS, GROUPS)
+    for tau in TAUS:
+        counted = counts(violations(table, [tau]), GROUPS).loc["all"]
+        shares = values(violation_shares(distances, GROUPS, tau))
+        assert shares * (2 * 3) == pytest.approx(counted.to_numpy())
+    # Without the settings of noise one is left.
+    counted = counts(violations(table, [0.05], {("Noise", "10"), ("Noise", "2")}), GROUPS).loc["all"]
+    shares = values(violation_shares(distances, GROUPS, 0.05, np.array([False, False, True])))
+    assert shares * 2 == pytest.approx(counted.to_numpy())
+
+
+def test_by_hand():
+    # Clean both agree; under noise they disagree on two of four words of a, one of four of b.
+    first = [["go left", "the door", "go left", "the door"], ["go", "the", "go left", "door"]]
+    second = [["go left", "the door", "go left", "the door"], ["go left", "the door", "go left", "the door"]]
+    masks = [np.array([True, True, False, False]), np.array([False, False, True, True])]
+    distances = group_distances(first, second, masks)
+    assert values(distances).tolist() == [0, 0.5, 0, 0.25]
+    assert degradations(values(distances), 2).tolist() == [[0.5], [0.25]]
+    assert values(violation_shares(distances, ["a", "b"], 0.2)).tolist() == [1, 0]
+    assert values(violation_shares(distances, ["a", "b"], 0.25)).tolist() == [0, 0]  # strictly more
+
+
+def test_a_segment_without_an_answer_counts_under_no_setting():
+    first = [["go left", "stop"], ["go", None]]
+    second = [["go left", "go"], ["go left", "stop"]]
+    distances = group_distances(first, second, [np.array([True, True])])
+    assert values(distances).tolist() == [0, 0.5]
+    assert distances.point().segments.tolist() == [1, 1]
+    nobody = group_distances([["", ""]], [["", ""]], [np.array([True, True])])
+    assert np.isnan(values(nobody)).all()
+
+
+def test_one_group_has_nothing_to_compare_with(heard):
+    first, second, masks, _ = heard
+    shares = violation_shares(group_distances(first, second, masks[:1]), ["only"], 0.1).point()
+    assert np.isnan(shares.value).all() and shares.reasons == ("no other group to compare with",)
+
+
+def test_certainty_is_the_share_of_replicates_with_the_violation(heard):
+    first, second, masks, blocks = heard
+    found = resample(group_distances(first, second, masks), blocks, 200, 0)
+    table = distance_table(found.value, "a–b", SETTINGS, GROUPS)
+    rows = violations(table, [0.01])
+    sure = violation_certainties(found.samples, rows, SETTINGS, GROUPS)
+    assert len(sure) == len(rows) and np.all((sure >= 0) & (sure <= 1))
+    row = rows.iloc[0]
+    s, g, k = SETTINGS.index((row.transformation, row.level)), GROUPS.index(row.base), GROUPS.index(row.other)
+    drawn = found.samples.reshape(-1, 3, 4)
+    excess = (drawn[:, g, s] - drawn[:, g, 0]) - (drawn[:, k, s] - drawn[:, k, 0])
+    assert sure[0] == pytest.approx((excess[np.isfinite(excess)] > 0.01).mean())
+    assert np.isnan(violation_certainties(np.empty((0, 12)), rows, SETTINGS, GROUPS)).all()
+
+
+def test_dropped_words_are_the_drops_by_the_counts(heard):
+    first, _, _, _ = heard
+    vocabulary = ["go", "left", "stop"]
+    share = value(dropped_words(first[0], first[1:], vocabulary))
+    before = {word: word_counts(first[0])[word] for word in vocabulary}
+    drops, _ = word_drops(before, [word_counts(level) for level in first[1:]], omega=1)
+    assert share == pytest.approx(sum(drops.values()) / sum(before.values()))
+
+
+def test_dropped_words_by_hand():
+    original = ["go left", "go right", "stop"]
+    changed = [["go left", "right", "stop"], ["left", "go go", ""]]
+    # go: 2, then 1 and 2; left: 1, 1, 1; right: 1, 1, 0; stop: 1, 1, 0.
+    assert value(dropped_words(original, changed, ["go", "left", "right", "stop"])) == pytest.approx(3 / 5)
+    assert value(dropped_words(original, changed, ["left"])) == 0
+    point = dropped_words(["", ""], [["", ""]], ["go"]).point()
+    assert point.reasons == ("no words are recognised",)
