@@ -39,3 +39,30 @@ def test_robustness_without_labels(speech, tmp_path, command, shared_cache):
     assert unchanged["blocks"].eq(segments["speaker"].nunique()).all()
     change = frame[frame["test"].str.startswith("Change")]
     assert change["skipped"].str.contains("no segment has a label").all()
+
+
+DIGITS = """
+corpora:
+  people: {{format: csv, path: segments.csv, root: {root}}}
+models:
+  digits: {{python: "soundcheck.models.demo.recogniser:digits", tasks: [transcript]}}
+families: [asr_word_errors]
+studies: false
+"""
+
+
+def test_digits_are_recognised(speech, tmp_path, command, shared_cache):
+    segments = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
+    segments.groupby(["speaker", "transcript"]).head(1).to_csv(tmp_path / "segments.csv", index=False)
+    (tmp_path / "suite.yml").write_text(DIGITS.format(root=speech))
+    settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
+    done = command("run", "suite.yml", cwd=tmp_path, **settings)
+    assert done.returncode == 0, done.stderr
+    frame = verdicts.read_results(tmp_path / "build" / "results.csv")
+    rate = frame[frame["test"] == "Word Error Rate"].iloc[0]
+    assert (
+        0.1 < rate["value"] < 0.5 and rate["reference"] > 0.7
+    )  # guessing a digit is wrong nine times of ten
+    assert rate["segments"] == 60 and rate["blocks"] == 6
+    accents = frame[frame["test"] == "Word Error Rate Difference Accent"]
+    assert len(accents) == segments["accent"].nunique()

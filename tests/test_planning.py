@@ -91,3 +91,33 @@ def test_sounds_are_those_of_all_changes():
     assert planning.sounds_of(families) == {"babble", "coughing", "environmental", "music", "sneezing"}
     simulated = read_family("robustness_simulated_recording_condition")
     assert planning.sounds_of([simulated]) == {"positions", "rooms"}
+
+
+def test_a_model_is_asked_about_the_corpora_that_it_names(corpus):
+    suite = SimpleNamespace(tasks=BUILTIN)
+    families = [read_family("asr_word_errors"), read_family("fairness_sex")]
+
+    def asked(model, **about):
+        corpus.entry = CorpusEntry("c", "csv", **about)
+        return planning.asked_about(suite, model, families, [corpus])
+
+    recogniser = ModelEntry("r", "python", "m:f", ("transcript",), corpora=("c",))
+    assert asked(recogniser) == [corpus]
+    assert asked(recogniser, probes_of="c") == [corpus] and asked(recogniser, probes_of="d") == []
+    assert asked(recogniser, families=("fairness_sex",)) == []  # which does not test recognisers
+    assert asked(recogniser, families=("asr_word_errors",)) == [corpus]
+    elsewhere = ModelEntry("r", "python", "m:f", ("transcript",), corpora=("another",))
+    assert asked(elsewhere) == []
+
+
+def test_probes_get_the_changes_and_corpora_the_steps(corpus):
+    family = read_family("asr_fault_localisation")
+    (noise,) = family.changes.values()
+    tasks = [BUILTIN["transcript"]]
+    masks = planning.wanted([family], tasks, 0, corpus)
+    assert not masks[noise.identity].any()
+    assert all(masks[change.identity].all() for change in family.stepped)
+    corpus.entry = CorpusEntry("words of c", "csv", probes_of="c")
+    masks = planning.wanted([family], tasks, 0, corpus)
+    assert masks[noise.identity].all()
+    assert not any(masks[change.identity].any() for change in family.stepped)

@@ -424,3 +424,35 @@ def test_background_noise_and_the_others():
     assert rooms.options["segments"] == 5000
     assert {change.options["role"] for name, change in rooms.changes.items() if "Base" in name} == {"base"}
     assert read_family("robustness_recording_condition").options["pairs"] == 5000
+
+
+def test_transformations_of_recognition():
+    family = read_family("asr_fairness")
+    levels = {name: list(series.steps) for name, series in family.transformations.items()}
+    assert levels == {
+        "Amplitude": ["2", "0.5", "0.4", "0.3", "0.2", "0.1"],
+        "Clipping": ["0.05", "0.04", "0.03", "0.02", "0.01"],
+        "Drop": ["5", "10", "15", "20", "25"],
+        "Frame": ["10", "20", "30", "40", "50"],
+        "High pass": ["500", "600", "700", "800", "900"],
+        "Low pass": ["900", "800", "700", "600", "500"],
+        "Noise": ["10", "8", "6", "4", "2"],
+        "Scale": ["0.9", "0.8", "0.7", "0.6", "0.5"],
+    }
+    assert family.others and not family.label and len(family.all_changes) == 41
+    rated = family.options["ratings"]
+    assert {name: len(own) for name, own in rated.items()} == {name: len(own) for name, own in levels.items()}
+    clear = [value for own in rated.values() for value in own.values() if value >= 7.2]
+    assert len(clear) == 26  # as the paper keeps
+    faults = read_family("asr_fault_localisation")
+    assert faults.probes == {"words": 40, "sentences": 6}
+    assert list(faults.transformations["Scale"].steps) == ["0.9", "0.8", "0.7"]
+    # The other steps are the very same changes, so both families share their predictions.
+    shared = {change.identity for change in faults.stepped} & {change.identity for change in family.stepped}
+    assert len(shared) == len(faults.stepped) == 39
+    assert faults.options["sample"] == family.options["sample"]
+
+
+def test_probes_are_checked(tmp_path):
+    with pytest.raises(InputError, match="this does not say what is spoken"):
+        own(tmp_path, with_sweeps("probes: {words: 40}\n"))

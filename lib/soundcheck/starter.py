@@ -46,6 +46,9 @@ models:
   # theirs:
   #   predictions: theirs.csv
   #   tasks: [arousal]
+  # A recogniser that is a program and prints the transcript:
+  # asr:
+  #   command: "my-asr --model small {audio}"
 
 # Noises and impulse responses are synthesised. Where you have recordings, name their folders:
 # sounds:

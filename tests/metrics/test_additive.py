@@ -9,6 +9,7 @@ from soundcheck.metrics.additive import (
     Cells,
     Columns,
     Statistic,
+    Tallies,
     numbers,
     ratio,
     segments,
@@ -231,3 +232,17 @@ def test_input_is_not_changed_and_may_be_read_only(rng):
     before = truth.tobytes() + prediction.tobytes()
     value(concordance_cc(truth, prediction))
     assert truth.tobytes() + prediction.tobytes() == before
+
+
+def test_tallies_are_the_sums_of_each_block(rng):
+    tallies = rng.integers(0, 50, (200, 30)).astype(float)
+    rows, blocks = rng.random(200) < 0.7, rng.integers(0, 12, 200)
+    part = Tallies(rows, ~rows, tallies)
+    high, low = part.layers(blocks, 14)
+    for block in range(14):
+        mine = rows & (blocks == block)
+        assert high[block].tolist() == [mine.sum(), *tallies[mine].sum(axis=0)]
+    assert not low.any() and part.size == 31
+    half = part.within(np.arange(200) < 100)
+    assert half.layers(blocks, 14)[0].sum() == rows[:100].sum() + tallies[:100][rows[:100]].sum()
+    assert not part.within(np.zeros(200, dtype=bool)).layers(blocks, 14)[0].any()

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from soundcheck.models.base import check_output, expected, reason
+from soundcheck.models.base import TEXT_LIMIT, check_output, expected, reason
 from soundcheck.tasks import BUILTIN, Task
 
 AROUSAL = [BUILTIN["arousal"]]
@@ -119,3 +119,27 @@ def test_reason_is_bounded_and_survives_everything():
     assert reason(OddError(), Path("/")) == "OddError"
     assert len(reason(ValueError("a" * 10**6), Path("/"))) <= 300
     assert reason(ValueError("\ud800"), Path("/")).encode("utf-8")
+
+
+TRANSCRIPT = [BUILTIN["transcript"]]
+
+
+def test_transcripts_are_kept_as_they_are():
+    for text in ("", "turn left", "<b>Turn</b> 左\x07", np.str_("go"), "x" * TEXT_LIMIT):
+        assert check_output({"transcript": text}, TRANSCRIPT) == ({"transcript": str(text)}, "")
+    answer, problem = check_output({"transcript": "\ud800"}, TRANSCRIPT)
+    assert not problem and answer["transcript"].encode()  # can be written to a file
+    assert expected(TRANSCRIPT) == "{'transcript': 'turn left'}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "transcript is None, not a text"),
+        (["turn", "left"], "transcript is a list of length 2, not a text"),
+        ("x" * (TEXT_LIMIT + 1), "20001 characters; at most 20000 are a transcript"),
+    ],
+)
+def test_no_transcripts(text, words):
+    answer, problem = check_output({"transcript": text}, TRANSCRIPT)
+    assert answer == {} and words in problem

@@ -118,3 +118,13 @@ def test_random_model_does_not_listen():
     assert not model.needs_audio
     with pytest.raises(TypeError, match="segments, not for signals"):
         model.predict([np.zeros(3, np.float32)], 16000)
+
+
+def test_transcripts_are_drawn_from_the_corpus():
+    task, texts = BUILTIN["transcript"], ["go left", None, "stop", ""]
+    keys = [f"c|{n}" for n in range(3000)]
+    found = reference_answers(task, 0, keys, "", texts)
+    shares = [np.mean(found == text) for text in ("go left", "stop", "")]
+    assert np.allclose(shares, 1 / 3, atol=0.03)
+    assert (found != reference_answers(task, 0, keys, "noise", texts)).any()
+    assert set(reference_answers(task, 0, keys)) == {None}

@@ -67,7 +67,7 @@ def replicates_of_difference(samples: Mapping[str, np.ndarray], value: float, xl
         What it is.
     """
     known = {name: drawn[np.isfinite(drawn)] for name, drawn in samples.items()}
-    everything = np.concatenate(list(known.values()))
+    everything = np.concatenate([*known.values(), np.empty(0)])
     with look():
         figure, (axes,) = new(7.5, 3.0)
         edges = np.histogram_bin_edges(everything, 40) if len(everything) else np.linspace(-1, 1, 2)
