@@ -45,7 +45,7 @@ def commands() -> None:
     "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
-@click.option("--no-code", is_flag=True, help="Refuse suites that run code: prediction tables only.")
+@click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
 def run(
     suite: Path,
     out: Path,
@@ -83,7 +83,7 @@ def run(
     "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
-@click.option("--no-code", is_flag=True, help="Refuse suites that run code: prediction tables only.")
+@click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
 def compare(
     suite: Path,

@@ -5,8 +5,10 @@ import pytest
 
 from soundcheck.bootstrap import resample
 from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.combinators import within
 from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_distance, word_drops
 from soundcheck.metrics.disagreement import (
+    against_groups,
     degradations,
     distance_table,
     dropped_words,
@@ -118,3 +120,15 @@ def test_dropped_words_by_hand():
     assert value(dropped_words(original, changed, ["left"])) == 0
     point = dropped_words(["", ""], [["", ""]], ["go"]).point()
     assert point.reasons == ("no words are recognised",)
+
+
+def test_groups_are_compared_with_the_average_of_those_that_have_a_value():
+    texts = ["go", "go", "stop", "stop", ""]
+    drops = dropped_words(texts, [["go", "", "", "", ""]], ["go", "stop"])
+    masks = [np.isin(np.arange(5), rows) for rows in ([0, 1], [2, 3], [4])]
+    groups = [within(drops, mask) for mask in masks]  # 1/2, 1, and no words at all
+    assert value(against_groups(groups)) == pytest.approx(0.5 - 0.75)
+    assert against_groups(groups).point().segments.tolist() == [2]
+    assert against_groups(groups[::-1]).point().reasons == ("no words are recognised",)
+    found = resample(against_groups(groups), np.array([0, 1, 2, 3, 4]), 300, 0)
+    assert np.isfinite(found.samples).mean() > 0.8
