@@ -62,10 +62,10 @@ def test_defaults(suite, tmp_path):
 def test_the_demo_suite():
     read = read_suite(resources.root() / "suite.yml")
     emotion = ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
-    assert list(read.models) == [*emotion, "sphinx-grammar", "sphinx-words"]
+    assert list(read.models) == [*emotion, "sphinx-grammar", "sphinx-hurried"]
     assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings", "demo-commands"]
     assert len(read.families) == 21
-    assert read.models["sphinx-words"].corpora == ("demo-commands",)
+    assert read.models["sphinx-hurried"].corpora == ("demo-commands",)
     assert read.normaliser == "basic"
     assert read.models["prosody"].target == "soundcheck.models.demo.prosody:predict"
     assert read.models["random-categorical"].tasks == ("emotion",)

@@ -31,20 +31,21 @@ from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.sample import Sample
 
 SURE = 0.95  # certainty from which a violation counts as sure
+POINTS = "points"  # unit of a difference of rates
 MOST_WORDS = 200  # of an alignment that is shown
 _MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
 _MEANINGS = "≠ another word, − left out, + put in"
 
 
-def percent(value: float, digits: int = 1) -> str:
-    r"""Write a share in per cent; empty for a missing one.
+def percent(value: float, digits: int = 1, unit: str = "%") -> str:
+    r"""Write a share in per cent, a difference of shares in ``points``; empty for a missing one.
 
     Examples
     --------
     >>> percent(0.1234), percent(-0.05)
     ('12.3\xa0%', '−5.0\xa0%')
     """
-    return "" if pd.isna(value) else f"{number(100 * value, digits)}\xa0%"
+    return "" if pd.isna(value) else f"{number(100 * value, digits)}\xa0{unit}"
 
 
 def percent_cell(value: float, low: float = np.nan, high: float = np.nan) -> Cell:
@@ -174,7 +175,7 @@ def aligned_words(reference: str, hypothesis: str) -> Html:
     return element("div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=label) + rest
 
 
-def comparison_row(what: str, way: str, found: Resampled) -> list[object]:
+def comparison_row(what: str, way: str, found: Resampled, unit: str) -> list[object]:
     """Make a row of :func:`comparison_table`.
 
     Parameters
@@ -183,19 +184,21 @@ def comparison_row(what: str, way: str, found: Resampled) -> list[object]:
         Which difference, and what was resampled.
     found
         The difference with its replicates.
+    unit
+        ``"points"`` for a difference of rates, ``"%"`` for a relative one.
     """
     spans = []
     for kind in ("percentile", "gaussian"):
         (low,), (high,) = found.interval(kind)
         known = not np.isnan(low)
-        spans.append(f"{percent(low, 2)} to {percent(high, 2)}" if known else "withheld")
+        spans.append(f"{percent(low, 2, unit)} to {percent(high, 2, unit)}" if known else "withheld")
     drawn = found.samples[:, 0] if len(found.samples) else np.empty(0)
     known = drawn[np.isfinite(drawn)]
     better = percent(float((known < 0).mean())) if len(known) else ""
     return [
         what,
         way,
-        percent(found.value[0], 2),
+        percent(found.value[0], 2, unit),
         *spans,
         better,
         int(found.segments[0]),
@@ -226,13 +229,12 @@ def conclusion(model: str, other: str, corpus: str, blockwise: Resampled, ordina
         return element("p", f"{corpus}: nothing can be said, {blockwise.reasons[0]}.")
     (low,), (high,) = blockwise.interval()
     if np.isnan(low):
-        text = f"{corpus}: {model} differs from {other} by {percent(measured, 2)}."
+        text = f"{corpus}: {model} differs from {other} by {percent(measured, 2, POINTS)}."
         text += f" Whether that is chance cannot be told, {blockwise.withheld[0]}."
         return element("p", text, limit=None)
-    span = f"{percent(measured, 2)} (95 % interval {percent(low, 2)} to {percent(high, 2)}, {blocks} blocks)"
-    text = (
-        f"{corpus}: {_verdict(model, other, low, high)} The difference of their word error rates is {span}."
-    )
+    value, lower, upper = (percent(number, 2, POINTS) for number in (measured, low, high))
+    text = f"{corpus}: {_verdict(model, other, low, high)} The difference of their word error rates is {value}"
+    text += f" (95 % interval {lower} to {upper}, {blocks} blocks)."
     (first,), (last,) = ordinary.interval()
     if (high < 0 or low > 0) != (last < 0 or first > 0):
         text += (

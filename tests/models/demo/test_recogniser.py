@@ -12,9 +12,10 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck.corpora.demo import commands, corpus
 from soundcheck.models.demo import recogniser
 
-ALL = (recogniser.grammar, recogniser.words, recogniser.digits)
+ALL = (recogniser.grammar, recogniser.hurried, recogniser.words, recogniser.digits)
 VOCABULARIES = {
     recogniser.grammar: set(commands.grammar_words()),
+    recogniser.hurried: set(commands.grammar_words()),
     recogniser.words: set(commands.vocabulary()),
     recogniser.digits: set(recogniser.DIGITS),
 }
