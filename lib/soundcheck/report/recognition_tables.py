@@ -233,8 +233,8 @@ def conclusion(model: str, other: str, corpus: str, blockwise: Resampled, ordina
         text += f" Whether that is chance cannot be told, {blockwise.withheld[0]}."
         return element("p", text, limit=None)
     value, lower, upper = (percent(number, 2, POINTS) for number in (measured, low, high))
-    text = f"{corpus}: {_verdict(model, other, low, high)} The difference of their word error rates is {value}"
-    text += f" (95 % interval {lower} to {upper}, {blocks} blocks)."
+    text = f"{corpus}: {_verdict(model, other, low, high)} The difference of their word error rates is "
+    text += f"{value} (95 % interval {lower} to {upper}, {blocks} blocks)."
     (first,), (last,) = ordinary.interval()
     if (high < 0 or low > 0) != (last < 0 or first > 0):
         text += (

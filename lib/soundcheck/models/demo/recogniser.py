@@ -40,7 +40,7 @@ SHORTEST = 0.1  # seconds; shorter signals hold no word
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 # What the decoder is told. Looser beams and a second pass over the lattice take longer and find no more.
 # "wip" is what a word costs, else noise is heard as many short words; a grammar of sentences needs the usual
-# cost only. Commands are heard under many changes of the sound, so a state has 2 Gaussians instead of 4 there.
+# cost only. Commands are heard under many changes of the sound, so a state has 2 Gaussians there, not 4.
 COMMON = {"beam": 1e-30, "pbeam": 1e-30, "wbeam": 1e-20, "pl_window": 0, "bestpath": False}
 SETTINGS: dict[str, dict[str, float]] = {
     "grammar": {"topn": 2},
