@@ -62,7 +62,7 @@ def test_defaults(suite, tmp_path):
 def test_the_demo_suite():
     read = read_suite(resources.root() / "suite.yml")
     emotion = ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
-    assert list(read.models) == [*emotion, "sphinx-grammar", "sphinx-hurried"]
+    assert list(read.models) == [*emotion, "sphinx-grammar", "sphinx-hurried", "sphinx-words"]
     assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings", "demo-commands"]
     assert len(read.families) == 21
     assert read.models["sphinx-hurried"].corpora == ("demo-commands",)
