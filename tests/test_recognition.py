@@ -263,3 +263,19 @@ def test_one_recogniser_alone(run, command, shared_cache):
     against = results[results["test"] == "Violations Against Recognisers"]
     assert against["skipped"].eq("no other recogniser of the suite hears this corpus").all()
     assert results[results["test"] == "Violations Against Transcripts"]["value"].notna().all()
+
+
+def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):
+    folder, _ = run
+    segments = pd.read_csv(folder / "data" / "segments.csv")[["file", "speaker"]]
+    segments.to_csv(folder / "data" / "bare.csv", index=False)
+    suite = SUITE.replace("segments.csv", "bare.csv")
+    (folder / "bare.yml").write_text(suite)
+    options = ("--model", "good", "--out", "bare", "--jobs", "2")
+    options += ("--family", "asr_word_errors", "--family", "asr_fairness")
+    done = command("run", "bare.yml", *options, cwd=folder, **environment(shared_cache))
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(folder / "bare" / "results.csv", keep_default_na=False, na_values=[""])
+    words = results["family"] == "asr_word_errors"
+    assert results[words]["skipped"].eq("the corpus has no column transcript").all()
+    assert results[~words]["skipped"].eq("fewer than 2 groups with 4 segments").all()

@@ -30,6 +30,10 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.sample import Sample
 
+RATE_COLUMNS = (
+    *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
+    *("characters", "words", "segments", "blocks"),
+)
 SURE = 0.95  # certainty from which a violation counts as sure
 POINTS = "points"  # unit of a difference of rates
 MOST_WORDS = 200  # of an alignment that is shown
@@ -367,7 +371,8 @@ def certainty_table(found: pd.DataFrame, title: str, count: int = 10) -> Html:
     ordered = found.sort_values(order, ascending=[False, False, True, True, True, True])
     rows = [
         [
-            *(row.transformation, row.level, row.base, row.other, percent_cell(row.excess)),
+            *(row.transformation, row.level, row.base, row.other),
+            Cell(percent(row.excess, 1, POINTS), row.excess, "sc-number"),
             Cell(number(row.certainty, 2), row.certainty),
         ]
         for row in ordered.head(count).itertuples(index=False)
