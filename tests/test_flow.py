@@ -21,7 +21,8 @@ models.function models.command models.transcripts models.table models.demo model
 probing
 predict
 bootstrap balance verdicts studies selection pairs
-languages pitch media views sample evaluation recognition comparison robustness
+languages pitch media views sample evaluation recognition recognition_measures
+comparison robustness
 report
 output execution runner record planning
 book

@@ -121,3 +121,9 @@ def test_probes_get_the_changes_and_corpora_the_steps(corpus):
     masks = planning.wanted([family], tasks, 0, corpus)
     assert masks[noise.identity].all()
     assert not any(masks[change.identity].any() for change in family.stepped)
+
+
+def test_a_table_knows_nothing_about_probes():
+    probes = CorpusEntry("words of c", "csv", probes_of="c")
+    assert ModelEntry("r", "python", "m:f", ("transcript",)).listens_to(probes)
+    assert not ModelEntry("r", "predictions", "r.csv", ("transcript",)).listens_to(probes)

@@ -158,8 +158,18 @@ class ModelEntry:
         return not self.families or family in self.families
 
     def listens_to(self, corpus: CorpusEntry) -> bool:
-        """Say whether the model is asked about a corpus, or about the probes of one."""
+        """Say whether the model is asked about a corpus, or about the probes of one.
+
+        A table of predictions cannot know about probes, which are spoken for the run.
+        """
+        if corpus.probes_of and not self.answers_changes:
+            return False
         return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
+
+    @property
+    def answers_changes(self) -> bool:
+        """Whether the model can be asked about signals that the corpora do not hold; a table cannot."""
+        return self.kind != "predictions"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -157,9 +157,7 @@ class Evaluation:
         """
         rows = []
         for step, sample in steps.items():
-            found = bootstrap.resample(
-                measure(sample, sample.answers), sample.blocks, self.replicates, self.seed
-            )
+            found = self.resample(measure(sample, sample.answers), sample.blocks)
             low, high = found.interval(self.interval)
             rows.append(
                 {
@@ -230,9 +228,10 @@ class Evaluation:
                 return f"the corpus has no column {task.name}"
             if corpus.segments[task.name].isna().all():
                 return f"no segment has a label for {task.name}"
-        if self.family.changes and not self.answers_changes:
+        needed = [*self.family.changes.values(), *self.family.transformed]
+        if needed and not self.answers_changes:
             return "a table of predictions cannot answer for changed signals"
-        return next(filter(None, map(registry.missing, self.family.changes.values())), "")
+        return next(filter(None, map(registry.missing, needed)), "")
 
     def _sample(
         self,
@@ -369,6 +368,10 @@ class Evaluation:
         """Say why the tests of a corpus and task that are not judged are skipped."""
         self._reasons[sample.corpus, sample.task.name] = reason
 
+    def resample(self, statistic: Statistic | Weighted, blocks: np.ndarray) -> bootstrap.Resampled:
+        """Compute a statistic with replicates of the suite's number and seed."""
+        return bootstrap.resample(statistic, blocks, self.replicates, self.seed)
+
     def judge(self, sample: Sample, test: str, measure: Measure) -> list[verdicts.Verdict]:
         """Compute a measure with its interval, compare it with its threshold and the random reference.
 
@@ -393,7 +396,7 @@ class Evaluation:
         """
         definition = self.family.tests[test]
         statistic = measure(sample, sample.answers)
-        found = bootstrap.resample(statistic, sample.blocks, self.replicates, self.seed)
+        found = self.resample(statistic, sample.blocks)
         for note in filter(None, dict.fromkeys(found.notes)):
             self._tell(f"{sample.corpus}, {sample.task.name}, {test}: {note}")
         judged = verdicts.judge(

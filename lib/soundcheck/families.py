@@ -225,10 +225,15 @@ class Family:
     probes: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @property
+    def transformed(self) -> list[Change]:
+        """All steps of its transformations."""
+        return [change for series in self.transformations.values() for change in series.steps.values()]
+
+    @property
     def stepped(self) -> list[Change]:
-        """All changes that are steps from mild to severe: of sweeps and of transformations."""
-        both = (*self.transformations.values(), *self.sweeps.values())
-        return [change for sweep in both for change in sweep.steps.values()]
+        """All changes that are steps from mild to severe: of transformations and of sweeps."""
+        swept = [change for sweep in self.sweeps.values() for change in sweep.steps.values()]
+        return [*self.transformed, *swept]
 
     @property
     def all_changes(self) -> list[Change]:

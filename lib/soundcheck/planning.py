@@ -4,7 +4,7 @@ A notebook sees nothing but its description, so everything in it, and the files 
 fingerprint that decides whether the last execution is still good.
 
 Public: :func:`family_jobs`, :func:`comparison_jobs`, :func:`study_jobs`; :func:`applicable`,
-:func:`tasks_of`, :func:`answers_changes`, :func:`changes_of`, :func:`looked_at`,
+:func:`tasks_of`, :func:`changes_of`, :func:`looked_at`,
 :func:`asked_about`, :func:`sounds_of`, :func:`wanted`, :func:`notebook_of`.
 """
 
@@ -30,11 +30,6 @@ from soundcheck.tasks import Task
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
 COMPARISON = "comparison"  # the notebook that compares two models
-
-
-def answers_changes(entry: ModelEntry) -> bool:
-    """Say whether a model can be asked about changed signals; a table of predictions cannot."""
-    return entry.kind != "predictions"
 
 
 def tasks_of(suite: Suite, entry: ModelEntry) -> list[Task]:
@@ -147,7 +142,7 @@ def family_jobs(
                 **_settings(suite, tasks),
                 "thresholds": suite.thresholds,
                 "balance_samples": suite.balance_samples,
-                "answers_changes": answers_changes(entry),
+                "answers_changes": entry.answers_changes,
                 "sweeps": suite.sweeps,
                 "normaliser": suite.normaliser,
                 "prefix": "../../media/",

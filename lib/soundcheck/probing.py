@@ -10,15 +10,17 @@ Public: :func:`probe_corpora`, :func:`frequent_words`.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import pandas as pd
 
 from soundcheck.corpora.demo import sentences
 from soundcheck.corpora.demo.corpus import TABLE
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.segments import Corpus
 from soundcheck.entries import CorpusEntry, Suite
-from soundcheck.escaping import shorten
 from soundcheck.families import Family
 from soundcheck.metrics.differential import word_counts
 from soundcheck.normalisation import NORMALISERS
@@ -64,42 +66,41 @@ def probe_corpora(
     list of Corpus
         At most one for each corpus and family; their segments hold the word in the column ``item``.
     """
+    normaliser = NORMALISERS[suite.normaliser]
     found = []
     for family in families:
-        listeners = [
-            entry
-            for entry in suite.models.values()
-            if entry.is_for(family.name) and any(family.applies_to(suite.tasks[name]) for name in entry.tasks)
-        ]
-        if not family.probes or not listeners:
-            continue
-        for corpus in corpora:
-            if not corpus.entry.is_for(family.name) or "transcript" not in corpus.segments.columns:
+        for corpus in corpora if family.probes else ():
+            entry = _entry(corpus.name, family.name)
+            if not corpus.entry.is_for(family.name) or not _somebody_listens(suite, family, entry):
                 continue
-            normaliser = NORMALISERS[suite.normaliser]
-            texts = [normaliser(text) for text in corpus.segments["transcript"].dropna()]
-            spoken = frequent_words(texts, family.probes["words"])
+            texts = corpus.segments.get("transcript", pd.Series(dtype=object)).dropna()
+            spoken = frequent_words(map(normaliser, texts), family.probes["words"])
             if spoken:
-                folder = sentences.build(
-                    cache, spoken, family.probes["sentences"], jobs=jobs, progress=progress
-                )
-                entry = _entry(corpus.name, family.name, folder)
+                count = family.probes["sentences"]
+                folder = sentences.build(cache, spoken, count, jobs=jobs, progress=progress)
+                entry = dataclasses.replace(entry, path=folder / TABLE, root=folder)
                 found.append(load_corpus(entry, suite, cache, jobs, progress))
     return found
 
 
-def _entry(name: str, family: str, folder: Path) -> CorpusEntry:
-    own = shorten(f"words of {name}", 80)
+def _somebody_listens(suite: Suite, family: Family, probes: CorpusEntry) -> bool:
+    return any(
+        entry.is_for(family.name)
+        and entry.listens_to(probes)
+        and any(family.applies_to(suite.tasks[name]) for name in entry.tasks)
+        for entry in suite.models.values()
+    )
+
+
+def _entry(corpus: str, family: str) -> CorpusEntry:
     return CorpusEntry(
-        name=own,
+        name=f"words of {corpus} for {family}",
         format="csv",
-        path=folder / TABLE,
         shown_path=TABLE,
         columns={"item": "keyword"},
-        title=own,
+        title=f"words of {corpus}",
         description=DESCRIPTION,
         synthetic=True,
-        root=folder,
         families=(family,),
-        probes_of=name,
+        probes_of=corpus,
     )

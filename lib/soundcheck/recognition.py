@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from soundcheck import bootstrap, selection, views
+from soundcheck import selection, views
 from soundcheck.evaluation import Evaluation
 from soundcheck.families import Change
 from soundcheck.metrics.additive import Statistic
@@ -78,6 +78,7 @@ class Recognition(Evaluation):
         super().__init__(description)
         self.normaliser = NORMALISERS[description["normaliser"]]
         self._texts: dict[str, str] = {}
+        self._answers: dict[tuple[str, str, str], dict[str, str | None]] = {}
         own = [*self.corpora, *self.probes.values()]
         self._views = {self.model: {view.name: view for view in own}}
         for name, described in description["others"].items():
@@ -120,10 +121,6 @@ class Recognition(Evaluation):
         found = sorted(counts.index[counts >= self.family.options["minimum_segments"]])
         return found if len(found) > 1 else []
 
-    def resample(self, statistic: Statistic, blocks: np.ndarray) -> bootstrap.Resampled:
-        """Compute a statistic with replicates of the suite's number and seed."""
-        return bootstrap.resample(statistic, blocks, self.replicates, self.seed)
-
     def transcripts(self, sample: Sample, model: str = "", change: Change | None = None) -> np.ndarray:
         """Give what a recogniser wrote for the rows of a sample, object ``(segments,)``.
 
@@ -136,12 +133,19 @@ class Recognition(Evaluation):
         change
             What was done to the signals.
         """
-        view = self._views[model or self.model][sample.corpus]
-        answers = view.answers(sample.task, change.identity if change else "")
-        known = dict(zip(view.segments["key"], answers, strict=True))
+        known = self._heard(model or self.model, sample, change.identity if change else "")
         texts = np.empty(len(sample), dtype=object)  # not a Series: that would make NaN of None
         texts[:] = [known.get(key) for key in sample.segments["key"]]
-        return self._normalised(texts)
+        return texts
+
+    def _heard(self, model: str, sample: Sample, change: str) -> dict[str, str | None]:
+        """Give all that a recogniser wrote for a corpus under a change; looked up once."""
+        place = (model, sample.corpus, change)
+        if place not in self._answers:
+            view = self._views[model][sample.corpus]
+            answers = self._normalised(view.answers(sample.task, change))
+            self._answers[place] = dict(zip(view.segments["key"], answers, strict=True))
+        return self._answers[place]
 
     # Transformations
 
@@ -159,10 +163,6 @@ class Recognition(Evaluation):
         Corpora that cannot be tested are passed over, with the reason.
         """
         for corpus, task in self._applicable():
-            if not self.answers_changes:
-                what = "a table of predictions cannot answer for changed signals"
-                self._reasons[corpus.name, task.name] = what
-                continue
             rows = selection.swept_rows(self.family, self.tasks, corpus.segments, corpus.blocks, self.seed)
             if rows.sum() < len(rows):
                 self._tell(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")

@@ -5,7 +5,7 @@ Conventions
 - Rates are shares of the words of the references, shown in per cent; they may exceed 100 %.
 - An error is marked by a sign and a word, never by colour alone.
 
-Public: :func:`normaliser_notice`, :func:`group_rates`, :func:`rate_table`, :func:`confusion_table`,
+Public: :func:`normaliser_notice`, :func:`rate_table`, :func:`confusion_table`,
 :func:`aligned_words`, :func:`comparison_row`, :func:`comparison_table`, :func:`conclusion`,
 :func:`probed_words`, :func:`count_table`, :func:`word_table`, :func:`certainty_table`,
 :func:`percent_cell`.
@@ -18,22 +18,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.bootstrap import FEW_BLOCKS, Resampled, block_codes
-from soundcheck.metrics.additive import value
+from soundcheck.bootstrap import FEW_BLOCKS, Resampled
 from soundcheck.metrics.alignment import align
-from soundcheck.metrics.combinators import within
-from soundcheck.metrics.differential import words
-from soundcheck.metrics.regression import mean_value
-from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
 from soundcheck.recognition import Recognition
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
-from soundcheck.sample import Sample
 
-RATE_COLUMNS = (
-    *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
-    *("characters", "words", "segments", "blocks"),
-)
 SURE = 0.95  # certainty from which a violation counts as sure
 POINTS = "points"  # unit of a difference of rates
 MOST_WORDS = 200  # of an alignment that is shown
@@ -88,8 +78,7 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
     Parameters
     ----------
     rows
-        Each with ``corpus, column, group, value, low, high, insertions, deletions, substitutions, characters,
-        words, segments, blocks``; rates as shares.
+        From :func:`soundcheck.recognition_measures.group_rates`.
     caption
         What the table shows.
     """
@@ -105,44 +94,6 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
     return table(
         shown, ["corpus", "column", "group", *columns, "words", "segments", "blocks"], caption=caption
     )
-
-
-def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str]) -> list[dict[str, object]]:
-    """Compute the rates of everybody and of each value of some columns, as :func:`rate_table` shows them.
-
-    Parameters
-    ----------
-    evaluation
-        For its bootstrap.
-    sample
-        Segments with transcripts.
-    columns
-        Columns of the segment table; those that the corpus does not have are passed over.
-    """
-    counts = word_errors(sample.truth, sample.answers.clean)
-    letters = character_errors(sample.truth, sample.answers.clean)
-    characters = word_error_rate(letters.words, letters.errors)
-    masks = {("", "everybody"): np.ones(len(sample), dtype=bool)}
-    for column in columns:
-        if column in sample.segments:
-            for name in sorted(sample.segments[column].dropna().unique()):
-                masks[column, name] = sample.mask(column, name)
-    rows = []
-    for group, mask in masks.items():
-        found = evaluation.resample(within(error_rates(counts), mask), sample.blocks)
-        low, high = found.interval(evaluation.interval)
-        rows.append(
-            {
-                **dict(zip(("corpus", "column", "group"), (sample.corpus, *group), strict=True)),
-                **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
-                **{"low": low[0], "high": high[0]},
-                "characters": value(within(characters, mask)),
-                "words": int(np.nansum(counts.words[mask])),
-                "segments": int(found.segments[0]),
-                "blocks": int(found.blocks[0]),
-            }
-        )
-    return rows
 
 
 def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
@@ -252,57 +203,33 @@ def conclusion(model: str, other: str, corpus: str, blockwise: Resampled, ordina
     return element("p", element("strong", text, limit=None))
 
 
-def probed_words(
-    evaluation: Recognition, probe: Sample | None, bags: Mapping[str, Sequence[str]], title: str
-) -> Html:
+def probed_words(rows: Sequence[Mapping[str, object]], bags: Mapping[str, Sequence[str]], title: str) -> Html:
     """Show in how many sentences around words of each kind the word is missing from the transcript.
 
     Parameters
     ----------
-    evaluation
-        For its bootstrap; whole words are resampled.
-    probe
-        Sentences with the word in the column ``item``, with clean and changed transcripts; ``None`` if none
-        were spoken.
+    rows
+        From :func:`soundcheck.recognition_measures.missing_words`.
     bags
-        Kind of word -> words.
+        Kind of word -> words; kinds without words are named.
     title
         What the table shows.
     """
-    if probe is None:
-        return element("p", f"{title}: no sentences were spoken, since the corpus has no transcripts.")
-    rows = []
-    item = probe.segments["item"]
-    for kind, chosen in bags.items():
-        own = probe.take(np.flatnonzero(item.isin(chosen)))
-        if not len(own):
-            continue
-        cells: list[object] = []
-        for texts in (own.answers.clean, own.answers.changed):
-            lost = _missing_words(own.segments["item"], texts)
-            blocks = block_codes(own.segments["item"].to_numpy(dtype=object))[0]
-            found = evaluation.resample(mean_value(lost), blocks)
-            (low,), (high,) = found.interval(evaluation.interval)
-            cells += [
-                f"{int(np.nansum(lost))} of {int(found.segments[0])}",
-                percent_cell(found.value[0], low, high),
-            ]
-        rows.append([kind, ", ".join(sorted(set(own.segments["item"]))), *cells])
-    if len(rows) < 2:
-        absent = ", ".join(kind for kind in bags if kind not in [row[0] for row in rows])
-        rows.append([absent, "no such words", "", "", "", ""])
+    shown = [
+        [row["kind"], ", ".join(row["words"]), *(cell for found in row["found"] for cell in _share(found))]
+        for row in rows
+    ]
+    known = [row["kind"] for row in rows]
+    shown += [[kind, "no such words", "", "", "", ""] for kind in bags if kind not in known]
     columns = ["words", "", "missing, clean", "share", "missing, changed", "share"]
-    return table(rows, columns, caption=title, sortable=False)
+    return table(shown, columns, caption=title, sortable=False)
 
 
-def _missing_words(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
-    """Say for each sentence whether its word is missing, 1 or 0; NaN without an answer."""
-    return np.array(
-        [
-            np.nan if text is None else float(word not in words(text))
-            for word, text in zip(sought, texts, strict=True)
-        ]
-    )
+def _share(found: Resampled) -> tuple[str, Cell]:
+    """Show a share as a count and in per cent with its interval."""
+    (low,), (high,), count = *found.interval(), int(found.segments[0])
+    times = "" if np.isnan(found.value[0]) else f"{round(found.value[0] * count)} of {count}"
+    return times, percent_cell(found.value[0], low, high)
 
 
 def _verdict(model: str, other: str, low: float, high: float) -> str:
