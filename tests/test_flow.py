@@ -10,8 +10,8 @@ LIBRARY = Path(soundcheck.__file__).parent
 # One row a room, in the order of the flow; a module may import from its own row's left and from rows above.
 ORDER = """
 escaping errors files places programs seeds resources tasks text_table
-normalisation yaml_reader schema entries
-metrics simulation suite families thresholds
+normalisation yaml_reader schema document_reader entries
+metrics simulation suite_models suite families thresholds
 corpora.kept corpora.audio corpora.inspection corpora.segments corpora.measured
 corpora.manifest corpora.audformat_db corpora.demo corpora.load
 sounds

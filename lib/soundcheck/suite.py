@@ -13,17 +13,16 @@ Conventions
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from soundcheck import programs, resources, schema
+from soundcheck import resources, schema
+from soundcheck.document_reader import DocumentReader
 from soundcheck.entries import ComparisonEntry, CorpusEntry, ModelEntry, SoundEntry, Suite
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.normalisation import NORMALISERS
 from soundcheck.places import find_place
+from soundcheck.suite_models import ModelReader
 from soundcheck.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
 from soundcheck.yaml_reader import Document, read_yaml
 
@@ -58,8 +57,6 @@ CORPUS_FORMATS = {  # format: keys that it takes
 NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS)  # noise: a folder with several kinds
-RANDOM_TASKS = {"gaussian": ("arousal", "dominance", "valence"), "categorical": ("emotion",)}
-LATER_KINDS = ("onnx", "transformers")  # kinds of model that are planned
 
 
 # The schema of the file -------------------------------------------------------------------------------------
@@ -104,16 +101,6 @@ class _Corpus(schema.Section):
     size: schema.choice("small", "full") = "full"
     part: schema.choice("speech", "texts", "recordings", "commands") = "speech"
     families: schema.Texts = []
-
-
-class _Model(schema.Section):
-    tasks: schema.Texts | None = None
-    batch: schema.whole(1, 1024) | None = None
-    families: schema.Texts = []
-    corpora: schema.Texts = []
-    description: schema.Prose = ""
-    license: schema.Text = ""
-    time_limit: schema.number(0, 604_800, positive=True) | None = None
 
 
 class _Comparison(schema.Section):
@@ -161,24 +148,15 @@ def read_suite(path: str | os.PathLike) -> Suite:
     return suite
 
 
-class _Reader:
+class _Reader(DocumentReader):
     """Reads the sections of one suite and notes the problems of all."""
 
     def __init__(self, document: Document, file: Path, problems: Problems) -> None:
-        self.document = document
+        super().__init__(document, problems)
         self.file = file
         self.root = file.parent
-        self.problems = problems
         self.tasks: dict[str, Task] = dict(BUILTIN)
         self.limits = _Limits()
-
-    def note(self, path: tuple, what: str, remedy: str = "") -> None:
-        """Note a problem at a place of the file."""
-        self.problems.add(self.document.where(path), what, remedy)
-
-    def section(self, path: tuple, value: object, kind: type, also: tuple[str, ...] = ()) -> Any:
-        """Check a section."""
-        return schema.check_section(self.document, path, value, kind, self.problems, also=also)
 
     def read(self) -> Suite | None:
         """Read everything; the result counts only if there are no problems."""
@@ -189,7 +167,8 @@ class _Reader:
         for name, value in self.entries("tasks", needed=False):
             self.read_task(name, value)
         corpora = {name: self.read_corpus(name, value) for name, value in self.entries("corpora")}
-        models = {name: self.read_model(name, value) for name, value in self.entries("models")}
+        reader = ModelReader(self.document, self.problems, self.file, self.tasks, self.limits.model_seconds)
+        models = {name: reader.read_model(name, value) for name, value in self.entries("models")}
         comparisons = {
             name: self.read_comparison(name, value, models)
             for name, value in self.entries("comparisons", needed=False)
@@ -238,10 +217,7 @@ class _Reader:
             what = "nothing stands here" if empty else f"{schema.shown(value)} stands where names belong"
             self.note((key,), what, "Write name: {...}, at least one")
             return []
-        for name in value:
-            reason = schema.name_problem(name)
-            if reason:
-                self.note((key, name), reason, "Use 1 to 80 characters on one line")
+        self.check_names((key,), value)
         return list(value.items())
 
     def read_comparison(
@@ -327,23 +303,6 @@ class _Reader:
             return ()
         return self.known_names(("families",), value, known, "family")
 
-    def known_names(self, path: tuple, value: list, known: list[str], what: str) -> tuple[str, ...]:
-        """Take a list of different known names."""
-        names = []
-        for position, item in enumerate(value):
-            if not isinstance(item, str) or item not in known:
-                remedy = did_you_mean(str(item), known)
-                self.note((*path, position), f"unknown {what} {schema.shown(item)}", remedy)
-            else:
-                names.append(str(item))
-        self.refuse_repeated(path, names)
-        return tuple(names)
-
-    def refuse_repeated(self, path: tuple, names: tuple[str, ...] | list[str]) -> None:
-        """Note names that are there twice."""
-        for name in sorted({name for name in names if list(names).count(name) > 1}):
-            self.note(path, f"{quoted(name)} is there more than once", "Name it once")
-
     # corpora
 
     def read_corpus(self, name: str, value: object) -> CorpusEntry | None:
@@ -417,112 +376,3 @@ class _Reader:
         if what:
             self.note(path, what, remedy)
         return place
-
-    # models
-
-    def read_model(self, name: str, value: object) -> ModelEntry | None:
-        """Read a model."""
-        path = ("models", name)
-        kinds = tuple(MODEL_KINDS)
-        model = self.section(path, value, _Model, (*kinds, *LATER_KINDS))
-        if not isinstance(value, dict):
-            return None
-        for kind in LATER_KINDS:
-            if kind in value:
-                what = "this kind of model is not supported yet in this version"
-                self.note((*path, kind), what, f"Allowed: {', '.join(kinds)}")
-        given = [kind for kind in kinds if kind in value]
-        if len(given) > 1:
-            self.note(path, f"two kinds of model: {' and '.join(given)}", "Keep one of them")
-        if not given and not any(kind in value for kind in LATER_KINDS):
-            self.note(path, "it does not say what the model is", f"Add one of: {', '.join(kinds)}")
-        if len(given) != 1:
-            return None
-        kind = given[0]
-        if model is not None:
-            families = resources.names("thresholds", ".yml", own=self.root)
-            self.known_names((*path, "families"), model.families, families, "family")
-            known = list(self.document.data.get("corpora") or {})
-            self.known_names((*path, "corpora"), model.corpora, known, "corpus")
-        target = schema.attempt(self.document, (*path, kind), self.problems, schema.parse_text, value[kind])
-        if target is None or model is None:
-            return None
-        place, default = MODEL_KINDS[kind](self, (*path, kind), target)
-        return ModelEntry(
-            name=name,
-            kind=kind,
-            target=target,
-            tasks=self.read_model_tasks(path, kind, target, model.tasks, default),
-            path=place,
-            batch=model.batch,
-            families=tuple(model.families),
-            corpora=tuple(model.corpora),
-            description=model.description,
-            license=model.license,
-            time_limit=model.time_limit or self.limits.model_seconds,
-        )
-
-    def read_model_tasks(
-        self, path: tuple, kind: str, target: str, names: list[str] | None, default: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        """Read what a model predicts."""
-        remedy = f"Name what it predicts: {', '.join(self.tasks)}"
-        if names is None:
-            if not default:
-                self.note(
-                    (*path, "tasks"), "the key is missing", f"Name what it predicts: {', '.join(self.tasks)}"
-                )
-            return default
-        if not names:
-            self.note((*path, "tasks"), "no task is named", remedy)
-        tasks = self.known_names((*path, "tasks"), names, list(self.tasks), "task")
-        if kind == "random" and target in RANDOM_TASKS:
-            regression = target == "gaussian"
-            for task in tasks:
-                if self.tasks[task].is_regression != regression:
-                    what = f"random: {target} does not predict {quoted(task)}"
-                    self.note(
-                        (*path, "tasks"), what, "gaussian is for regression, categorical for classification"
-                    )
-        if kind == "command" and set(tasks) - {programs.TASK}:
-            what = f"the standard output of a command is a {programs.TASK}"
-            self.note((*path, "tasks"), what, f"Write tasks: [{programs.TASK}], or leave the key out")
-        return tasks
-
-    def check_function(self, path: tuple, target: str) -> tuple[None, tuple[str, ...]]:
-        """Check ``module:function``."""
-        part = r"[^\W\d]\w*"
-        if not re.fullmatch(rf"{part}(\.{part})*:{part}(\.{part})*", target):
-            what = (
-                f"{quoted(target)} has no colon"
-                if ":" not in target
-                else f"{quoted(target)} names no function"
-            )
-            self.note(path, what, "Write module:function, for instance my_package.my_module:predict")
-        return None, ()
-
-    def check_table(self, path: tuple, target: str) -> tuple[Path | None, tuple[str, ...]]:
-        """Check a table of predictions."""
-        return self.read_path(path, target, folder=False), ()
-
-    def check_random(self, path: tuple, target: str) -> tuple[None, tuple[str, ...]]:
-        """Check the kind of a random model."""
-        if target not in RANDOM_TASKS:
-            self.note(path, f"unknown random model {quoted(target)}", did_you_mean(target, RANDOM_TASKS))
-        return None, RANDOM_TASKS.get(target, ("",))
-
-    def check_command(self, path: tuple, target: str) -> tuple[None, tuple[str, ...]]:
-        """Check a command; the program is looked for later."""
-        _, what, remedy = programs.parse_command(target)
-        if what:
-            self.note(path, what, remedy)
-        return None, (programs.TASK,)
-
-
-# The kinds of model: key -> check of its target, which gives the file it names and the default tasks.
-MODEL_KINDS: dict[str, Callable[[_Reader, tuple, str], tuple[Path | None, tuple[str, ...]]]] = {
-    "python": _Reader.check_function,
-    "predictions": _Reader.check_table,
-    "random": _Reader.check_random,
-    "command": _Reader.check_command,
-}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck import resources, schema, simulation
+from soundcheck.document_reader import DocumentReader
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.families import CATEGORIES, RULES, Change, Family, Sweep, TestDefinition
@@ -110,20 +111,8 @@ def _check_known_tests(
             problems.add(document.where(("tests", test)), "unknown test", did_you_mean(test, known))
 
 
-class _Reader:
+class _Reader(DocumentReader):
     """Reads one threshold file and notes all its problems."""
-
-    def __init__(self, document: Document, problems: Problems) -> None:
-        self.document = document
-        self.problems = problems
-
-    def note(self, path: tuple, what: str, remedy: str = "") -> None:
-        """Note a problem at a place of the file."""
-        self.problems.add(self.document.where(path), what, remedy)
-
-    def section(self, path: tuple, value: object, kind: type, also: tuple[str, ...] = ()) -> Any:
-        """Check a section."""
-        return schema.check_section(self.document, path, value, kind, self.problems, also=also)
 
     def read(self, name: str) -> Family | None:
         """Read everything; the result counts only if there are no problems."""
@@ -172,10 +161,7 @@ class _Reader:
         if not isinstance(value, dict) or (needed and not value):
             self.note((key,), f"there are no {key}", "Write name: {...}, at least one")
             return []
-        for name in value:
-            reason = schema.name_problem(name)
-            if reason:
-                self.note((key, name), reason, "Use 1 to 80 characters on one line")
+        self.check_names((key,), value)
         return list(value.items())
 
     def read_sweep(self, path: tuple[str, str], value: object) -> Sweep | None:
