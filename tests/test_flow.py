@@ -9,19 +9,21 @@ LIBRARY = Path(soundcheck.__file__).parent
 
 # One row a room, in the order of the flow; a module may import from its own row's left and from rows above.
 ORDER = """
-escaping errors files places programs seeds resources tasks text_table
+escaping errors files places programs seeds resources tasks packing text_table
 normalisation yaml_reader schema document_reader entries
 metrics simulation suite_models suite families thresholds
-corpora.kept corpora.audio corpora.inspection corpora.segments corpora.measured
-corpora.manifest corpora.audformat_db corpora.demo corpora.load
+corpora.kept corpora.audio corpora.inspection corpora.segments
+corpora.utterances corpora.trial_layouts corpora.trial_files corpora.trial_speakers corpora.trials corpora.trial_design
+corpora.corpus corpora.measured
+corpora.manifest corpora.trial_corpus corpora.audformat_db corpora.demo corpora.load
 sounds
 augment
 models.base models.processes models.importing models.reference
-models.function models.command models.transcripts models.table models.demo models.load
-probing
+models.function models.command models.transcripts models.table models.scores models.demo models.load
+probing trial_lists
 predict
 bootstrap balance verdicts studies selection pairs
-languages pitch media views sample evaluation recognition recognition_measures
+languages pitch media scoring views sample evaluation recognition recognition_measures verification verification_measures
 comparison robustness
 report
 output execution runner record planning

@@ -112,11 +112,11 @@ class Comparison:
     def pairs(self) -> Iterator[Pair]:
         """Give the predictions of both models for each corpus and each task that both predict.
 
-        Transcripts have a family of their own that compares recognisers.
+        Transcripts and embeddings have no labels; families of their own compare what they are worth.
         """
         for first, second in self._corpora:
             for task in self.tasks:
-                if task.is_transcription:
+                if not task.is_labelled:
                     continue
                 truth = first.labels(task)
                 if not task.is_regression:

@@ -59,6 +59,12 @@ class CorpusEntry:
         What only one format knows; demo: ``{"size": ..., "part": ...}``.
     probes_of
         Name of the corpus whose words are probed by this one, which no suite names; empty for all others.
+    trials, enrolments
+        List of trials, and of the utterances that each speaker is enrolled with; absolute, ``None`` = none.
+    shown_trials, shown_enrolments
+        The same as the user wrote them.
+    audio
+        Whether there is anything to hear; a list of trials may come with scores alone.
     """
 
     name: str
@@ -79,10 +85,20 @@ class CorpusEntry:
     families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     probes_of: str = ""
+    trials: Path | None = None
+    shown_trials: str = ""
+    enrolments: Path | None = None
+    shown_enrolments: str = ""
+    audio: bool = True
 
     def is_for(self, family: str) -> bool:
         """Say whether a family looks at the corpus."""
         return not self.families or family in self.families
+
+    @property
+    def lists_trials(self) -> bool:
+        """Whether it brings a list of trials."""
+        return self.trials is not None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,13 +135,13 @@ class ModelEntry:
     name
         Its key in the suite.
     kind
-        ``"python"``, ``"command"``, ``"predictions"`` or ``"random"``.
+        ``"python"``, ``"command"``, ``"predictions"``, ``"scores"`` or ``"random"``.
     target
         What stands behind the kind, as written.
     tasks
         Names of the tasks that it predicts.
     path
-        predictions: the table, absolute; ``None`` otherwise.
+        predictions, scores: the file, absolute; ``None`` otherwise.
     batch
         Signals a call; ``None`` = one signal a call.
     description, license
@@ -160,16 +176,26 @@ class ModelEntry:
     def listens_to(self, corpus: CorpusEntry) -> bool:
         """Say whether the model is asked about a corpus, or about the probes of one.
 
-        A table of predictions cannot know about probes, which are spoken for the run.
+        A table of predictions cannot know about probes, which are spoken for the run; scores belong to a list
+        of trials; and a corpus without audio is only for models that do not listen.
         """
         if corpus.probes_of and not self.answers_changes:
+            return False
+        if self.kind == "scores" and not corpus.lists_trials:
+            return False
+        if self.needs_audio and not corpus.audio:
             return False
         return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
 
     @property
     def answers_changes(self) -> bool:
         """Whether the model can be asked about signals that the corpora do not hold; a table cannot."""
-        return self.kind != "predictions"
+        return self.kind not in ("predictions", "scores")
+
+    @property
+    def needs_audio(self) -> bool:
+        """Whether the model listens to signals."""
+        return self.kind not in ("predictions", "scores", "random")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -259,7 +285,8 @@ class Suite:
         described["shown"] = self.file.name
         for entry in described["corpora"].values():
             entry["path"] = public_path(entry.pop("shown_path"))
-            entry["root"] = public_path(entry.pop("shown_root"))
+            for key in ("root", "trials", "enrolments"):
+                entry[key] = public_path(entry.pop(f"shown_{key}"))
         for entry in described["sounds"].values():
             entry["path"] = public_path(entry.pop("shown_path"))
         for entry in described["models"].values():

@@ -30,6 +30,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,7 +80,7 @@ class Evaluation:
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[verdicts.Judged] = []
         self.notes: list[str] = []
-        self._reasons: dict[tuple[str, str], str] = {}
+        self._reasons: dict[tuple[str, str, str], str] = {}
         self._rows_file = Path(description["rows"])
 
     @classmethod
@@ -97,6 +98,11 @@ class Evaluation:
     def change(self, name: str) -> Change:
         """Return one of the family's changes."""
         return self.family.changes[name]
+
+    def option(self, name: str) -> Any:
+        """Give an option of the family that may be one value, or one for each model with a ``default``."""
+        value = self.family.options[name]
+        return value.get(self.model, value.get("default")) if isinstance(value, dict) else value
 
     def samples(self, change: str = "", base: str = "") -> Iterator[Sample]:
         """Give the evaluable rows of each corpus and task, clean or with the answers under a change.
@@ -121,7 +127,7 @@ class Evaluation:
             for task in self.tasks:
                 reason = self._obstacle(corpus, task)
                 if reason:
-                    self._reasons[corpus.name, task.name] = reason
+                    self._reasons[corpus.name, task.name, ""] = reason
                 else:
                     yield corpus, task
 
@@ -205,7 +211,7 @@ class Evaluation:
                 yield everything.take(np.arange(len(first)))
             if not any(len(pairing.base_rows) for pairing in found):
                 what = "no item was recorded under two conditions"
-                self._reasons[corpus.name, task.name] = what
+                self._reasons[corpus.name, task.name, ""] = what
 
     def _drawn_pairs(self, corpus: views.CorpusView, pairing: pairs.Pairing) -> tuple[np.ndarray, np.ndarray]:
         most = self.family.options.get("pairs")
@@ -364,9 +370,9 @@ class Evaluation:
                 )
         return sample.take(rows)
 
-    def skip(self, sample: Sample, reason: str) -> None:
-        """Say why the tests of a corpus and task that are not judged are skipped."""
-        self._reasons[sample.corpus, sample.task.name] = reason
+    def skip(self, sample: Sample, reason: str, test: str = "") -> None:
+        """Say why a test of a corpus and task is skipped if it is not judged, or why all of them are."""
+        self._reasons[sample.corpus, sample.task.name, test] = reason
 
     def resample(self, statistic: Statistic | Weighted, blocks: np.ndarray) -> bootstrap.Resampled:
         """Compute a statistic with replicates of the suite's number and seed."""
@@ -467,9 +473,11 @@ class Evaluation:
         rows = list(self._judged)
         for corpus in self.corpora:
             for task in self.tasks:
-                reason = self._reasons.get((corpus.name, task.name), "not computed by the notebook")
+                reason = self._reasons.get((corpus.name, task.name, ""), "not computed by the notebook")
                 for row in verdicts.skipped_rows(self.model, corpus.name, self.family, task, reason):
-                    if (row.corpus, row.task, row.test) not in judged:
+                    place = (row.corpus, row.task, row.test)
+                    if place not in judged:
+                        row = dataclasses.replace(row, skipped=self._reasons.get(place, reason))
                         rows.append(verdicts.Judged(row, np.empty(0)))
         return rows
 

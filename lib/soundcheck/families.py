@@ -199,6 +199,9 @@ class Family:
     probes
         Spoken sentences that it needs around the words of each corpus: ``words`` and ``sentences``, the most
         frequent words and the sentences around each; empty if it needs none.
+    trials
+        Pairs of utterances that it compares: ``targets``, ``same_sex`` and ``cross_sex``, how many are made
+        for a corpus that brings no list of them; empty if it compares none.
     options
         What its notebook needs to know.
     tests
@@ -223,6 +226,7 @@ class Family:
     transformations: dict[str, Sweep] = dataclasses.field(default_factory=dict)
     others: bool = False
     probes: dict[str, int] = dataclasses.field(default_factory=dict)
+    trials: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @property
     def transformed(self) -> list[Change]:

@@ -33,6 +33,7 @@ class Output:
         self.folder = Path(folder).absolute()
         self.corpora = self.folder / "corpora"
         self.predictions = self.folder / "predictions"
+        self.scores = self.folder / "scores"
         self.notebooks = self.folder / "notebooks"
         self.comparisons = self.folder / "comparisons"
         self.media = self.folder / "media"
@@ -61,6 +62,10 @@ class Output:
     def studies(self) -> Path:
         """Folder of executed pages that depend on nothing but the version of Soundcheck."""
         return self.cache / "studies"
+
+    def trials(self, corpus: str, family: str) -> Path:
+        """Name the file that holds the trials that a family makes of a corpus."""
+        return self.corpora / f"{files.slug(corpus)}.{files.slug(family)}.trials.parquet"
 
     def check(self, corpora: dict[str, Path]) -> None:
         """Refuse a place that is not ours to write to, before anything is computed.

@@ -18,7 +18,7 @@ import numpy as np
 
 from soundcheck import files, record, resources, selection
 from soundcheck.augment.registry import kind_of_sounds, missing
-from soundcheck.corpora.segments import Corpus
+from soundcheck.corpora.corpus import Corpus
 from soundcheck.entries import ComparisonEntry, ModelEntry, Suite
 from soundcheck.errors import refuse
 from soundcheck.families import Change, Family
@@ -131,9 +131,9 @@ def family_jobs(
             heard = looked_at(family, entry, corpora)
             if not tasks or not heard or not entry.is_for(family.name):
                 continue
-            views = _views(entry.name, heard, output)
+            views = _views(entry.name, heard, output, family.name)
             others = {
-                other.name: _views(other.name, looked_at(family, other, heard), output)
+                other.name: _views(other.name, looked_at(family, other, heard), output, family.name)
                 for other in (_others(suite, entry, tasks, family) if family.others else ())
             }
             description = {
@@ -295,12 +295,13 @@ def _settings(suite: Suite, tasks: Iterable[Task]) -> dict:
     }
 
 
-def _views(model: str, corpora: Iterable[Corpus], output: Output) -> list[dict]:
-    """Describe each corpus with the predictions of a model."""
+def _views(model: str, corpora: Iterable[Corpus], output: Output, family: str = "") -> list[dict]:
+    """Describe each corpus with the predictions of a model, and the trials of a family."""
     folder = output.predictions / files.slug(model)
     views = []
     for corpus in corpora:
         name = f"{files.slug(corpus.name)}.parquet"
+        trials = output.trials(corpus.name, family)
         views.append(
             {
                 "name": corpus.name,
@@ -312,6 +313,8 @@ def _views(model: str, corpora: Iterable[Corpus], output: Output) -> list[dict]:
                 "root": str(corpus.root),
                 "segments": str(output.corpora / name),
                 "predictions": str(folder / name),
+                "audio": corpus.entry.audio,
+                "trials": str(trials) if trials.is_file() else "",
             }
         )
     return views
@@ -326,5 +329,6 @@ def _seen(views: Iterable[dict]) -> list:
             *(view[key] for key in ("name", "title", "synthetic", "blocks", "base_condition")),
             files.digest(Path(view["segments"])),
             files.digest(Path(view["predictions"])),
+            files.digest(Path(view["trials"])) if view["trials"] else "",
         )
     ]

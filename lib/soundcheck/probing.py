@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.demo import sentences
 from soundcheck.corpora.demo.corpus import TABLE
 from soundcheck.corpora.load import load_corpus
-from soundcheck.corpora.segments import Corpus
 from soundcheck.entries import CorpusEntry, Suite
 from soundcheck.families import Family
 from soundcheck.metrics.differential import word_counts

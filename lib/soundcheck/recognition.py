@@ -223,11 +223,6 @@ class Recognition(Evaluation):
         own = self.random_series(sample) if random else self.series(sample)
         return group_distances(own, self.series(sample, contest.opponent), contest.masks)
 
-    def option(self, name: str) -> float:
-        """Give an option that may be one number, or one for each recogniser with a ``default``."""
-        value = self.family.options[name]
-        return value.get(self.model, value.get("default")) if isinstance(value, dict) else value
-
     def rating(self, setting: Setting) -> float:
         """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
         transformation, level = setting

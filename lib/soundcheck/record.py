@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck import __version__, files
-from soundcheck.corpora.segments import Corpus
+from soundcheck.corpora.corpus import Corpus
 from soundcheck.entries import ComparisonEntry, Suite, public_target
 from soundcheck.families import Family
 from soundcheck.output import Output

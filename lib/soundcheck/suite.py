@@ -49,10 +49,12 @@ _TAKEN = (
 
 _COMMON_KEYS = ("format", "title", "description", "families", "base_condition")
 _TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "synthetic")
+_TRIAL_KEYS = ("trials", "enrolments")
 CORPUS_FORMATS = {  # format: keys that it takes
     "demo": (*_COMMON_KEYS, "size", "part"),
-    "csv": (*_TABLE_KEYS, "root"),
-    "audformat": (*_TABLE_KEYS, "tables"),
+    "csv": (*_TABLE_KEYS, *_TRIAL_KEYS, "root"),
+    "audformat": (*_TABLE_KEYS, *_TRIAL_KEYS, "tables"),
+    "trials": (*_COMMON_KEYS, "path", "root", "audio", "enrolments", "synthetic"),
 }
 NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
@@ -101,6 +103,9 @@ class _Corpus(schema.Section):
     size: schema.choice("small", "full") = "full"
     part: schema.choice("speech", "texts", "recordings", "commands") = "speech"
     families: schema.Texts = []
+    trials: schema.Text = ""
+    enrolments: schema.Text = ""
+    audio: schema.Boolean = True
 
 
 class _Comparison(schema.Section):
@@ -332,6 +337,18 @@ class _Reader(DocumentReader):
             root = place.parent
             if corpus.root:
                 root = self.read_path((*path, "root"), corpus.root, folder=True)
+        lists = {
+            key: self.read_path((*path, key), getattr(corpus, key), folder=False)
+            if getattr(corpus, key)
+            else None
+            for key in _TRIAL_KEYS
+        }
+        shown_trials = corpus.trials
+        if corpus.format == "trials":
+            lists["trials"], shown_trials = place, corpus.path
+        elif corpus.enrolments and not corpus.trials:
+            what = "there is no list of trials that the enrolments are for"
+            self.note((*path, "enrolments"), what, "Add trials: file")
         return CorpusEntry(
             name=name,
             format=corpus.format,
@@ -349,6 +366,11 @@ class _Reader(DocumentReader):
             shown_root=corpus.root,
             base_condition=corpus.base_condition,
             families=tuple(corpus.families),
+            trials=lists["trials"],
+            shown_trials=shown_trials,
+            enrolments=lists["enrolments"],
+            shown_enrolments=corpus.enrolments,
+            audio=corpus.audio,
             options={"size": corpus.size, "part": corpus.part} if corpus.format == "demo" else {},
         )
 

@@ -15,10 +15,11 @@ from soundcheck.entries import ModelEntry
 from soundcheck.errors import Problems, did_you_mean
 from soundcheck.escaping import quoted
 from soundcheck.places import find_place
-from soundcheck.tasks import Task
+from soundcheck.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, Task
 from soundcheck.yaml_reader import Document
 
 RANDOM_TASKS = {"gaussian": ("arousal", "dominance", "valence"), "categorical": ("emotion",)}
+RANDOM_KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}
 LATER_KINDS = ("onnx", "transformers")  # kinds of model that are planned
 
 
@@ -112,13 +113,15 @@ class ModelReader(DocumentReader):
             self.note((*path, "tasks"), "no task is named", remedy)
         tasks = self.known_names((*path, "tasks"), names, list(self.tasks), "task")
         if kind == "random" and target in RANDOM_TASKS:
-            regression = target == "gaussian"
             for task in tasks:
-                if self.tasks[task].is_regression != regression:
+                if self.tasks[task].kind != RANDOM_KINDS[target]:
                     what = f"random: {target} does not predict {quoted(task)}"
                     self.note(
                         (*path, "tasks"), what, "gaussian is for regression, categorical for classification"
                     )
+        if kind == "scores" and set(tasks) - {EMBEDDING}:
+            what = "scores of trials are all that the file holds"
+            self.note((*path, "tasks"), what, f"Write tasks: [{EMBEDDING}], or leave the key out")
         if kind == "command" and set(tasks) - {programs.TASK}:
             what = f"the standard output of a command is a {programs.TASK}"
             self.note((*path, "tasks"), what, f"Write tasks: [{programs.TASK}], or leave the key out")
@@ -143,6 +146,10 @@ class ModelReader(DocumentReader):
             self.note(path, what, remedy)
         return place, ()
 
+    def check_scores(self, path: tuple, target: str) -> tuple[Path | None, tuple[str, ...]]:
+        """Check a file of scores."""
+        return self.check_table(path, target)[0], (EMBEDDING,)
+
     def check_random(self, path: tuple, target: str) -> tuple[None, tuple[str, ...]]:
         """Check the kind of a random model."""
         if target not in RANDOM_TASKS:
@@ -161,6 +168,7 @@ class ModelReader(DocumentReader):
 MODEL_KINDS: dict[str, Callable[[ModelReader, tuple, str], tuple[Path | None, tuple[str, ...]]]] = {
     "python": ModelReader.check_function,
     "predictions": ModelReader.check_table,
+    "scores": ModelReader.check_scores,
     "random": ModelReader.check_random,
     "command": ModelReader.check_command,
 }

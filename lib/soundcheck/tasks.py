@@ -1,7 +1,7 @@
-"""What a model predicts: dimensions between 0 and 1, one of a few classes, or the words that are said.
+"""What a model predicts: dimensions between 0 and 1, one of a few classes, words, or whose voice it is.
 
-The four tasks of speech emotion come with thresholds from the literature, ``transcript`` with families of its
-own; a suite may declare further regression and classification tasks under ``tasks:``.
+The four tasks of speech emotion come with thresholds from the literature, ``transcript`` and ``embedding``
+with families of their own; a suite may declare further regression and classification tasks under ``tasks:``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ EMOTION = ("anger", "happiness", "neutral", "sadness")
 REGRESSION = "regression"
 CLASSIFICATION = "classification"
 TRANSCRIPTION = "transcription"
-KINDS = (REGRESSION, CLASSIFICATION, TRANSCRIPTION)
+EMBEDDING = "embedding"
+KINDS = (REGRESSION, CLASSIFICATION, TRANSCRIPTION, EMBEDDING)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Task:
     name
         Name of the label column and of the key in a model's answer.
     kind
-        ``"regression"``, ``"classification"`` or ``"transcription"``.
+        ``"regression"``, ``"classification"``, ``"transcription"`` or ``"embedding"``.
     classes
         Classification: all classes, in the order in which they are shown.
     low, high
@@ -49,6 +50,16 @@ class Task:
         """Whether the answer is a text: the words that are said."""
         return self.kind == TRANSCRIPTION
 
+    @property
+    def is_embedding(self) -> bool:
+        """Whether the answer is a vector whose direction stands for the speaker."""
+        return self.kind == EMBEDDING
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether corpora label segments for it, with numbers or classes."""
+        return self.kind in (REGRESSION, CLASSIFICATION)
+
     def scale(self, values: np.ndarray) -> np.ndarray:
         """Map values from the nominal range to 0..1, where all thresholds live.
 
@@ -63,4 +74,5 @@ BUILTIN: dict[str, Task] = {
     "valence": Task("valence", REGRESSION),
     "emotion": Task("emotion", CLASSIFICATION, EMOTION),
     "transcript": Task("transcript", TRANSCRIPTION),
+    "embedding": Task("embedding", EMBEDDING),
 }

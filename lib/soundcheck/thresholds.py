@@ -47,6 +47,7 @@ class _Top(schema.Section):
     label: schema.Boolean = True
     others: schema.Boolean = False
     probes: dict[str, schema.whole(1, 1000)] = {}
+    trials: dict[str, schema.whole(1, 100_000_000)] = {}
     options: schema.Free = {}
 
 
@@ -126,6 +127,9 @@ class _Reader(DocumentReader):
                     self.note(("tasks", position), f"unknown kind of task {quoted(kind)}", remedy)
             if set(top.probes) not in (set(), {"words", "sentences"}):
                 self.note(("probes",), "this does not say what is spoken", "Write {words: 40, sentences: 5}")
+            if set(top.trials) not in (set(), {"targets", "same_sex", "cross_sex"}):
+                remedy = "Write {targets: 4000, same_sex: 4000, cross_sex: 4000}"
+                self.note(("trials",), "this does not say how many trials are made", remedy)
             if not isinstance(top.options, dict):
                 self.note(("options",), "this is not a mapping", "Write key: value lines below it")
         changes = {key: self.read_change(key, value) for key, value in self.entries("changes", needed=False)}
@@ -153,6 +157,7 @@ class _Reader(DocumentReader):
             transformations=transformations,
             others=top.others,
             probes=dict(top.probes),
+            trials=dict(top.trials),
         )
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:

@@ -19,7 +19,9 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import bootstrap
+from soundcheck.corpora.trials import TrialTable, read_table
 from soundcheck.predict.tables import read_predictions
+from soundcheck.scoring import score_trials
 from soundcheck.tasks import Task
 
 
@@ -44,7 +46,11 @@ class CorpusView:
     segments
         The segment table.
     predictions
-        Table of predictions, one row a segment and change.
+        Table of predictions, one row a segment and change; of a model of scores one row a trial.
+    audio
+        Whether there is anything to hear.
+    trials
+        Trials between the segments, if the family asks for them.
     """
 
     name: str
@@ -56,6 +62,8 @@ class CorpusView:
     probes_of: str
     segments: pd.DataFrame
     predictions: pd.DataFrame
+    audio: bool = True
+    trials: TrialTable | None = None
 
     def has_labels(self, task: Task) -> bool:
         """Say whether any segment is labelled for a task."""
@@ -75,6 +83,21 @@ class CorpusView:
         found = _array(rows[task.name].reindex(self.segments["key"]), task)
         return task.scale(found) if task.is_regression else found
 
+    def scores(self, change: str = "") -> np.ndarray:
+        """Score the trials of the corpus for the clean signals, or with changed ones on the test side.
+
+        Parameters
+        ----------
+        change
+            Identity of the change.
+
+        Returns
+        -------
+        numpy.ndarray
+            float64 ``(trials,)``; NaN where a side has no embedding.
+        """
+        return score_trials(self.predictions, self.segments["key"].tolist(), self.trials, change)
+
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""
         names = self.segments[self.blocks if self.blocks in self.segments.columns else "file"]
@@ -93,6 +116,8 @@ def read_view(description: Mapping) -> CorpusView:
         probes_of=description["probes_of"],
         segments=pd.read_parquet(description["segments"]),
         predictions=read_predictions(Path(description["predictions"])),
+        audio=description["audio"],
+        trials=read_table(Path(description["trials"])) if description["trials"] else None,
     )
 
 

@@ -13,7 +13,8 @@ import soundfile
 
 from soundcheck import files, verdicts
 from soundcheck.book import build
-from soundcheck.corpora.segments import Corpus, LeftOut
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.segments import LeftOut
 from soundcheck.entries import CorpusEntry
 from soundcheck.media import MediaStore
 from soundcheck.output import Output

@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from soundcheck.corpora import kept, measured
-from soundcheck.corpora.segments import Corpus
+from soundcheck.corpora.corpus import Corpus
 from soundcheck.entries import CorpusEntry
 
 RATE = 16000

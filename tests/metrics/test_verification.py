@@ -1,15 +1,17 @@
 """Error rates of trials: known answers, scikit-learn as the oracle, drawn speakers as repeated trials."""
 
+import audmetric
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn import metrics
+from sklearn.isotonic import IsotonicRegression
 
 from soundcheck.bootstrap import resample, weights
 from soundcheck.metrics import verification
-from soundcheck.metrics.additive import value
+from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.verification import (
     Trials,
     actual_dcf,
@@ -18,13 +20,18 @@ from soundcheck.metrics.verification import (
     equal_error_threshold,
     false_acceptance_rate,
     false_rejection_rate,
+    log_likelihood_cost,
     min_dcf,
+    min_dcf_threshold,
+    min_log_likelihood_cost,
+    missed_at,
 )
 from soundcheck.metrics.weighted import weighted_difference
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 NO_BLOCKS = np.zeros(0, dtype=int)
+RATES = (0.0, 0.01, 0.07, 0.25, 0.29, 0.5, 0.93, 1.0)
 some = settings(max_examples=40, deadline=None)
 
 
@@ -49,6 +56,38 @@ def repeated(data: Trials, row: np.ndarray) -> Trials:
     """Repeat each trial as often as drawing its speakers does."""
     times = np.where(data.first == data.second, row[data.first], row[data.first] * row[data.second])
     return independent(np.repeat(data.scores, times), np.repeat(data.target, times))
+
+
+def curve_of(scores, target) -> list[tuple[float, float, float]]:
+    """Try every threshold, minus and plus infinity too, a trial at a time: threshold, FAR, FRR."""
+    points = []
+    for threshold in [-np.inf, *sorted(set(scores)), np.inf]:
+        accepted = rejected = 0
+        for score, same in zip(scores, target, strict=True):
+            accepted += not same and score > threshold
+            rejected += same and not score > threshold
+        points.append((threshold, accepted / (len(target) - sum(target)), rejected / sum(target)))
+    return points
+
+
+def where_rates_meet(points) -> float:
+    """Follow the curve until the false rejection rate is no longer below the false acceptance rate."""
+    for (_, far, frr), (_, next_far, next_frr) in zip(points, points[1:], strict=False):
+        if next_far <= next_frr:
+            part = (far - frr) / ((far - frr) - (next_far - next_frr))
+            return frr + part * (next_frr - frr)
+    raise AssertionError("The curve ends where nobody is accepted.")
+
+
+def where_missed(points, rate: float) -> float:
+    """Follow the curve until the false acceptance rate is no longer above a rate."""
+    for n, (_, far, frr) in enumerate(points):
+        if far <= rate + 1e-13:
+            if n == 0 or far >= rate - 1e-13:
+                return frr
+            _, before, low = points[n - 1]
+            return low + (before - rate) / (before - far) * (frr - low)
+    raise AssertionError("The curve ends where nobody is accepted.")
 
 
 def test_known_answers():
@@ -77,6 +116,74 @@ def test_perfect_and_reversed_scores():
     assert value(min_dcf(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
     # Accepting nobody costs 0.05, and nothing costs less than rejecting the targets.
     assert value(min_dcf(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 0.05
+    assert values(missed_at(independent([1, 2, 3, 4], [0, 0, 1, 1]), RATES)).tolist() == [0.0] * 8
+    reversed_scores = values(missed_at(independent([1, 2, 3, 4], [1, 1, 0, 0]), RATES))
+    assert reversed_scores.tolist() == [1.0] * 7 + [0.0]
+    assert value(min_log_likelihood_cost(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
+    assert value(min_log_likelihood_cost(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 1.0
+
+
+@pytest.mark.parametrize("costs", [(0.05, 1, 1), (0.5, 1, 1), (0.9, 2, 3)])
+def test_constant_scores_say_nothing(costs):
+    """All trials are accepted or all rejected; the curve is a line from one to the other."""
+    data = independent([0.3] * 7, [1, 0, 0, 1, 0, 0, 0])
+    assert value(equal_error_rate(data)) == 0.5
+    p_target, c_miss, c_false_alarm = costs
+    assert value(min_dcf(data, *costs)) == pytest.approx(
+        min(c_miss * p_target, c_false_alarm * (1 - p_target)), abs=1e-12
+    )
+    np.testing.assert_allclose(values(missed_at(data, RATES)), 1 - np.array(RATES), atol=1e-12)
+    assert value(min_log_likelihood_cost(data)) == 1.0
+
+
+@some
+@given(st.integers(0, 2**31), st.sampled_from([0, 2, 6]), st.sampled_from([5, 30, 90]))
+def test_rates_are_those_of_every_threshold_in_turn(seed, distinct, n):
+    data = trials(seed, n, distinct=distinct)
+    if data.target.all() or not data.target.any():
+        return
+    points = curve_of(data.scores, data.target)
+    assert value(equal_error_rate(data)) == pytest.approx(where_rates_meet(points), abs=1e-12)
+    for costs in ((0.05, 1, 1), (0.5, 1, 1), (0.3, 2, 5)):
+        p_target, c_miss, c_false_alarm = costs
+        by_threshold = [
+            c_miss * p_target * frr + c_false_alarm * (1 - p_target) * far for _, far, frr in points
+        ]
+        assert value(min_dcf(data, *costs)) == pytest.approx(min(by_threshold), abs=1e-12)
+        threshold = min_dcf_threshold(data, *costs)
+        assert value(actual_dcf(data, threshold, *costs)) == pytest.approx(min(by_threshold), abs=1e-12)
+    expected = [where_missed(points, rate) for rate in RATES]
+    np.testing.assert_allclose(values(missed_at(data, RATES)), expected, atol=1e-12)
+
+
+@some
+@given(st.integers(0, 2**31), st.sampled_from([0, 2, 6, 20]))
+def test_audmetric_takes_the_better_end_of_the_step_where_rates_cross(seed, distinct):
+    """It averages both rates at the threshold before or after the crossing, and takes the lower average.
+
+    Here the step is crossed along a line, so the value lies between the averages of its ends. If the rates
+    are equal at a threshold, both agree. Without ties a step moves one rate by one trial.
+    """
+    data = trials(seed, 80, distinct=distinct)
+    own, theirs = value(equal_error_rate(data)), audmetric.equal_error_rate(data.target, data.scores)[0]
+    _, far, frr = det_curve(data)
+    after = int(np.argmax(far <= frr + 1e-12))
+    ends = [(far[place] + frr[place]) / 2 for place in (after - 1, after)]
+    if abs(far[after] - frr[after]) < 1e-12:
+        assert theirs == pytest.approx(own, abs=1e-12)
+    else:
+        assert theirs == pytest.approx(min(ends), abs=1e-12)
+        assert min(ends) - 1e-12 <= own <= max(ends) + 1e-12
+    if not distinct:
+        fewest = min(data.target.sum(), (~data.target).sum())
+        assert 0 <= own - theirs + 1e-12 <= 0.5 / fewest + 1e-12
+
+
+def test_audmetric_never_rejects_everybody():
+    """Its curve ends at the highest score, which it accepts, so rates of constant scores never cross."""
+    with pytest.warns(RuntimeWarning, match="do not intersect"):
+        assert audmetric.equal_error_rate([1, 0, 0, 1], [0.3] * 4)[0] == 1.0
+    assert value(equal_error_rate(independent([0.3] * 4, [1, 0, 0, 1]))) == 0.5
 
 
 @some
@@ -106,9 +213,12 @@ def test_drawn_speakers_are_repeated_trials(seed, distinct):
         lambda t: min_dcf(t, 0.4, 2, 1, normalised=True),
         lambda t: actual_dcf(t, 0.5),
         lambda t: false_rejection_rate(t, 0.5),
+        lambda t: missed_at(t, RATES),
+        log_likelihood_cost,
+        min_log_likelihood_cost,
     ):
-        found = make(data).evaluate(drawn)[:, 0]
-        expected = [value(make(repeated(data, row))) for row in drawn]
+        found = make(data).evaluate(drawn)
+        expected = [values(make(repeated(data, row))) for row in drawn]
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -126,8 +236,9 @@ def test_windows_change_nothing(speakers, monkeypatch):
         assert each.evaluate(drawn).tobytes() == plain.tobytes()
 
 
-def test_order_sides_and_monotone_changes_do_not_matter():
-    data = trials(1)
+@pytest.mark.parametrize("distinct", [0, 3])
+def test_order_sides_and_monotone_changes_do_not_matter(distinct):
+    data = trials(1, distinct=distinct)
     mixed = np.random.default_rng(0).permutation(len(data))
     drawn = weights(8, 50, 0)
     others = [
@@ -135,9 +246,168 @@ def test_order_sides_and_monotone_changes_do_not_matter():
         Trials(data.scores, data.target, data.second, data.first, 8),
         Trials(np.exp(data.scores), data.target, data.first, data.second, 8),
     ]
-    for make in (equal_error_rate, min_dcf):
+    for make in (equal_error_rate, min_dcf, lambda t: missed_at(t, RATES), min_log_likelihood_cost):
         for other in others:
             assert make(other).evaluate(drawn).tobytes() == make(data).evaluate(drawn).tobytes()
+    for other in others[:2]:
+        found = log_likelihood_cost(other).evaluate(drawn)
+        assert found.tobytes() == log_likelihood_cost(data).evaluate(drawn).tobytes()
+
+
+@some
+@given(st.integers(0, 2**31), st.sampled_from([0, 3]))
+def test_negated_scores_with_swapped_kinds(seed, distinct):
+    """Targets become non-targets and the other way round, so both rates change places."""
+    data = trials(seed, distinct=distinct)
+    other = Trials(-data.scores, ~data.target, data.first, data.second, 8)
+    for make in (equal_error_rate, log_likelihood_cost, min_log_likelihood_cost):
+        assert value(make(other)) == pytest.approx(value(make(data)), abs=1e-12)
+    assert value(min_dcf(other, 0.3, 1, 2)) == pytest.approx(value(min_dcf(data, 0.7, 2, 1)), abs=1e-12)
+
+
+@pytest.mark.parametrize("speakers", [30, 2500])
+def test_replicates_do_not_depend_on_their_company(speakers):
+    """Sums are exact, so one replicate alone, trials in pieces and other tables give the same bytes."""
+    data = trials(6, 5000, speakers)
+    drawn = weights(speakers, 130, 2)
+    for statistic in (missed_at(data, RATES), log_likelihood_cost(data), min_log_likelihood_cost(data)):
+        found = statistic.evaluate(drawn)
+        for row in (0, 64, 129):
+            assert found[row].tobytes() == statistic.evaluate(drawn[row : row + 1])[0].tobytes()
+
+
+def test_pairs_in_full_and_sparse_tables(monkeypatch):
+    data, drawn = trials(7, 5000, 30), weights(30, 20, 0)
+    full = log_likelihood_cost(data).evaluate(drawn)
+    monkeypatch.setattr(verification, "_DENSE", 0)
+    assert log_likelihood_cost(data).evaluate(drawn).tobytes() == full.tobytes()
+
+
+def test_joined_steps_are_close(monkeypatch):
+    """Values stay exact; replicates move by less than the share of targets in a step."""
+    data, drawn = trials(8, 20_000, 40), weights(40, 50, 0)
+    rates = (0.001, 0.01, 0.1, 0.5)
+    exact, lowest = missed_at(data, rates).evaluate(drawn), min_log_likelihood_cost(data).evaluate(drawn)
+    point = values(missed_at(data, rates)), value(min_log_likelihood_cost(data))
+    monkeypatch.setattr(verification, "_MOST_STEPS", 500)
+    ordered = verification._Sorted(data)
+    shares = [
+        (targets / targets.sum(axis=1, keepdims=True)).max(axis=1)
+        for _, targets, _ in ordered.counted(ordered.weights(drawn), ordered.groups(500))
+    ]
+    moved = np.abs(missed_at(data, rates).evaluate(drawn) - exact).max(axis=1)
+    assert moved.max() > 0 and (moved < np.concatenate(shares)).all() and moved.max() < 0.01
+    higher = min_log_likelihood_cost(data).evaluate(drawn) - lowest
+    assert (higher >= -1e-12).all() and 0 < higher.max() < 0.002
+    assert values(missed_at(data, rates)).tobytes() == point[0].tobytes()
+    assert value(min_log_likelihood_cost(data)) == point[1]
+
+
+def test_joined_steps_are_equally_filled():
+    """Equal scores stay together, however many there are."""
+    scores = np.concatenate([np.zeros(500), np.arange(1, 501)])
+    ordered = verification._Sorted(independent(scores, scores % 2 == 0))
+    groups = ordered.groups(10)
+    assert ordered.groups(501).tolist() == list(range(501))
+    assert np.diff(ordered.ends[groups], prepend=0).tolist() == [500] + [100] * 5
+
+
+def test_missed_at_rates_on_the_curve():
+    """At a rate that several thresholds have, the one that rejects the fewest targets counts."""
+    data = independent([1, 2, 3, 4, 5, 6], [0, 1, 1, 0, 1, 0])
+    found = missed_at(data, [0, 1 / 3, 0.5, 2 / 3, 0.9, 1])
+    assert found.labels == ("0", "0.333333333333", "0.5", "0.666666666667", "0.9", "1")
+    np.testing.assert_allclose(values(found), [1, 2 / 3, 2 / 3, 0, 0, 0], atol=1e-12)
+    hundred = independent(np.arange(200), [0] * 50 + [1] * 100 + [0] * 50)
+    for rate in (0.29, 0.07, 0.57, 0.83):  # their products with 100 are not whole in binary numbers
+        assert value(missed_at(hundred, [rate])) == (0.0 if rate > 0.5 else 1.0)
+    for wrong in ([-0.1], [1.1], [np.nan], [[0.1]]):
+        with pytest.raises(ValueError, match="lie from 0 to 1"):
+            missed_at(data, wrong)
+
+
+def test_a_band_of_the_curve_holds_the_curve():
+    data = trials(9, 3000, 60)
+    found = resample(missed_at(data, RATES[1:-1]), NO_BLOCKS, 300)
+    low, high = found.interval()
+    assert (low <= found.value).all() and (found.value <= high).all() and (low < high).all()
+    assert found.blocks.tolist() == [60] * 6 and found.segments.tolist() == [3000] * 6
+
+
+def test_cost_of_likelihood_ratios_known_answers():
+    assert value(log_likelihood_cost(independent([0] * 5, [1, 0, 0, 1, 0]))) == 1.0
+    assert value(log_likelihood_cost(independent([40, 50, -60], [1, 1, 0]))) == pytest.approx(0, abs=1e-12)
+    # Odds of 3 to 1 for and against: log2(4 / 3) where right, log2(4) where wrong.
+    data = independent(np.log([3, 3, 3, 1 / 3, 1 / 3]), [1, 1, 0, 0, 1])
+    expected = (2 * np.log2(4 / 3) + 2) / 6 + (np.log2(4 / 3) + 2) / 4
+    assert value(log_likelihood_cost(data)) == pytest.approx(expected, abs=1e-11)
+    assert value(log_likelihood_cost(independent([-1000, 2000], [1, 0]))) == pytest.approx(
+        1500 / np.log(2), rel=1e-11
+    )
+    assert value(log_likelihood_cost(independent([-1.7e308, 0], [1, 0]))) == pytest.approx(
+        0.5e100 / np.log(2), rel=1e-11
+    )
+
+
+@some
+@given(st.integers(0, 2**31), st.sampled_from([0, 3, 12]))
+def test_lowest_cost_is_that_of_isotonic_regression(seed, distinct):
+    data = trials(seed, distinct=distinct)
+    posterior = IsotonicRegression().fit_transform(data.scores, data.target.astype(float))
+    with np.errstate(divide="ignore"):
+        calibrated = np.log(posterior) - np.log1p(-posterior)
+    calibrated -= np.log(data.target.sum() / (~data.target).sum())
+    calibrated = np.clip(calibrated, -200, 200)
+    best = value(log_likelihood_cost(Trials(calibrated, data.target, data.first, data.second, 8)))
+    lowest = value(min_log_likelihood_cost(data))
+    assert lowest == pytest.approx(best, abs=1e-9)
+    assert 0 <= lowest <= min(value(log_likelihood_cost(data)), 1) + 1e-12
+
+
+def test_calibrated_scores_cost_little_more_than_the_lowest():
+    rng = np.random.default_rng(0)
+    target = np.arange(100_000) < 50_000
+    scores = 2 * rng.normal(size=100_000) + np.where(target, 2, -2)  # the ratio of densities is the score
+    data = independent(scores, target)
+    cost, lowest = value(log_likelihood_cost(data)), value(min_log_likelihood_cost(data))
+    expected = stats.norm.expect(lambda x: np.logaddexp(0, -x) / np.log(2), loc=2, scale=2)
+    assert cost == pytest.approx(expected, abs=0.01)
+    assert 0 < cost - lowest < 0.005
+    assert value(log_likelihood_cost(independent(scores + 2, target))) > cost + 0.1
+
+
+def test_threshold_of_the_lowest_cost():
+    data = independent([0.9, 0.8, 0.3, 0.7, 0.2, 0.1], [1, 1, 1, 0, 0, 0])
+    assert min_dcf_threshold(data) == 0.7  # what lies above is accepted
+    assert min_dcf_threshold(data, 0.5, 10, 1) == 0.2
+    assert min_dcf_threshold(data, 0.99, 10, 1) == 0.2
+    assert min_dcf_threshold(independent([1, 2], [1, 0]), 0.99) == -np.inf  # accept everybody
+    assert min_dcf_threshold(independent([1, 2], [1, 0]), 0.01) == 2.0  # accept nobody
+    # Each target that is rejected costs as much as a non-target that is not: 2, 4 and 6 cost the same.
+    assert min_dcf_threshold(independent([2, 3, 4, 5, 6, 7], [0, 1, 0, 1, 0, 1]), 0.5) == 4.0
+    # Now minus infinity does, too, and of the two in the middle the lower one is taken.
+    assert min_dcf_threshold(independent([1, 2, 3, 4, 5, 6, 7], [1, 0, 1, 0, 1, 0, 1]), 0.5, 4, 3) == 2.0
+    for scores, target in (([], []), ([0.1], [True]), ([0.1], [False])):
+        assert np.isnan(min_dcf_threshold(independent(scores, target)))
+
+
+def test_groups_share_replicates():
+    data = trials(10, 400, 12)
+    mask = data.scores > 0
+    part = data.only(mask)
+    assert part.speakers == 12 and len(part) == mask.sum()
+    assert part.scores.tobytes() == data.scores[mask].tobytes()
+    for name in ("target", "first", "second"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(data, name)[mask])
+    drawn = weights(12, 30, 0)
+    low, high = data.only(~mask), data.only(mask)
+    rate = [false_rejection_rate(each, 0.0).evaluate(drawn)[:, 0] for each in (low, high)]
+    assert (rate[0] == 1).all() and (rate[1] == 0).all()
+    assert equal_error_rate(part).n_blocks == equal_error_rate(data).n_blocks
+    with pytest.raises(ValueError, match="do not fit"):
+        data.only(mask[1:])
+    with pytest.raises(ValueError, match="True or False"):
+        data.only(mask.astype(int))
 
 
 def test_threshold_of_equal_errors():
@@ -167,7 +437,17 @@ def test_names_become_numbers():
         Trials(np.zeros(2), np.zeros(1, bool), np.zeros(2, int), np.zeros(2, int), 1)
 
 
-@pytest.mark.parametrize("make", [equal_error_rate, min_dcf, lambda t: actual_dcf(t, 0.5)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        equal_error_rate,
+        min_dcf,
+        lambda t: actual_dcf(t, 0.5),
+        lambda t: missed_at(t, [0.1, 0.2]),
+        log_likelihood_cost,
+        min_log_likelihood_cost,
+    ],
+)
 @pytest.mark.parametrize(
     ("scores", "target", "reason"),
     [
@@ -179,7 +459,7 @@ def test_names_become_numbers():
 )
 def test_no_value(make, scores, target, reason):
     found = resample(make(independent(scores, target)), NO_BLOCKS, 100)
-    assert found.reasons == (reason,) and np.isnan(found.value[0])
+    assert set(found.reasons) == {reason} and np.isnan(found.value).all()
     assert np.isnan(det_curve(independent([], []))[1]).all() and np.isnan(
         equal_error_threshold(independent([], []))
     )
@@ -194,8 +474,11 @@ def test_missing_scores_are_counted():
 
 def test_a_replicate_without_targets_is_undefined():
     data = Trials.of([0.9, 0.8, 0.1, 0.2], [True, True, False, False], list("abab"), list("abcc"))
-    found = equal_error_rate(data).evaluate(np.array([[0, 0, 3], [1, 1, 1], [3, 0, 0]]))[:, 0]
-    assert np.isnan(found[[0, 2]]).all() and found[1] == 0.0
+    drawn = np.array([[0, 0, 3], [1, 1, 1], [3, 0, 0]])
+    for make in (equal_error_rate, lambda t: missed_at(t, [0.1]), min_log_likelihood_cost):
+        found = make(data).evaluate(drawn)[:, 0]
+        assert np.isnan(found[[0, 2]]).all() and found[1] == 0.0
+    assert np.isnan(log_likelihood_cost(data).evaluate(drawn)[:, 0]).tolist() == [True, False, True]
 
 
 def test_impossible_costs():

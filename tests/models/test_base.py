@@ -1,10 +1,13 @@
+import ast
+import json
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from soundcheck.models.base import TEXT_LIMIT, check_output, expected, reason
+from soundcheck.models.base import TEXT_LIMIT, VECTOR_LIMIT, check_output, expected, reason
+from soundcheck.packing import unpack
 from soundcheck.tasks import BUILTIN, Task
 
 AROUSAL = [BUILTIN["arousal"]]
@@ -142,4 +145,58 @@ def test_transcripts_are_kept_as_they_are():
 )
 def test_no_transcripts(text, words):
     answer, problem = check_output({"transcript": text}, TRANSCRIPT)
+    assert answer == {} and words in problem
+
+
+EMBEDDING = [BUILTIN["embedding"]]
+
+
+class Tensor:
+    """Like a tensor that can still be trained."""
+
+    def __init__(self, values):
+        self.values, self.shape = values, np.shape(values)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return np.asarray(self.values)
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [[3.0, -4.0], (3, -4), np.array([[3.0, -4.0]]), np.array([3, -4], dtype=np.int8), Tensor([3.0, -4.0])],
+)
+def test_embeddings_are_kept_as_single_precision(vector):
+    answer, problem = check_output({"embedding": vector}, EMBEDDING)
+    assert not problem
+    assert unpack(answer["embedding"]).tolist() == [3.0, -4.0]
+    assert json.loads(json.dumps(answer)) == answer  # travels as plain text
+
+
+def test_an_example_of_an_embedding_is_one():
+    assert check_output(ast.literal_eval(expected(EMBEDDING)), EMBEDDING)[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("vector", "words"),
+    [
+        (None, "embedding is None, not a vector of numbers"),
+        (0.5, "embedding is 0.5, not a vector of numbers"),
+        ("0.1 0.2", "embedding is the text '0.1 0.2', not a vector of numbers"),
+        ([True, False], "embedding is a list of length 2, not a vector of numbers"),
+        ([[0.1, 0.2], [0.3]], "embedding is a list of length 2, not a vector of numbers"),
+        (np.ones((2, 3)), "embedding is an array of shape (2, 3), not a vector of numbers"),
+        ([], "embedding is an empty vector"),
+        (np.zeros(4), "embedding is a vector of zeros, which has no direction"),
+        ([1e-60, 0.0], "embedding is a vector of zeros, which has no direction"),
+        ([np.nan, 1.0, np.nan], "embedding is a vector with 2 nan among 3 numbers"),
+        ([1.0, np.inf], "embedding is a vector with 1 infinite among 2 numbers"),
+        ([1.0, 1e300], "embedding is a vector with 1 infinite among 2 numbers"),
+        (np.ones(VECTOR_LIMIT + 1), f"a vector of {VECTOR_LIMIT + 1} numbers; at most {VECTOR_LIMIT} are"),
+    ],
+)
+def test_no_embeddings(vector, words):
+    answer, problem = check_output({"embedding": vector}, EMBEDDING)
     assert answer == {} and words in problem

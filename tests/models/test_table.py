@@ -11,6 +11,7 @@ from soundcheck.errors import InputError
 from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT
 from soundcheck.models.load import check_model
 from soundcheck.models.table import TableModel
+from soundcheck.packing import unpack
 from soundcheck.tasks import BUILTIN, Task
 
 NAN = float("nan")
@@ -265,3 +266,33 @@ def test_transcripts_of_several_segments_and_in_parquet(load):
 def test_column_of_transcripts_is_missing(load):
     with pytest.raises(InputError, match="line 1, column transcript: .*Did you mean 'transcripts'"):
         load("file,transcripts\na.wav,x\n", ("transcript",))
+
+
+def embeddings(values):
+    return [None if value is None else unpack(value).tolist() for value in values]
+
+
+def test_embeddings(load):
+    text = 'file,embedding\na.wav,0.5 -1 2\nb.wav,"[0.5, -1, 2]"\nc.wav,\n'
+    answers, problems = load(text, ("embedding",)).look_up(files("a.wav", "b.wav", "c.wav"), "")
+    assert embeddings(answers["embedding"]) == [[0.5, -1.0, 2.0], [0.5, -1.0, 2.0], None]
+    assert problems == ["", "", "theirs.csv has no value for embedding"]
+
+
+def test_embeddings_in_parquet(load):
+    frame = pd.DataFrame({"file": ["a.wav"], "embedding": [np.array([0.25, 4.0])]})
+    answers, _ = load(frame, ("embedding",), "theirs.parquet").look_up(files("a.wav"), "")
+    assert embeddings(answers["embedding"]) == [[0.25, 4.0]]
+
+
+def test_what_is_no_embedding_is_refused_with_its_line(load):
+    text = "file,embedding\na.wav,1 2\nb.wav,1 2 3\nc.wav,1 2 x\nd.wav,0 0 0\ne.wav,3 2 1\nf.wav,1 nan 2\n"
+    with pytest.raises(InputError) as caught:
+        load(text, ("embedding",))
+    problems = {problem.where: problem.what for problem in caught.value.problems}
+    assert problems == {
+        "theirs.csv line 2, column embedding": "the embedding has 2 numbers, most have 3",
+        "theirs.csv line 4, column embedding": "'x' is not a number",
+        "theirs.csv line 5, column embedding": "embedding is a vector of zeros, which has no direction",
+        "theirs.csv line 7, column embedding": "'nan' is not a number",
+    }

@@ -493,6 +493,45 @@ def test_two_runs_at_once_share_a_cache(tmp_path):
     assert world.run().reused == SEGMENTS
 
 
+# Embeddings -------------------------------------------------------------------------------------------------
+
+
+def test_embeddings_are_kept(world):
+    world.model("return {'embedding': np.array([number, 1.0, -0.5])}", before="import numpy as np")
+    rows = table(world.run(tasks=("embedding",)))
+    assert np.stack(rows["embedding"]).tolist() == [[float(n), 1.0, -0.5] for n in range(6)]
+    assert rows["embedding"][0].dtype == np.float32
+
+
+def test_embeddings_of_another_length_are_failures(world):
+    world.model("return {'embedding': [1.0] * (2 if number == 4 else 3)}")
+    for _ in range(2):  # computed, and from the cache
+        report = world.run(tasks=("embedding",))
+        rows = table(report)
+        assert rows["embedding"].isna().tolist() == [False] * 4 + [True, False]
+        assert rows["error"][4] == "embedding has 2 numbers; most have 3, and others cannot be compared"
+        assert (report.failed, report.repeated_different) == (1, 0)
+        assert report.failures == [("demo", "4.wav", "", rows["error"][4])]
+
+
+def test_zeros_and_nan_are_no_embeddings(world):
+    world.model(
+        "return {'embedding': [0.0, 0.0] if number == 1 else [number, float('nan') if number == 2 else 1]}"
+    )
+    report = world.run(tasks=("embedding",))
+    assert table(report)["error"].tolist()[1:3] == [
+        "embedding is a vector of zeros, which has no direction",
+        "embedding is a vector with 1 nan among 2 numbers",
+    ]
+    assert report.failed == 2
+
+
+def test_embeddings_that_are_not_deterministic(world):
+    world.model("return {'embedding': np.random.default_rng().normal(size=3)}", before="import numpy as np")
+    report = world.run(tasks=("embedding",))
+    assert (report.repeated, report.repeated_different) == (6, 6)
+
+
 # Models that do not listen ----------------------------------------------------------------------------------
 
 

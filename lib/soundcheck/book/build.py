@@ -20,7 +20,7 @@ import yaml
 from soundcheck import files, resources
 from soundcheck.book import executed, methods, overview, pages, subjects
 from soundcheck.book.inspect import SECRET, inspect
-from soundcheck.corpora.segments import Corpus
+from soundcheck.corpora.corpus import Corpus
 from soundcheck.errors import Problem
 from soundcheck.escaping import heading
 from soundcheck.families import Family

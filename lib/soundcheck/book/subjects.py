@@ -10,7 +10,7 @@ from soundcheck import files, verdicts
 from soundcheck.book import pages
 from soundcheck.book.overview import comparison_page, result_page
 from soundcheck.corpora import audio
-from soundcheck.corpora.segments import Corpus
+from soundcheck.corpora.corpus import Corpus
 from soundcheck.escaping import heading
 from soundcheck.media import MediaStore
 from soundcheck.report import figures, tables
@@ -82,7 +82,7 @@ def corpus_cells(about: Mapping, corpus: Corpus, tasks: Mapping[str, Task], medi
         ("name", about["name"]),
         ("format", about["format"]),
         ("segments", f"{about['segments']:,}"),
-        ("length", f"{about['seconds'] / 60:.1f} minutes"),
+        ("length", f"{about['seconds'] / 60:.1f} minutes" if corpus.entry.audio else "not known"),
         ("speakers", f"{about['speakers']}" if about["speakers"] else "not known"),
         ("digest of all sounds", about["digest"][:16]),
     ]
@@ -108,14 +108,15 @@ def corpus_cells(about: Mapping, corpus: Corpus, tasks: Mapping[str, Task], medi
     labelled = {
         name: segments[name]
         for name, task in tasks.items()
-        if not task.is_transcription and name in segments.columns and segments[name].notna().any()
+        if task.is_labelled and name in segments.columns and segments[name].notna().any()
     }
     if labelled:
         classes = {name: tasks[name].classes for name in labelled if not tasks[name].is_regression}
         figure = figures.label_distribution(labelled, classes)
         alt = "How many segments have which label"
         cells += [pages.markdown("## Labels"), pages.output(figures.show(media, figure, alt))]
-    cells += [pages.markdown("## Listen"), pages.output(_examples(corpus, media))]
+    if corpus.entry.audio:
+        cells += [pages.markdown("## Listen"), pages.output(_examples(corpus, media))]
     if about["left_out"]:
         rows = [[item["item"], item["stage"], item["reason"]] for item in about["left_out"][:LISTED]]
         shown = tables.table(rows, ["item", "stage", "reason"])

@@ -17,14 +17,19 @@ from soundcheck import files
 from soundcheck.corpora import segments
 from soundcheck.corpora.audformat_db import read_database
 from soundcheck.corpora.audio import Facts
+from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.demo import corpus as demo
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.manifest import read_manifest
-from soundcheck.corpora.segments import Corpus, LeftOut, Parsed, Raw
+from soundcheck.corpora.segments import LeftOut, Parsed, Raw
+from soundcheck.corpora.trial_corpus import read_trial_corpus
+from soundcheck.corpora.trial_files import read_enrolments, read_trials
+from soundcheck.corpora.trials import TrialTable, resolve
 from soundcheck.entries import CorpusEntry, Suite
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 
+NO_AUDIO = "the corpus has no audio: models that listen are not asked about it"
 TOLERANCE = 0.001  # seconds that an end may lie behind the end of its file, for rounding
 
 
@@ -60,21 +65,29 @@ def load_corpus(
         description = description or demo.DESCRIPTIONS[part]
     raw = _read(entry, suite)
     parsed = segments.parse(raw, entry, suite.tasks)
-    facts = inspect_files(
-        raw.root,
-        parsed.table["file"].unique(),
-        suite.audio_limit,
-        cache / "facts" / f"{files.slug(entry.name)}.json",
-        jobs=jobs,
-        progress=progress,
-        title=f"audio of {entry.name[:20]}",
-    )
+    names = parsed.table["file"].unique()
+    if entry.audio:
+        facts = inspect_files(
+            raw.root,
+            names,
+            suite.audio_limit,
+            cache / "facts" / f"{files.slug(entry.name)}.json",
+            jobs=jobs,
+            progress=progress,
+            title=f"audio of {entry.name[:20]}",
+        )
+    else:  # nobody listens: a file is what it is called
+        facts = {name: Facts(digest=files.digest(name), duration=np.nan) for name in names}
     table, left_out = _join(raw, parsed, facts)
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         raise refuse(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
     _check_base_condition(table, entry)
-    notices = [*parsed.notices, *_notices(table, facts)]
+    notices = [*parsed.notices, *(_notices(table, facts) if entry.audio else [NO_AUDIO])]
+    trials = _trials(entry, raw, parsed, table)
+    if trials is not None:
+        left_out += trials.left_out
+        notices += trials.notices
     return Corpus(
         name=entry.name,
         entry=entry,
@@ -84,13 +97,28 @@ def load_corpus(
         notices=tuple(notices),
         synthetic=entry.synthetic,
         description=description,
+        trials=trials,
     )
 
 
 def _read(entry: CorpusEntry, suite: Suite) -> Raw:
+    if entry.format == "trials":
+        return read_trial_corpus(entry)
     if entry.format == "audformat":
         return read_database(entry, suite.tasks)
     return read_manifest(entry, suite.tasks)
+
+
+def _trials(entry: CorpusEntry, raw: Raw, parsed: Parsed, table: pd.DataFrame) -> TrialTable | None:
+    """Read the trials that a corpus brings, and find their segments."""
+    if not entry.lists_trials:
+        return None
+    listed = read_trials(entry.trials, entry.shown_trials)
+    enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else None
+    there, unusable = set(table["file"]), set(parsed.table["file"]) - set(table["file"])
+    unusable |= {item.item for item in parsed.left_out} - there
+    elsewhere = set(raw.table["file"]) - there - unusable
+    return resolve(listed, table, enrolments=enrolments, elsewhere=elsewhere, left_out=unusable)
 
 
 # Putting together -------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from tqdm import tqdm
 
 from soundcheck import files
 from soundcheck.corpora import audio, kept
-from soundcheck.corpora.segments import Corpus
+from soundcheck.corpora.corpus import Corpus
 
 
 def mean_pitch(signal: np.ndarray, sampling_rate: int) -> float:

@@ -85,41 +85,6 @@ class Parsed:
     notices: tuple[str, ...]
 
 
-@dataclasses.dataclass(frozen=True)
-class Corpus:
-    """A corpus ready to be evaluated.
-
-    Parameters
-    ----------
-    name
-        Name in the suite.
-    entry
-        What the suite says about it.
-    root
-        Folder that files are relative to; never shown.
-    segments
-        RangeIndex, sorted by file, start, end. Columns: ``file``, ``start``, ``end`` (seconds, NaN = bound of
-        the file), ``duration`` (seconds), ``audio`` (digest of the sound), ``key`` (unique text), reserved
-        text columns that the source has (``None`` = missing), one column a labelled task; ``category`` holds
-        what stands in the column emotion, classes of the task or not.
-    left_out, notices
-        What is not evaluated, and what a reader of results must know.
-    synthetic
-        Whether the speech is synthetic.
-    description
-        Text for the corpus page.
-    """
-
-    name: str
-    entry: CorpusEntry
-    root: Path
-    segments: pd.DataFrame
-    left_out: tuple[LeftOut, ...]
-    notices: tuple[str, ...]
-    synthetic: bool
-    description: str
-
-
 def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
     """Check a raw table and convert its cells.
 
@@ -145,7 +110,9 @@ def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
     problems = Problems()
     table = raw.table
     left_out, notices = list(raw.left_out), list(raw.notices)
-    columns: dict[str, object] = {"file": _files(raw, problems, left_out)}
+    columns: dict[str, object] = {
+        "file": _files(raw, problems, left_out) if entry.audio else raw.table["file"]
+    }
     for name in ("start", "end"):
         columns[name] = _times(raw, name, problems)
     _check_order(raw, columns["start"], columns["end"], problems)
@@ -160,7 +127,7 @@ def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
         if task.is_regression:
             bounds = entry.ranges.get(task.name, (task.low, task.high))
             columns[task.name] = _numbers(raw, task, bounds, entry, problems)
-        elif not task.is_transcription:
+        elif task.is_labelled:
             columns[task.name] = _classes(raw, task, left_out)
             # What is no class of the task may still be a name of an emotion that a family asks for.
             if task.name == "emotion" and "category" not in table.columns:

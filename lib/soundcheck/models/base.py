@@ -4,11 +4,13 @@ Conventions
 -----------
 - A *signal* is float32, shape ``(samples,)``, mono; ``sampling_rate`` is in Hz.
 - An *answer* is a mapping from task name to a number (regression, in the task's nominal range), to the name
-  of a class or to a transcript. Values outside the nominal range and unknown classes are answers, too; they
-  are kept and told. An empty transcript is an answer: nothing was recognised.
+  of a class, to a transcript or to an embedding. Values outside the nominal range and unknown classes are
+  answers, too; they are kept and told. An empty transcript is an answer: nothing was recognised.
+- An *embedding* is a vector of finite numbers, kept as float32 (see :mod:`soundcheck.packing`). One without
+  length has no direction and is no answer.
 - A *problem* is a phrase without full stop that says why something is no answer; empty means fine.
 
-Public names: :class:`Model`, :class:`LookUpModel`, :func:`check_output`, :func:`reason`.
+Public names: :class:`Model`, :class:`LookUpModel`, :class:`Asked`, :func:`check_output`, :func:`reason`.
 """
 
 from __future__ import annotations
@@ -19,21 +21,23 @@ import numbers
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from soundcheck.errors import did_you_mean
 from soundcheck.escaping import quoted, shorten
-from soundcheck.tasks import CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.packing import pack
+from soundcheck.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.segments import Corpus
+    from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite import ModelEntry, Suite
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 CLASS_LIMIT = 200  # characters of a class name that are kept
 TEXT_LIMIT = 20_000  # characters of a transcript; a longer one is no answer
+VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no answer
 
 
 class Model(abc.ABC):
@@ -126,6 +130,14 @@ class Model(abc.ABC):
         """
 
 
+class Asked(NamedTuple):
+    """Something that a model answers for: its key, its name for people, and the changes that are wanted."""
+
+    key: str
+    shown: str
+    changes: tuple[str, ...] = ("",)
+
+
 class LookUpModel(Model):
     """A model that answers without hearing: from a table, or at random."""
 
@@ -155,6 +167,14 @@ class LookUpModel(Model):
             One text a segment; empty if it has an answer for every task.
         """
 
+    def asked(self, corpus: Corpus) -> list[Asked] | None:
+        """List what it answers for, in the order of :meth:`look_up`; ``None`` = the corpus' segments."""
+        return None
+
+    def table_tasks(self, tasks: Sequence[Task]) -> Sequence[Task]:
+        """Give the tasks that its prediction tables have columns for."""
+        return tasks
+
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say what a reader should know about how the model fits the corpora."""
         return []
@@ -171,7 +191,9 @@ def expected(tasks: Sequence[Task]) -> str:
     return repr({task.name: _example(task) for task in tasks})
 
 
-def _example(task: Task) -> float | str:
+def _example(task: Task) -> float | str | list[float]:
+    if task.is_embedding:
+        return [0.1, -0.2, 0.3]
     if task.is_regression:
         return (task.low + task.high) / 2
     return "turn left" if task.is_transcription else task.classes[0]
@@ -191,10 +213,10 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     Returns
     -------
     answer
-        Task -> float or str; empty if there is a problem with any task.
+        Task -> float or str, an embedding as packed text; empty if there is a problem with any task.
     problem
         Why this is no answer, empty if it is one. Numbers must be finite; ``True`` is not a number; a list or
-        array of one number is not a number either.
+        array of one number is not a number either. An embedding may have further axes of length 1.
 
     Examples
     --------
@@ -216,10 +238,12 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     answer: dict[str, float | str] = {}
     problems = []
     for task in tasks:
-        value = _scalar(output[task.name])
+        value = output[task.name] if task.is_embedding else _scalar(output[task.name])
         problem = _PROBLEMS[task.kind](value)
         if problem:
             problems.append(f"{task.name} is {problem}")
+        elif task.is_embedding:
+            answer[task.name] = pack(_vector(value))
         elif task.is_regression:
             answer[task.name] = float(value)
         else:
@@ -259,10 +283,42 @@ def _text_problem(value: object) -> str:
     return f"a text of {len(value)} characters; at most {TEXT_LIMIT} are a transcript" if long else ""
 
 
+def _vector(value: object) -> np.ndarray | None:
+    """Give the numbers of a vector, float64 ``(d,)``; ``None`` if it is something else."""
+    if isinstance(value, str | bytes | Mapping | bool | numbers.Number) or value is None:
+        return None
+    detach = getattr(value, "detach", None)  # of a tensor that could still be trained
+    try:
+        array = np.asarray(detach().cpu() if callable(detach) else value)
+    except Exception:  # whatever a foreign class raises: it is no vector
+        return None
+    if array.dtype.kind not in "fiu" or array.ndim == 0 or max(array.shape) != array.size:
+        return None
+    return array.astype(np.float64).ravel()
+
+
+def _vector_problem(value: object) -> str:
+    vector = _vector(value)
+    if vector is None:
+        return f"{_describe(value)}, not a vector of numbers"
+    if not len(vector):
+        return "an empty vector"
+    if len(vector) > VECTOR_LIMIT:
+        return f"a vector of {len(vector)} numbers; at most {VECTOR_LIMIT} are an embedding"
+    with np.errstate(over="ignore"):
+        single = vector.astype(np.float32)
+    if np.isnan(vector).any():
+        return f"a vector with {int(np.isnan(vector).sum())} nan among {len(vector)} numbers"
+    if np.isinf(single).any():
+        return f"a vector with {int(np.isinf(single).sum())} infinite among {len(vector)} numbers"
+    return "" if single.any() else "a vector of zeros, which has no direction"
+
+
 _PROBLEMS = {
     REGRESSION: _number_problem,
     CLASSIFICATION: _class_problem,
     TRANSCRIPTION: _text_problem,
+    EMBEDDING: _vector_problem,
 }
 
 

@@ -31,7 +31,7 @@ from soundcheck.models import importing, processes
 from soundcheck.models.base import Model
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.segments import Corpus
+    from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite import ModelEntry, Suite
 
 CHILD = "soundcheck.models.importing"

@@ -12,12 +12,13 @@ from soundcheck.escaping import quoted
 from soundcheck.models.base import Model
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.segments import Corpus
+    from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite import ModelEntry, Suite
 
 ADAPTERS = {  # kind -> module and class, imported when needed
     "python": ("soundcheck.models.function", "FunctionModel"),
     "predictions": ("soundcheck.models.table", "TableModel"),
+    "scores": ("soundcheck.models.scores", "ScoreModel"),
     "random": ("soundcheck.models.reference", "RandomModel"),
     "command": ("soundcheck.models.command", "CommandModel"),
 }

@@ -1,11 +1,12 @@
 """The random reference models: what a test is worth if somebody who does not listen passes it.
 
-Three kinds of draws; the first two as in the published emotion-model test suites:
+Four kinds of draws; the first two as in the published emotion-model test suites:
 
 - regression: a normal distribution with mean 1/2 and standard deviation 1/6, cut at 0 and 1 (±3 standard
   deviations); the standard deviation after the cut is 0.16443
 - classification: each class with the same probability
 - transcription: the transcript of any segment of the corpus, each with the same probability
+- speaker verification: a score for each trial, uniform from 0 to 1, instead of embeddings
 
 Draws belong to (suite seed, task, change, corpus and segment). So clean and changed signals are independent,
 and neither order nor other segments matter. The models ``random: gaussian`` and ``random: categorical`` of a
@@ -24,15 +25,15 @@ from soundcheck.errors import did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.files import digest
 from soundcheck.models.base import LookUpModel
-from soundcheck.tasks import Task
+from soundcheck.tasks import CLASSIFICATION, REGRESSION, Task
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.segments import Corpus
+    from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite import ModelEntry, Suite
 
 MEAN = 0.5
 DEVIATION = 1 / 6
-KINDS = {"gaussian": True, "categorical": False}  # target -> whether it answers regression tasks
+KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # target -> kind of task that it answers
 
 
 def reference_answers(
@@ -74,6 +75,26 @@ def reference_answers(
     return MEAN + DEVIATION * ndtri(low + draws * (high - low))
 
 
+def reference_scores(seed: int, keys: Sequence[str], change: str = "") -> np.ndarray:
+    """Draw the scores that the random reference model gives to trials.
+
+    Parameters
+    ----------
+    seed
+        The suite's seed.
+    keys
+        One text a trial that names corpus and trial.
+    change
+        What was done to the signals; empty = nothing.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64 ``(len(keys),)``, uniform from 0 to 1.
+    """
+    return seeds.uniform(seed, "reference", "scores", change, keys=keys)
+
+
 class RandomModel(LookUpModel):
     """A reference model as a model of the suite: ``random: gaussian`` or ``random: categorical``."""
 
@@ -98,7 +119,7 @@ class RandomModel(LookUpModel):
             raise refuse(f"{where}.random", what, did_you_mean(entry.target, KINDS))
         tasks = [suite.tasks[name] for name in entry.tasks]
         for task in tasks:
-            if task.is_regression != KINDS[entry.target]:
+            if task.kind != KINDS[entry.target]:
                 what = f"random: {entry.target} does not answer the {task.kind} task {quoted(task.name)}"
                 remedy = "gaussian is for regression, categorical for classification"
                 raise refuse(f"{where}.tasks", what, remedy)

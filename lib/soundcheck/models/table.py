@@ -12,6 +12,8 @@ Conventions
   segment counted, a segment answered twice refused.
 - Transcripts differ: an empty cell says that nothing was recognised, ``nan`` is a word. Where the model gave
   no answer, there is no row.
+- An embedding is a cell of numbers with blanks or commas between them; a Parquet table may have lists. One of
+  another length than most is refused.
 - A table cannot answer for changed signals.
 """
 
@@ -20,6 +22,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -29,13 +32,13 @@ import numpy as np
 from soundcheck import files
 from soundcheck.errors import InputError, Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
-from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT, LookUpModel
+from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT, LookUpModel, check_output
 from soundcheck.models.transcripts import TRN, read_transcripts, transcript_format
 from soundcheck.tasks import Task
 from soundcheck.text_table import TextTable, parse_number, parse_seconds, parse_text_table
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.segments import Corpus
+    from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite import ModelEntry, Suite
 
 SAME_SECONDS = 0.001  # times that differ by less are the same
@@ -326,7 +329,37 @@ def _answers(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
         return _numbers(cells, task, problems)
     if task.is_transcription:  # as they are written; an empty one is an answer, too
         return np.array([text.strip() for text in cells.columns[task.name]], dtype=object)
+    if task.is_embedding:
+        return _embeddings(cells, task, problems)
     return _classes(cells, task)
+
+
+def _embeddings(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
+    """Read embeddings, numbers with blanks or commas between them, as packed text; missing = ``None``."""
+    remedy = "Write the numbers with blanks between them, as many in each row, such as 0.1 -0.2 0.3"
+    values = np.full(len(cells), None, dtype=object)
+    lengths: dict[int, int] = {}
+    for row, text in enumerate(cells.columns[task.name]):
+        words = text.strip().strip("[]").replace(",", " ").split()
+        if not words:
+            continue
+        try:
+            vector = np.array([parse_number(word) for word in words])
+        except ValueError as error:
+            problems.add(cells.where(row, task.name), str(error), remedy)
+            continue
+        answer, problem = check_output({task.name: vector}, [task])
+        if problem:
+            problems.add(cells.where(row, task.name), problem, remedy)
+        else:
+            values[row], lengths[row] = answer[task.name], len(vector)
+    counts = Counter(lengths.values())
+    usual = max(counts, key=lambda length: (counts[length], length), default=0)
+    for row, length in lengths.items():
+        if length != usual:
+            what = f"the embedding has {length} numbers, most have {usual}"
+            problems.add(cells.where(row, task.name), what, remedy)
+    return values
 
 
 def _numbers(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:

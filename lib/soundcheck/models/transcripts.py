@@ -10,10 +10,8 @@ Conventions
   first counts, ``@`` is nothing. A hesitation ``(%HESITATION)`` is the word ``%HESITATION``.
 - Kaldi: ``id words ...``, in any order of lines.
 - An id alone is an empty transcript, and that is an answer: nothing was recognised.
-- An id means the segment whose file is written like it. These forms are tried in turn, all exactly, then all
-  without regard to case: the file; without extension; so with ``-``, then ``_``, for ``/``; the file's name
-  without folder and extension; so after the speaker and ``-``, then ``_``. The first that fits counts. If it
-  fits several segments, the id is refused.
+- An id means the segment whose file is written like it; the forms that it may have are those of
+  :mod:`soundcheck.corpora.utterances`. If it fits several segments, the id is refused.
 
 Public names: :func:`transcript_format`, :func:`read_transcripts`, :class:`Utterances`.
 """
@@ -22,19 +20,18 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
+from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.errors import InputError, Problems, refuse
 from soundcheck.escaping import quoted
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.segments import Corpus
+    from soundcheck.corpora.corpus import Corpus
 
 TRN = "trn"
 KALDI = "kaldi"
@@ -88,11 +85,9 @@ class Utterances:
         """
         problems = Problems()
         found = np.full(len(corpus.segments), -1, dtype=np.int64)
-        forms = _forms(corpus.segments)
-        exact = [_positions(names) for names in forms]
-        folded = [_positions(name.casefold() for name in names) for names in forms]
+        names = UtteranceNames(corpus.segments)
         for number, name in enumerate(self.ids):
-            fitting = _first(exact, name) or _first(folded, name.casefold())
+            fitting = names.find(name)
             if len(fitting) > 1:
                 self._note_ambiguous(number, corpus, fitting, problems)
             elif fitting and found[fitting[0]] >= 0:
@@ -163,32 +158,6 @@ class Utterances:
         what = f"the ids {ids} mean the same segment {quoted(corpus.segments['file'].iat[position])}"
         where = f"{self.shown} lines {self.lines[one]} and {self.lines[other]}"
         problems.add(where, what, "Keep one of the lines")
-
-
-def _forms(segments: pd.DataFrame) -> list[list[str]]:
-    """Write each segment in all forms that an id may have, in the order in which they are tried."""
-    written = segments["file"].tolist()
-    bare = [os.path.splitext(name)[0] for name in written]
-    base = [posixpath.basename(name) for name in bare]
-    forms = [written, bare, *([name.replace("/", joint) for name in bare] for joint in "-_"), base]
-    if "speaker" in segments.columns:
-        speakers = segments["speaker"].tolist()
-        for joint in "-_":
-            pairs = zip(speakers, base, strict=True)
-            forms.append(["" if pd.isna(who) else f"{who}{joint}{name}" for who, name in pairs])
-    return forms
-
-
-def _positions(names: Iterable[str]) -> dict[str, list[int]]:
-    """Tell where each name stands."""
-    positions: dict[str, list[int]] = {}
-    for position, name in enumerate(names):
-        positions.setdefault(name, []).append(position)
-    return positions
-
-
-def _first(tables: Sequence[dict[str, list[int]]], name: str) -> list[int]:
-    return next((table[name] for table in tables if name in table), [])
 
 
 # Reading ----------------------------------------------------------------------------------------------------

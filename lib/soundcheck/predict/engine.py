@@ -22,6 +22,7 @@ from soundcheck.errors import InputError
 from soundcheck.escaping import terminal
 from soundcheck.models.base import LookUpModel, Model
 from soundcheck.models.load import adapter, check_model
+from soundcheck.packing import unpack
 from soundcheck.predict import protocol
 from soundcheck.predict.cache import Cache, Keys, repeated_key
 from soundcheck.predict.journal import Entry
@@ -32,7 +33,7 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.segments import Corpus
+    from soundcheck.corpora.corpus import Corpus
     from soundcheck.families import Change
     from soundcheck.suite import ModelEntry, Suite
 
@@ -177,10 +178,12 @@ def predict_model(
         prediction = _Prediction(entry, suite, fingerprint, corpora, plain, cache, wanted, sounds or Sounds())
         log = out / "logs" / f"{files.slug(entry.name)}.log"
         prediction.run(kind, jobs=jobs, progress=progress, log=log)
+        prediction.refuse_odd_lengths()
         report, rows = prediction.report(), prediction.rows()
     else:
         model = kind.load(entry, suite)
         report, rows = _look_up(model, corpora, changes, wanted)
+        tasks = model.table_tasks(tasks)
     folder = out / "predictions" / files.slug(entry.name)
     tables = {}
     for corpus, table in rows.items():
@@ -225,13 +228,14 @@ def _look_up(
     for corpus in corpora:
         found = {change: model.look_up(corpus, change) for change in ["", *changed]}
         rows[corpus.name] = []
-        for number, segment in enumerate(_segments(corpus, changed, wanted)):
-            for change in segment.changes:
+        asked = model.asked(corpus)
+        for number, item in enumerate(_segments(corpus, changed, wanted) if asked is None else asked):
+            for change in item.changes:
                 answers, problems = found[change]
-                row = Row(segment.key, change, {}, problems[number])
+                row = Row(item.key, change, {}, problems[number])
                 if row.error:
                     name = changes[change].name if change else ""
-                    failures.append((corpus.name, segment.shown, name, row.error))
+                    failures.append((corpus.name, item.shown, name, row.error))
                 else:
                     row.answer = {task: values[number] for task, values in answers.items()}
                 rows[corpus.name].append(row)
@@ -368,6 +372,31 @@ class _Prediction:
                     part = tuple(calls[first : first + UNIT_CALLS])
                     yield Item(segment.path, segment.start, segment.end, segment.content, part)
 
+    def refuse_odd_lengths(self) -> None:
+        """Turn embeddings that are not as long as most into failures: they cannot be compared."""
+        for task in self._tasks:
+            if not task.is_embedding:
+                continue
+            lengths = {key: _length(entry.answer[task.name]) for key, entry in self._asked().items()}
+            counts = collections.Counter(lengths.values())
+            usual = max(counts, key=lambda length: (counts[length], length), default=0)
+            for key, length in lengths.items():
+                if length != usual:
+                    problem = (
+                        f"{task.name} has {length} numbers; most have {usual}, and others cannot be compared"
+                    )
+                    self._failures[key] = Result(key, drawn=self._entries.pop(key).drawn, problem=problem)
+
+    def _asked(self) -> dict[str, Entry]:
+        """Give the entries of the inputs of this run; the cache may know others."""
+        keys = {
+            self._keys.key(segment.content, self._numbers[change])
+            for segments in self._segments.values()
+            for segment in segments
+            for change in segment.changes
+        }
+        return {key: entry for key, entry in self._entries.items() if key in keys}
+
     # asking twice
 
     def _to_repeat(self) -> list[Item]:
@@ -401,7 +430,10 @@ class _Prediction:
             first, second = one.answer[task.name], other.answer[task.name]
             if task.is_regression and abs(first - second) > SAME * (task.high - task.low):
                 return True
-            if not task.is_regression and first != second:
+            if task.is_embedding:
+                if _apart(unpack(first), unpack(second)):
+                    return True
+            elif not task.is_regression and first != second:
                 return True
         return False
 
@@ -441,7 +473,7 @@ class _Prediction:
         pairs = [
             (self._entries[key], self._entries[again])
             for key, again in self._repeats.items()
-            if again in self._entries
+            if key in self._entries and again in self._entries
         ]
         return PredictionReport(
             self._entry.name,
@@ -451,6 +483,18 @@ class _Prediction:
             repeated_different=sum(self._differs(*pair) for pair in pairs),
             **counts,
         )
+
+
+def _length(packed: str) -> int:
+    return len(unpack(packed))
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> bool:
+    """Say whether two embeddings point into different directions."""
+    if len(one) != len(other):
+        return True
+    one, other = (vector / np.linalg.norm(vector) for vector in (one.astype(float), other.astype(float)))
+    return bool(np.linalg.norm(one - other) > SAME)
 
 
 def _units(items: Sequence[Item], batch: int | None) -> list[Unit]:

@@ -5,6 +5,8 @@ Conventions
 - Columns: ``key`` of the segment; ``change``, empty for the signal as it is; one column a task; ``error``,
   why there is no answer, else empty; ``drawn``, the options that were drawn for the change, as JSON.
 - Regression: float64 in the task's nominal range, not clipped; missing = NaN. Classes: text; missing = None.
+  Embeddings: lists of float32; missing = None.
+- A model of scores has a row a trial instead: its number as ``key``, and the column ``score``.
 - Rows: in the order of the segment table, for each segment clean first, then the changes in their order.
 - The same answers give the same bytes.
 """
@@ -17,12 +19,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from soundcheck import files
-from soundcheck.tasks import Task
+from soundcheck.packing import unpack
+from soundcheck.tasks import EMBEDDING, REGRESSION, Task
+
+_TYPES = {REGRESSION: pa.float64(), EMBEDDING: pa.list_(pa.float32())}
 
 
 @dataclasses.dataclass
@@ -50,7 +56,7 @@ def write_predictions(path: Path, rows: Sequence[Row], tasks: Sequence[Task]) ->
         If it cannot be written.
     """
     fields = {"key": pa.string(), "change": pa.string()}
-    fields |= {task.name: pa.float64() if task.is_regression else pa.string() for task in tasks}
+    fields |= {task.name: _TYPES.get(task.kind, pa.string()) for task in tasks}
     fields |= {"error": pa.string(), "drawn": pa.string()}
     columns = {
         "key": [_text(row.key) for row in rows],
@@ -59,7 +65,10 @@ def write_predictions(path: Path, rows: Sequence[Row], tasks: Sequence[Task]) ->
         "drawn": [json.dumps(row.drawn, sort_keys=True) if row.drawn else "" for row in rows],
     }
     for task in tasks:
-        columns[task.name] = [row.answer.get(task.name) for row in rows]
+        values = [row.answer.get(task.name) for row in rows]
+        if task.is_embedding:
+            values = [None if value is None else unpack(value) for value in values]
+        columns[task.name] = values
     schema = pa.schema(list(fields.items()))
     table = pa.table([pa.array(columns[name], fields[name]) for name in fields], schema=schema)
     sink = pa.BufferOutputStream()
@@ -73,7 +82,8 @@ def read_predictions(path: Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns as in the conventions of this module; text columns are of dtype object.
+        Columns as in the conventions of this module; text columns are of dtype object, embeddings float32
+        arrays.
     """
     table = pq.read_table(path)
     columns = {}
@@ -81,9 +91,20 @@ def read_predictions(path: Path) -> pd.DataFrame:
         column = table.column(name)
         if pa.types.is_floating(column.type):
             columns[name] = pd.Series(column.to_numpy())
+        elif pa.types.is_list(column.type):
+            columns[name] = pd.Series(_vectors(column.combine_chunks()), dtype=object)
         else:
             columns[name] = pd.Series(column.to_pylist(), dtype=object)
     return pd.DataFrame(columns)
+
+
+def _vectors(column: pa.ListArray) -> np.ndarray:
+    """Cut the numbers of a column of lists into one array a row, ``None`` where there is none."""
+    numbers, offsets = column.values.to_numpy(zero_copy_only=False), column.offsets.to_numpy()
+    found = np.empty(len(column), dtype=object)
+    for row in np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False)):
+        found[row] = numbers[offsets[row] : offsets[row + 1]]
+    return found
 
 
 def _text(text: str) -> str:

@@ -1,6 +1,6 @@
 """What a reader wants to hear: the segments whose prediction moved most, or that two models differ on most.
 
-Public: :func:`most_moved`, :func:`most_different`, :func:`worst_recognised`.
+Public: :func:`most_moved`, :func:`most_different`, :func:`worst_recognised`, :func:`hardest_trials`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, settings
 from soundcheck.report.recognition_tables import aligned_words
 from soundcheck.sample import Sample
+from soundcheck.verification import Verification
 
 
 def most_moved(evaluation: Evaluation, samples: Sequence[Sample], count: int = 5) -> Html:
@@ -171,6 +172,53 @@ def worst_recognised(evaluation: Evaluation, sample: Sample, count: int = 5) -> 
         caption = f"{about}{'; ' if about else ''}{errors[n]:.0f} errors, {counts.words[n]:.0f} words"
         heard = player(evaluation.media, signal, SAMPLING_RATE, segment["file"], caption=caption)
         shown.append(row([heard]) + aligned_words(sample.truth[n], sample.answers.clean[n]))
+    return sum(shown, Html(""))
+
+
+def hardest_trials(evaluation: Verification, sample: Sample, threshold: float, count: int = 4) -> Html:
+    """Play the trials that the model got most wrong: alike voices of two speakers, unlike ones of one.
+
+    Parameters
+    ----------
+    evaluation
+        For the media store and the corpus.
+    sample
+        Trials.
+    threshold
+        The threshold in use.
+    count
+        How many trials of each kind; each speaker on the tested side once.
+    """
+    scores, target = sample.answers.clean, sample.truth
+    corpus = evaluation.corpus(sample)
+    kinds = (
+        ("Two speakers that sound alike to the model", ~target, -1),
+        ("One speaker who does not sound like herself to the model", target, 1),
+    )
+    shown = []
+    for title, own, sign in kinds:
+        rows = np.flatnonzero(own & np.isfinite(scores))
+        rows = rows[np.argsort(sign * scores[rows], kind="stable")]
+        chosen = sample.segments.iloc[rows].drop_duplicates("test_speaker").index[:count]
+        shown.append(element("h3", title))
+        for n in chosen:
+            trial = sample.segments.iloc[n]
+            verdict = "accepted" if scores[n] > threshold else "rejected"
+            words = f"score {scores[n]:.3f}, {verdict}; {trial['kind']}"
+            if not corpus.audio:
+                shown.append(element("p", f"{trial['enrol']} with {trial['test']}: {words}"))
+                continue
+            sides = []
+            for role, place, speaker, color in (
+                ("enrolled", trial["enrolled"], trial["enrol_speaker"], "original"),
+                ("tested", trial["segment"], trial["test_speaker"], "changed"),
+            ):
+                segment = corpus.segments.iloc[place]
+                signal = read(corpus.root / segment["file"], segment["start"], segment["end"])
+                caption = f"{role}: speaker {speaker}"
+                heard = evaluation.media, signal, SAMPLING_RATE, segment["file"]
+                sides.append(player(*heard, caption=caption, color=color))
+            shown.append(row(sides, title=words))
     return sum(shown, Html(""))
 
 

@@ -12,7 +12,7 @@ import pytest
 from joblib import Parallel, delayed
 
 from soundcheck.corpora.demo import corpus
-from soundcheck.models.demo import prosody, training
+from soundcheck.models.demo import kept, prosody, training
 from soundcheck.tasks import EMOTION
 
 DIMENSIONS = ("arousal", "dominance", "valence")
@@ -86,7 +86,7 @@ def test_finds_what_is_trained(cache, monkeypatch):
 
 def test_training_is_reproducible(trained):
     folder = corpus.build(trained, size="small")
-    stored = training.load(training.parameter_file(trained, "small"))
+    stored = kept.load(training.parameter_file(trained, "small"))
     assert training.fit(*training._measure(folder, 1, False)) == stored
 
 
@@ -110,13 +110,13 @@ def test_damaged_parameters_are_made_again(trained, tmp_path, damage):
         edited = json.loads(text)
         edited["parameters"]["mean"][0] += 1
         path.write_text({"empty": "", "cut": text[:100], "edited": json.dumps(edited)}[damage])
-    assert training.load(path) is None
-    assert training.train(tmp_path, size="small") == training.load(good)
+    assert kept.load(path) is None
+    assert training.train(tmp_path, size="small") == kept.load(good)
     assert path.read_bytes() == good.read_bytes()
 
 
 def test_parameters_are_plain_numbers(trained):
-    parameters = training.load(training.parameter_file(trained, "small"))
+    parameters = kept.load(training.parameter_file(trained, "small"))
     assert parameters["segments"] == 96
     assert tuple(parameters["emotion"]["classes"]) == EMOTION
     assert tuple(parameters["regression"]) == DIMENSIONS

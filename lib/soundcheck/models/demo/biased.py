@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import json
-import shutil
 from pathlib import Path
 
 import audiofile
@@ -24,9 +23,8 @@ from joblib import Parallel, delayed
 
 from soundcheck import seeds
 from soundcheck.corpora.demo import corpus
-from soundcheck.corpora.demo.once import exclusive
-from soundcheck.files import digest, write_text
-from soundcheck.models.demo import features, prosody, training
+from soundcheck.files import digest
+from soundcheck.models.demo import features, kept, prosody, training
 
 ACCENT = "spanish"
 SHIFT = 0.35  # of the arousal of that accent
@@ -91,19 +89,11 @@ def _detectors(cache: Path, size: str) -> dict:
 
 def _trained(cache: Path, size: str, jobs: int = 1) -> dict:
     """Find the detectors in the cache, or fit them to a part of the English test segments."""
-    sources = [digest(Path(module)) for module in (__file__, features.__file__)]
-    path = cache / f"demo-biased-{digest(json.dumps([corpus.fingerprint(size), sources]))[:16]}.json"
-    found = training.load(path)
-    if found is None:
-        with exclusive(path):
-            found = training.load(path)
-            if found is None:
-                found = _fit(corpus.build(cache, size=size, jobs=jobs), jobs)
-                content = json.dumps(found)
-                if path.is_dir():
-                    shutil.rmtree(path)
-                write_text(path, json.dumps({"digest": digest(content), "parameters": found}))
-    return found
+    sources = (__file__, features.__file__)
+    path = kept.parameter_file(
+        cache, "demo-biased", size, sources=sources, packages=("scikit-learn", "numpy")
+    )
+    return kept.find(path, lambda: _fit(corpus.build(cache, size=size, jobs=jobs), jobs))
 
 
 def _fit(folder: Path, jobs: int) -> dict:
@@ -128,11 +118,11 @@ def _fit(folder: Path, jobs: int) -> dict:
     pitch = measured[:, features.NAMES.index("pitch_median")]
     female = table["sex"].eq("female").to_numpy()
     return {
-        "mean": training.plain(mean),
-        "scale": training.plain(scale),
-        "weights": training.plain(weights),
-        "intercept": training.plain(np.array(intercept)),
-        "border": training.plain(np.array((np.median(pitch[female]) + np.median(pitch[~female])) / 2)),
+        "mean": kept.plain(mean),
+        "scale": kept.plain(scale),
+        "weights": kept.plain(weights),
+        "intercept": kept.plain(np.array(intercept)),
+        "border": kept.plain(np.array((np.median(pitch[female]) + np.median(pitch[~female])) / 2)),
     }
 
 

@@ -82,25 +82,48 @@ def extract(signal: np.ndarray, sampling_rate: int) -> np.ndarray:
     numpy.ndarray
         float64, shape ``(len(NAMES),)``, finite, in the order of ``NAMES``.
     """
-    signal = np.asarray(signal).reshape(-1)[: LONGEST * int(sampling_rate)]
-    signal = np.clip(np.nan_to_num(signal.astype(np.float64)), -LOUDEST, LOUDEST)
-    if sampling_rate != SAMPLING_RATE and len(signal):
-        common = math.gcd(int(sampling_rate), SAMPLING_RATE)
-        signal = resample_poly(signal, SAMPLING_RATE // common, int(sampling_rate) // common)
-    if len(signal) < FRAME:
-        signal = np.pad(signal, (0, FRAME - len(signal)))
-    signal = signal - signal.mean()
+    signal = prepared(signal, sampling_rate, LONGEST)
     values = dict(FALLBACK)
     frames = np.lib.stride_tricks.sliding_window_view(signal, FRAME)[::HOP]
     level = 10 * np.log10(np.mean(frames**2, axis=1) + SILENCE)
-    quiet, loud = np.percentile(level, (10, 95))
-    active = level > max(loud - ACTIVE_DB, -90.0, min(quiet + NOISE_DB, loud - NOISE_DB))
+    active = is_active(level)
     if active.any():
         values.update(_pitch(signal))
         values.update(_level(level, active))
         values.update(_spectrum(frames[active]))
     found = np.array([values[name] for name in NAMES])
     return np.where(np.isfinite(found), found, np.array(list(FALLBACK.values())))
+
+
+def prepared(signal: np.ndarray, sampling_rate: int, longest: int) -> np.ndarray:
+    """Make a signal measurable: finite, at 16 kHz, without mean, at least a frame long.
+
+    Parameters
+    ----------
+    signal, sampling_rate
+        See :func:`extract`.
+    longest
+        Seconds that count.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, shape ``(samples,)``.
+    """
+    signal = np.asarray(signal).reshape(-1)[: longest * int(sampling_rate)]
+    signal = np.clip(np.nan_to_num(signal.astype(np.float64)), -LOUDEST, LOUDEST)
+    if sampling_rate != SAMPLING_RATE and len(signal):
+        common = math.gcd(int(sampling_rate), SAMPLING_RATE)
+        signal = resample_poly(signal, SAMPLING_RATE // common, int(sampling_rate) // common)
+    if len(signal) < FRAME:
+        signal = np.pad(signal, (0, FRAME - len(signal)))
+    return signal - signal.mean()
+
+
+def is_active(level: np.ndarray) -> np.ndarray:
+    """Tell active frames by their levels in dB, ``(frames,)``; see the module."""
+    quiet, loud = np.percentile(level, (10, 95))
+    return level > max(loud - ACTIVE_DB, -90.0, min(quiet + NOISE_DB, loud - NOISE_DB))
 
 
 def _pitch(signal: np.ndarray) -> dict[str, float]:

@@ -2,40 +2,30 @@
 
 The model is linear in standardised features that are limited to three standard deviations: ridge regression
 for the dimensions, multinomial logistic regression for the emotion. Its parameters are a few plain lists,
-rounded to six digits, so that they can be read, compared and loaded without running code.
+rounded to six digits; see :mod:`soundcheck.models.demo.kept`.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
-import json
-import shutil
 from pathlib import Path
 
-import audiofile
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from soundcheck.corpora.demo import corpus
 from soundcheck.corpora.demo.labels import DIMENSIONS
-from soundcheck.corpora.demo.once import exclusive
-from soundcheck.files import digest, write_text
-from soundcheck.models.demo import features
+from soundcheck.models.demo import features, kept
+from soundcheck.models.demo.kept import plain
 
 LIMIT = 3.0  # standard deviations; what lies farther out is not in the training data
 RIDGE = 0.25  # penalty a training segment
 LOGISTIC = 0.07  # penalty a training segment
-DIGITS = 6
 
 
 def parameter_file(cache: Path, size: str = "full") -> Path:
     """Name the file of the parameters; the name changes with everything that decides them."""
-    sources = [digest(Path(module)) for module in (__file__, features.__file__)]
-    versions = [importlib.metadata.version(name) for name in ("scikit-learn", "praat-parselmouth", "numpy")]
-    key = digest(json.dumps([corpus.fingerprint(size), sources, versions]))[:16]
-    return Path(cache) / f"demo-prosody-{key}.json"
+    sources, packages = (__file__, features.__file__), ("scikit-learn", "praat-parselmouth", "numpy")
+    return kept.parameter_file(cache, "demo-prosody", size, sources=sources, packages=packages)
 
 
 def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = False) -> dict:
@@ -58,30 +48,11 @@ def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = Fa
         ``mean``, ``scale`` (one number a feature), ``regression`` (weights and intercept a dimension),
         ``emotion`` (classes, one list of weights and one intercept a class), ``segments`` (how many trained).
     """
-    path = parameter_file(cache, size)
-    found = load(path)
-    if found is None:
-        with exclusive(path):
-            found = load(path)
-            if found is None:
-                folder = corpus.build(cache, size=size, jobs=jobs, progress=progress)
-                table, measured = _measure(folder, jobs, progress)
-                found = fit(table, measured)
-                content = json.dumps(found)
-                if path.is_dir():  # somebody's mistake, in a cache
-                    shutil.rmtree(path)
-                write_text(path, json.dumps({"digest": digest(content), "parameters": found}))
-    return found
 
+    def make() -> dict:
+        return fit(*_measure(corpus.build(cache, size=size, jobs=jobs, progress=progress), jobs, progress))
 
-def load(path: Path) -> dict | None:
-    """Read parameters; ``None`` if there are none or the file is damaged."""
-    try:
-        stored = json.loads(path.read_text("utf-8"))
-        parameters = stored["parameters"]
-        return parameters if stored["digest"] == digest(json.dumps(parameters)) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    return kept.find(parameter_file(cache, size), make)
 
 
 def fit(table: pd.DataFrame, measured: np.ndarray) -> dict:
@@ -132,23 +103,4 @@ def standardise(measured: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np
 
 
 def _measure(folder: Path, jobs: int, progress: bool) -> tuple[pd.DataFrame, np.ndarray]:
-    table = pd.read_csv(folder / corpus.TABLE, keep_default_na=False)
-    table = table[table["split"] == "train"].reset_index(drop=True)
-    running = Parallel(n_jobs=max(1, jobs), return_as="generator")(
-        delayed(_extract)(folder / name) for name in table["file"]
-    )
-    bar = tqdm(
-        running, total=len(table), desc="Demo model, training segments", disable=None if progress else True
-    )
-    return table, np.array(list(bar))
-
-
-def _extract(path: Path) -> np.ndarray:
-    return features.extract(*audiofile.read(path))
-
-
-def plain(values: np.ndarray) -> list | float:
-    """Round to a few significant digits, so that the last bits of another processor change nothing."""
-    array = np.asarray(values, dtype=np.float64)
-    rounded = np.array([float(f"{value:.{DIGITS}g}") for value in array.ravel()])
-    return rounded.reshape(array.shape).tolist()
+    return kept.measure(folder, features.extract, jobs=jobs, progress=progress)

@@ -1,0 +1,50 @@
+"""A corpus ready to be evaluated: segments, perhaps trials, and what a reader must know of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pandas as pd
+
+from soundcheck.corpora.segments import LeftOut
+from soundcheck.corpora.trials import TrialTable
+from soundcheck.entries import CorpusEntry
+
+
+@dataclasses.dataclass(frozen=True)
+class Corpus:
+    """A corpus ready to be evaluated.
+
+    Parameters
+    ----------
+    name
+        Name in the suite.
+    entry
+        What the suite says about it.
+    root
+        Folder that files are relative to; never shown.
+    segments
+        RangeIndex, sorted by file, start, end. Columns: ``file``, ``start``, ``end`` (seconds, NaN = bound of
+        the file), ``duration`` (seconds), ``audio`` (digest of the sound), ``key`` (unique text), reserved
+        text columns that the source has (``None`` = missing), one column a labelled task; ``category`` holds
+        what stands in the column emotion, classes of the task or not.
+    left_out, notices
+        What is not evaluated, and what a reader of results must know.
+    synthetic
+        Whether the speech is synthetic.
+    description
+        Text for the corpus page.
+    trials
+        Trials between its segments, if it brings a list of them.
+    """
+
+    name: str
+    entry: CorpusEntry
+    root: Path
+    segments: pd.DataFrame
+    left_out: tuple[LeftOut, ...]
+    notices: tuple[str, ...]
+    synthetic: bool
+    description: str
+    trials: TrialTable | None = None

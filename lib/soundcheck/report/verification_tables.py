@@ -1,0 +1,112 @@
+"""Tables about speaker verification: trials, error rates with their company, scores to take along.
+
+Public: :func:`trial_table`, :func:`overview_table`, :func:`group_table`, :func:`threshold_line`,
+:func:`score_file`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.bootstrap import Resampled
+from soundcheck.corpora.trial_files import score_text
+from soundcheck.escaping import quoted
+from soundcheck.report.html import Html, element
+from soundcheck.report.recognition_tables import percent_cell
+from soundcheck.report.tables import Cell, number, table, two_lines
+from soundcheck.sample import Sample
+from soundcheck.verification import KINDS, Verification
+
+MOST_LINKED = 100_000  # trials whose scores a book takes along
+
+
+def trial_table(evaluation: Verification, samples: Iterable[Sample]) -> Html:
+    """Say what is compared: how many trials of each kind, of how many speakers and recordings."""
+    rows = []
+    for sample in samples:
+        origin = evaluation.trial_table(sample).origin
+        for kind in KINDS:
+            own = sample.segments[sample.segments["kind"].eq(kind)]
+            if len(own):
+                speakers = pd.concat([own["enrol_speaker"], own["test_speaker"]]).nunique()
+                scored = int(np.isfinite(sample.answers.clean[own.index]).sum())
+                sides = [own[side].nunique() for side in ("enrolment", "segment")]
+                rows.append([sample.corpus, origin, kind, len(own), scored, speakers, *sides])
+    columns = ["corpus", "trials from", "of", "trials", "with a score", "speakers", "enrolled", "tested"]
+    return table(rows, columns, sortable=False)
+
+
+def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, caption: str = "") -> Html:
+    """Show values with their company.
+
+    Parameters
+    ----------
+    rows
+        From :func:`soundcheck.verification_measures.overview`.
+    interval
+        Kind of interval.
+    caption
+        What the table shows.
+    """
+    shown = []
+    for name, unit, found in rows:
+        low, high = found.interval(interval)
+        if found.reasons[0]:
+            cell: object = found.reasons[0]
+        elif unit == "%":
+            cell = percent_cell(found.value[0], low[0], high[0])
+        else:
+            span = (
+                ""
+                if np.isnan(low[0])
+                else f"{number(low[0], 4)} to {number(high[0], 4)}".replace(" ", "\xa0")
+            )
+            cell = Cell(two_lines(number(found.value[0], 4), span), float(found.value[0]), "sc-number")
+        shown.append([name, cell, int(found.segments[0]), int(found.blocks[0])])
+    columns = ["", "value, 95 % interval", "trials", "speakers"]
+    return table(shown, columns, caption=caption, sortable=False)
+
+
+def group_table(frame: pd.DataFrame, caption: str = "") -> Html:
+    """Show both error rates of groups, from :func:`soundcheck.verification_measures.group_errors`."""
+    rows = [
+        [
+            row.corpus,
+            row.column,
+            row.group,
+            percent_cell(row.far, row.far_low, row.far_high),
+            percent_cell(row.frr, row.frr_low, row.frr_high),
+            row.nontargets,
+            row.targets,
+            row.speakers,
+        ]
+        for row in frame.itertuples(index=False)
+    ]
+    rates = ["false acceptance rate", "false rejection rate"]
+    columns = ["corpus", "column", "group", *rates, "of two speakers", "of one speaker", "speakers"]
+    return table(rows, columns, caption=caption)
+
+
+def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, float]) -> Html:
+    """Say where the thresholds lie, and which one is in use."""
+    told = ", ".join(f"{name} {number(value, 4)}" for name, value in marks.items())
+    wanted = evaluation.option("threshold")
+    used = f"the number {wanted:g}" if isinstance(wanted, int | float) else f"that of the {wanted}"
+    text = f"{corpus}: thresholds of the {told}. In use is {used}; scores above it are accepted."
+    return element("p", text, class_="sc-note", limit=None)
+
+
+def score_file(evaluation: Verification, sample: Sample) -> Html:
+    """Offer the scores of all trials as a text file, one trial a line, in the order of the list."""
+    there = np.isfinite(sample.answers.clean)
+    where = f"{sample.corpus}: {int(there.sum()):,} scores"
+    if there.sum() > MOST_LINKED:
+        return element("p", f"{where}; the folder scores of the output has them.")
+    names = (sample.segments.loc[there, side].tolist() for side in ("enrol", "test"))
+    text, suffix = score_text(*names, sample.answers.clean[there])
+    address = evaluation.media.add(text, suffix)
+    link = element("a", f"scores of {quoted(sample.corpus)}", href=address, download=f"scores{suffix}")
+    return element("p", f"{where}: ", link)

@@ -1,0 +1,247 @@
+"""What a notebook about speaker verification holds in its hand: trials, their scores, and thresholds.
+
+A *sample* of trials is like a sample of segments: its ``segments`` are the trials, ``truth`` says which of
+them are of one speaker, answers are scores. So tests of trials are judged like all others.
+
+Conventions
+-----------
+- A trial belongs to a group if both of its speakers do: a group's false acceptances are those among its own
+  members, which are the hardest ones.
+- Speakers are resampled; a trial of two speakers counts as often as the product of how often each was drawn.
+- Where signals are changed, the tested side is; the enrolled side stays as it is.
+
+Public: :class:`Verification`, :class:`Cost`, :data:`EQUAL_ERROR_RATE`, :data:`MINIMUM_COST`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from soundcheck import selection
+from soundcheck.augment import registry
+from soundcheck.corpora.trials import TrialTable
+from soundcheck.evaluation import Evaluation
+from soundcheck.families import Change
+from soundcheck.metrics.verification import Trials, equal_error_threshold, min_dcf_threshold
+from soundcheck.models.reference import reference_scores
+from soundcheck.sample import Answers, Sample
+from soundcheck.tasks import Task
+from soundcheck.views import CorpusView
+
+EQUAL_ERROR_RATE = "equal error rate"
+MINIMUM_COST = "minimum cost"
+KINDS = (
+    "one speaker",
+    "same sex",
+    "different sexes",
+    "two speakers",
+)  # of trials; the last if sexes are unknown
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What errors cost.
+
+    Parameters
+    ----------
+    p_target
+        Probability that a trial is of one speaker, in use.
+    c_miss, c_false_alarm
+        Cost of a rejected target and of an accepted non-target.
+    """
+
+    p_target: float
+    c_miss: float = 1.0
+    c_false_alarm: float = 1.0
+
+    @property
+    def plain(self) -> dict[str, float]:
+        """The numbers as arguments of detection costs."""
+        return dataclasses.asdict(self)
+
+
+class Verification(Evaluation):
+    """An evaluation of a model of speakers.
+
+    Parameters
+    ----------
+    description
+        What the runner writes.
+    """
+
+    def __init__(self, description: Mapping) -> None:
+        super().__init__(description)
+        self._views = {view.name: view for view in self.corpora}
+
+    @property
+    def cost(self) -> Cost:
+        """The cost that the main tests use."""
+        return Cost(**self.family.options["cost"])
+
+    @property
+    def costs(self) -> dict[str, Cost]:
+        """Further settings of the cost by name."""
+        return {name: Cost(**numbers) for name, numbers in self.family.options["costs"].items()}
+
+    def trial_table(self, sample: Sample) -> TrialTable:
+        """Give the trials of a sample's corpus, all of them."""
+        return self._views[sample.corpus].trials
+
+    def corpus(self, sample: Sample) -> CorpusView:
+        """Give the corpus that the trials of a sample point to."""
+        return self._views[sample.corpus]
+
+    def _obstacle(self, corpus: CorpusView, task: Task) -> str:
+        if corpus.trials is None:
+            return "the corpus has neither a list of trials nor two speakers to make one of"
+        return ""  # changes are looked at one by one: clean trials need none of them
+
+    def samples(self, change: str = "", base: str = "") -> Iterator[Sample]:
+        """Give the trials of each corpus, with scores for clean recordings or under a change as well."""
+        if not self._missing(change):
+            yield from super().samples(change, base)
+
+    def _missing(self, change: str) -> str:
+        """Say why there are no scores under a change; empty if there are."""
+        if change and not self.answers_changes:
+            return "scores and embeddings of a table cannot answer for changed signals"
+        return registry.missing(self.family.changes[change]) if change else ""
+
+    def _sample(
+        self,
+        corpus: CorpusView,
+        task: Task,
+        change: Change | None = None,
+        base: Change | None = None,
+        rows: np.ndarray | None = None,
+    ) -> Sample:
+        """Give the trials of a corpus with their scores.
+
+        Under a change those trials remain whose tested side was changed.
+        """
+        table = corpus.trials
+        frame = _with_groups(table, corpus.segments, self.family.options["groups"])
+        keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
+        answers, random = Answers(corpus.scores()), Answers(reference_scores(self.seed, keys))
+        chosen = np.ones(len(frame), dtype=bool)
+        if change is not None:
+            changed = selection.changed_rows(self.family, self.tasks, corpus.segments, self.seed)
+            chosen = changed[frame["segment"].to_numpy()]
+            if not chosen.all():
+                self._tell(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")
+            answers = dataclasses.replace(answers, changed=corpus.scores(change.identity))
+            random = dataclasses.replace(random, changed=reference_scores(self.seed, keys, change.identity))
+        everything = Sample(
+            corpus.name,
+            task,
+            frame,
+            frame["target"].to_numpy(dtype=bool),
+            answers,
+            random,
+            np.zeros(len(frame), dtype=np.intp),  # trials bring their own blocks
+            change.name if change else "",
+            corpus.root,
+        )
+        return everything.take(np.flatnonzero(chosen & (True if rows is None else rows)))
+
+    def trials(self, sample: Sample, scores: np.ndarray) -> Trials:
+        """Put the trials of a sample and scores for them together, for metrics.
+
+        Parameters
+        ----------
+        sample
+            From :meth:`samples`.
+        scores
+            float64 ``(trials,)``; NaN if missing.
+        """
+        first, second = (sample.segments[name].to_numpy() for name in ("first", "second"))
+        speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+        return Trials(scores, sample.truth, first, second, speakers)
+
+    def threshold(self, sample: Sample, scores: np.ndarray) -> float:
+        """Give the threshold in use, above which a trial is accepted; NaN if it is undefined.
+
+        The family's option ``threshold`` is a number, or says which threshold is taken from the trials
+        themselves: that of the equal error rate, or that of the lowest cost.
+        """
+        wanted = self.option("threshold")
+        trials = self.trials(sample, scores)
+        if wanted == EQUAL_ERROR_RATE:
+            return equal_error_threshold(trials)
+        if wanted == MINIMUM_COST:
+            return min_dcf_threshold(trials, **self.cost.plain)
+        return float(wanted)
+
+    def scored_twice(self, answers: Answers) -> Answers:
+        """Keep the scores of trials that are scored before and after a change, and no others."""
+        both = np.isfinite(answers.clean) & np.isfinite(answers.changed)
+        return Answers(np.where(both, answers.clean, np.nan), np.where(both, answers.changed, np.nan))
+
+    def give_reasons(self, samples: Iterable[Sample]) -> None:
+        """Say why tests of groups and of changes are skipped where they are not judged."""
+        for sample in samples:
+            for column in self.family.options["groups"]:
+                for rate in ("Acceptance", "Rejection"):
+                    reason = f"fewer than 2 groups of {column} with {self._least} trials of each kind"
+                    self.skip(sample, reason, f"False {rate} Rate Difference {column.capitalize()}")
+            for change in self.family.changes:
+                self.skip(sample, self._missing(change), f"Change Eer {change}")
+
+    def groups(self, sample: Sample, column: str) -> list[str]:
+        """List the groups of a column with enough trials of both kinds; empty if there are not two."""
+        counts = pd.crosstab(sample.segments[column], sample.segments["target"])
+        enough = (counts.reindex(columns=[False, True], fill_value=0) >= self._least).all(axis=1)
+        found = sorted(counts.index[enough])
+        return found if len(found) > 1 else []
+
+    def kinds(self, sample: Sample) -> dict[str, np.ndarray]:
+        """Say which trials are targets or belong to a kind of non-target, bool ``(trials,)``; all first.
+
+        Every kind has all targets; one without enough non-targets is passed over.
+        """
+        target = sample.truth
+        found = {"all trials": np.ones(len(target), dtype=bool)}
+        for kind in ("same sex", "different sexes"):
+            own = sample.segments["kind"].eq(kind).to_numpy()
+            if own.sum() >= self._least:
+                found[f"non-targets of the {kind}" if kind == "same sex" else f"non-targets of {kind}"] = (
+                    own | target
+                )
+        return found if len(found) > 2 else dict(list(found.items())[:1])
+
+    @property
+    def _least(self) -> int:
+        return int(self.family.options["minimum_trials"])
+
+
+def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Add numbers of the speakers, the groups of both sides and the kind of each trial."""
+    enrolled = np.zeros(int(table.member_of.max(initial=-1)) + 1, dtype=np.int64)
+    enrolled[table.member_of[::-1]] = table.members[::-1]  # the first utterance stands for all
+    first, second = enrolled[table.frame["enrolment"].to_numpy()], table.frame["segment"].to_numpy()
+    both = pd.concat([table.frame["enrol_speaker"], table.frame["test_speaker"]])
+    codes = pd.factorize(both, sort=True)[0]
+    added: dict[str, object] = {
+        "first": codes[: len(first)],
+        "second": codes[len(first) :],
+        "enrolled": first,
+    }
+    sides = {}
+    for column in {*columns, "sex"}:
+        if column in segments.columns:
+            values = segments[column].to_numpy(dtype=object)
+            sides[column] = values[first], values[second]
+            one, other = sides[column]
+            added[column] = np.where(pd.notna(one) & (one == other), one, None)
+        else:
+            added[column] = np.full(len(first), None, dtype=object)
+    kind = np.where(table.frame["target"], KINDS[0], KINDS[3]).astype(object)
+    if "sex" in sides:
+        one, other = sides["sex"]
+        known = pd.notna(one) & pd.notna(other) & ~table.frame["target"].to_numpy(dtype=bool)
+        kind[known] = np.where((one == other)[known], KINDS[1], KINDS[2])
+    return table.frame.assign(**added, kind=kind)
