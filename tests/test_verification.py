@@ -66,8 +66,8 @@ def voice(speaker, rng, length):
     own = np.random.default_rng(speaker)
     time = np.arange(length) / RATE
     tones = own.uniform(300, 1500, 3) + (800 if speaker < SPEAKERS // 2 else 0)
-    signal = sum(np.sin(2 * np.pi * (tone + rng.normal(0, 15)) * time) for tone in tones)
-    return 0.05 * signal + rng.uniform(0.02, 0.2) * rng.standard_normal(length)
+    signal = sum(np.sin(2 * np.pi * (tone + rng.normal(0, 60)) * time) for tone in tones)
+    return 0.05 * signal + rng.uniform(0.05, 0.3) * rng.standard_normal(length)
 
 
 def listed_trials():
@@ -102,7 +102,7 @@ def small_thresholds():
     path = resources.root() / "thresholds" / "speaker_verification.yml"
     content = yaml.safe_load(path.read_text())
     content["trials"] = {"targets": 60, "same_sex": 50, "cross_sex": 40}
-    content["options"] |= {"minimum_trials": 10, "segments": 24}
+    content["options"] |= {"minimum_trials": 10, "minimum_speakers": 5, "segments": 24}
     kept = {"White Noise"}
     dropped = set(content["changes"]) - kept
     content["changes"] = {change: content["changes"][change] for change in kept}

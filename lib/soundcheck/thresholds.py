@@ -128,7 +128,7 @@ class _Reader(DocumentReader):
             if set(top.probes) not in (set(), {"words", "sentences"}):
                 self.note(("probes",), "this does not say what is spoken", "Write {words: 40, sentences: 5}")
             if set(top.trials) not in (set(), {"targets", "same_sex", "cross_sex"}):
-                remedy = "Write {targets: 4000, same_sex: 4000, cross_sex: 4000}"
+                remedy = "Write {targets: 4000, same_sex: 12000, cross_sex: 12000}"
                 self.note(("trials",), "this does not say how many trials are made", remedy)
             if not isinstance(top.options, dict):
                 self.note(("options",), "this is not a mapping", "Write key: value lines below it")

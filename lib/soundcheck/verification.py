@@ -162,6 +162,14 @@ class Verification(Evaluation):
         speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
         return Trials(scores, sample.truth, first, second, speakers)
 
+    def own_trials(self, sample: Sample, mask: np.ndarray) -> Trials:
+        """Put the trials of a group together as if there were no others: only its speakers are drawn."""
+        own = sample.take(np.flatnonzero(mask))
+        both = own.segments[["first", "second"]].to_numpy()
+        names, codes = np.unique(both, return_inverse=True)
+        codes = codes.reshape(both.shape)
+        return Trials(own.answers.clean, own.truth, codes[:, 0], codes[:, 1], len(names))
+
     def threshold(self, sample: Sample, scores: np.ndarray) -> float:
         """Give the threshold in use, above which a trial is accepted; NaN if it is undefined.
 
@@ -186,32 +194,56 @@ class Verification(Evaluation):
         for sample in samples:
             for column in self.family.options["groups"]:
                 for rate in ("Acceptance", "Rejection"):
-                    reason = f"fewer than 2 groups of {column} with {self._least} trials of each kind"
+                    fewest = self.family.options["minimum_speakers"]
+                    enough = f"{self._least} trials of each kind and {fewest} speakers"
+                    reason = f"fewer than 2 groups of {column} with {enough}"
                     self.skip(sample, reason, f"False {rate} Rate Difference {column.capitalize()}")
             for change in self.family.changes:
                 self.skip(sample, self._missing(change), f"Change Eer {change}")
 
-    def groups(self, sample: Sample, column: str) -> list[str]:
-        """List the groups of a column with enough trials of both kinds; empty if there are not two."""
-        counts = pd.crosstab(sample.segments[column], sample.segments["target"])
+    def groups(self, sample: Sample, column: str, *, judged: bool = True) -> list[str]:
+        """List the groups of a column with enough trials of both kinds; empty if there are not two.
+
+        Parameters
+        ----------
+        sample
+            Trials.
+        column
+            Column of the segment table.
+        judged
+            Whether groups need enough speakers, too: of few speakers too often not even two are drawn.
+        """
+        trials = sample.segments
+        counts = pd.crosstab(trials[column], trials["target"])
         enough = (counts.reindex(columns=[False, True], fill_value=0) >= self._least).all(axis=1)
         found = sorted(counts.index[enough])
+        if judged:
+            speakers = {group: self._speakers(trials[sample.mask(column, group)]) for group in found}
+            fewest = self.family.options["minimum_speakers"]
+            found = [group for group in found if speakers[group] >= fewest]
         return found if len(found) > 1 else []
 
-    def kinds(self, sample: Sample) -> dict[str, np.ndarray]:
-        """Say which trials are targets or belong to a kind of non-target, bool ``(trials,)``; all first.
+    @staticmethod
+    def _speakers(trials: pd.DataFrame) -> int:
+        return len(np.union1d(trials["first"], trials["second"]))
 
-        Every kind has all targets; one without enough non-targets is passed over.
+    def within_groups(self, sample: Sample, column: str, *, judged: bool = True) -> np.ndarray:
+        """Say which trials lie within any group that :meth:`groups` lists, bool ``(trials,)``."""
+        return sample.segments[column].isin(self.groups(sample, column, judged=judged)).to_numpy(dtype=bool)
+
+    def kinds(self, sample: Sample) -> dict[str, np.ndarray]:
+        """Say which trials belong to a kind of non-target, bool ``(trials,)``; all trials first.
+
+        Every kind has all targets. There are none if one has too few non-targets.
         """
         target = sample.truth
         found = {"all trials": np.ones(len(target), dtype=bool)}
-        for kind in ("same sex", "different sexes"):
+        for kind in KINDS[1:3]:
             own = sample.segments["kind"].eq(kind).to_numpy()
-            if own.sum() >= self._least:
-                found[f"non-targets of the {kind}" if kind == "same sex" else f"non-targets of {kind}"] = (
-                    own | target
-                )
-        return found if len(found) > 2 else dict(list(found.items())[:1])
+            if own.sum() < self._least:
+                return {"all trials": found["all trials"]}
+            found[kind] = own | target
+        return found
 
     @property
     def _least(self) -> int:

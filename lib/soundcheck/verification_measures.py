@@ -31,6 +31,11 @@ from soundcheck.sample import Sample
 from soundcheck.verification import Verification
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
+_NON_TARGETS = {
+    "all trials": "all trials",
+    "same sex": "non-targets of the same sex",
+    "different sexes": "non-targets of different sexes",
+}
 NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
 
 
@@ -46,7 +51,7 @@ def overview(evaluation: Verification, sample: Sample) -> list[tuple[str, str, R
     threshold = evaluation.threshold(sample, sample.answers.clean)
     rows: list[tuple[str, str, Weighted]] = []
     for kind, mask in evaluation.kinds(sample).items():
-        rows.append((f"equal error rate, {kind}", "%", equal_error_rate(trials.only(mask))))
+        rows.append((f"equal error rate, {_NON_TARGETS[kind]}", "%", equal_error_rate(trials.only(mask))))
     settings = {"main setting": evaluation.cost, **evaluation.costs}
     for name, cost in settings.items():
         about = f"{name} (P {cost.p_target:g}, miss {cost.c_miss:g}, false alarm {cost.c_false_alarm:g})"
@@ -69,7 +74,7 @@ def overview(evaluation: Verification, sample: Sample) -> list[tuple[str, str, R
 
 
 def group_errors(evaluation: Verification, sample: Sample) -> pd.DataFrame:
-    """Compute both error rates at the threshold in use, of everybody and of each group.
+    """Compute both error rates at the threshold in use, of all trials and of each group.
 
     Returns
     -------
@@ -78,17 +83,19 @@ def group_errors(evaluation: Verification, sample: Sample) -> pd.DataFrame:
         shares, and the number of ``targets``, ``nontargets``, ``trials`` and ``speakers``. Empty if the
         threshold is undefined.
     """
-    trials = evaluation.trials(sample, sample.answers.clean)
     threshold = evaluation.threshold(sample, sample.answers.clean)
     if np.isnan(threshold):
         return pd.DataFrame()
-    masks = {("", "everybody"): np.ones(len(sample), dtype=bool)}
+    masks = {("", "all trials"): np.ones(len(sample), dtype=bool)}
     for column in evaluation.family.options["groups"]:
-        for group in evaluation.groups(sample, column):
+        groups = evaluation.groups(sample, column, judged=False)
+        if groups:
+            masks[column, "within any group"] = evaluation.within_groups(sample, column, judged=False)
+        for group in groups:
             masks[column, group] = sample.mask(column, group)
     rows = []
     for (column, group), mask in masks.items():
-        own = trials.only(mask)
+        own = evaluation.own_trials(sample, mask)
         row: dict[str, object] = {"corpus": sample.corpus, "column": column, "group": group}
         for name, rate in (("far", false_acceptance_rate), ("frr", false_rejection_rate)):
             found = evaluation.resample(rate(own, threshold), NO_BLOCKS)

@@ -33,7 +33,7 @@ def resolved(text: str, segments: pd.DataFrame | None = None, **options) -> Tria
     )
 
 
-LIST = "1 s1/a.wav s1-b\n0 A s2_c\n0 c.wav.not e\n".replace("c.wav.not", "s2/c")
+LIST = "1 s1/a.wav s1-b\n0 A s2_c\n0 s2/c e\n"
 
 
 def test_names_become_rows():
@@ -103,7 +103,7 @@ def test_names_of_several_files_are_refused():
 
 def test_timed_segments_have_names_with_times(tmp_path):
     segments = corpus("a.wav", "a.wav", "b.wav", start=[0.0, 1.5, NAN], end=[1.5, NAN, NAN])
-    words = "^t.txt line 1: the corpus has several segments of 'a'. Write the name of one, such as 'a.wav 0 to 1.5'"
+    words = "line 1: the corpus has several segments of 'a'. Write the name of one, such as 'a.wav 0 to 1.5'"
     with pytest.raises(InputError, match=words):
         resolved("0 a b\n", segments)
     table = resolved("enrol,test,label\na.wav 0 to 1.5,a.wav 1.5,1\na.wav 1.5,b,0\n", segments)
@@ -123,7 +123,7 @@ def test_files_of_other_splits():
 
 
 def test_files_that_cannot_be_used_leave_trials_out():
-    text = "1 a b\n0 bad/x c\n0 bad/x bad/y\n0 a bad-x\n0 c d\n0 a e\n".replace("0 c d\n", "")
+    text = "1 a b\n0 bad/x c\n0 bad/x bad/y\n0 a bad-x\n0 a e\n"
     table = resolved(text, left_out=["bad/y.wav", "bad/x.wav"])
     assert table.frame["key"].tolist() == ["0", "4"]
     assert table.left_out == (
@@ -149,8 +149,8 @@ def test_enrolments_that_do_not_fit():
     assert str(caught.value).splitlines() == [
         "enrolment 'm': no segment is called 'x'. Write files as the corpus does, such as 's1/a.wav'.",
         "enrolment 'n': 'c' and 's2-c' mean the same segment. Keep one of them.",
-        "t.txt line 3: there is no enrolment 'q'. Give its utterances, or write the name of one that there is, "
-        "such as 'm'.",
+        "t.txt line 3: there is no enrolment 'q'. Give its utterances, or write the name of one that there "
+        "is, such as 'm'.",
     ]
 
 

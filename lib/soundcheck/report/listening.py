@@ -16,6 +16,7 @@ from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation import Evaluation
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.metrics.word_errors import word_errors
+from soundcheck.report import tables
 from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, settings
 from soundcheck.report.recognition_tables import aligned_words
@@ -204,7 +205,7 @@ def hardest_trials(evaluation: Verification, sample: Sample, threshold: float, c
         for n in chosen:
             trial = sample.segments.iloc[n]
             verdict = "accepted" if scores[n] > threshold else "rejected"
-            words = f"score {scores[n]:.3f}, {verdict}; {trial['kind']}"
+            words = f"score {tables.number(scores[n])}, {verdict}; {trial['kind']}"
             if not corpus.audio:
                 shown.append(element("p", f"{trial['enrol']} with {trial['test']}: {words}"))
                 continue
