@@ -13,7 +13,8 @@ escaping errors files places programs seeds resources tasks packing text_table
 normalisation yaml_reader schema document_reader entries
 metrics simulation suite_models suite families thresholds
 corpora.kept corpora.audio corpora.inspection corpora.segments
-corpora.utterances corpora.trial_layouts corpora.trial_files corpora.trial_speakers corpora.trials corpora.trial_design
+corpora.utterances corpora.trial_layouts corpora.trial_files corpora.trial_speakers
+corpora.trials corpora.trial_design
 corpora.corpus corpora.measured
 corpora.manifest corpora.trial_corpus corpora.audformat_db corpora.demo corpora.load
 sounds
@@ -23,8 +24,8 @@ models.function models.command models.transcripts models.table models.scores mod
 probing trial_lists
 predict
 bootstrap balance verdicts studies selection pairs
-languages pitch media scoring views sample evaluation recognition recognition_measures verification verification_measures
-comparison robustness
+languages pitch media scoring views sample evaluation recognition recognition_measures
+verification verification_measures comparison robustness
 report
 output execution runner record planning
 book

@@ -332,14 +332,15 @@ def _load(
             corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
         except InputError as error:
             problems.extend(error)
-    try:
-        kinds = planning.sounds_of(families)
-        sounds = load_sounds(suite, kinds, output.cache, jobs=jobs, progress=True)
-    except InputError as error:
-        problems.extend(error)
     for entry in suite.models.values():
         try:
             fingerprints[entry.name] = check_model(entry, suite, corpora)
+        except InputError as error:
+            problems.extend(error)
+    if suite.sounds or not len(problems):  # nothing is synthesised for a suite that is refused
+        try:
+            kinds = planning.sounds_of(families)
+            sounds = load_sounds(suite, kinds, output.cache, jobs=jobs, progress=True)
         except InputError as error:
             problems.extend(error)
     problems.raise_if_any()

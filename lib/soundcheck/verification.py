@@ -171,18 +171,21 @@ class Verification(Evaluation):
         return Trials(own.answers.clean, own.truth, codes[:, 0], codes[:, 1], len(names))
 
     def threshold(self, sample: Sample, scores: np.ndarray) -> float:
-        """Give the threshold in use, above which a trial is accepted; NaN if it is undefined.
+        """Give the threshold in use, above which a trial is accepted.
 
         The family's option ``threshold`` is a number, or says which threshold is taken from the trials
-        themselves: that of the equal error rate, or that of the lowest cost.
+        themselves: that of the equal error rate, or that of the lowest cost. With trials of one kind only,
+        for which all rates are undefined, it is minus infinity.
         """
         wanted = self.option("threshold")
         trials = self.trials(sample, scores)
         if wanted == EQUAL_ERROR_RATE:
-            return equal_error_threshold(trials)
-        if wanted == MINIMUM_COST:
-            return min_dcf_threshold(trials, **self.cost.plain)
-        return float(wanted)
+            found = equal_error_threshold(trials)
+        elif wanted == MINIMUM_COST:
+            found = min_dcf_threshold(trials, **self.cost.plain)
+        else:
+            found = float(wanted)
+        return -np.inf if np.isnan(found) else found
 
     def scored_twice(self, answers: Answers) -> Answers:
         """Keep the scores of trials that are scored before and after a change, and no others."""

@@ -59,13 +59,12 @@ def overview(evaluation: Verification, sample: Sample) -> list[tuple[str, str, R
         rows.append(
             (f"the same, normalised, {name}", "", min_dcf(trials, **cost.plain, normalised=True)),
         )
-    if not np.isnan(threshold):
-        about = f"at the threshold {threshold:.4g}"
-        rows += [
-            (f"false acceptance rate {about}", "%", false_acceptance_rate(trials, threshold)),
-            (f"false rejection rate {about}", "%", false_rejection_rate(trials, threshold)),
-            (f"actual detection cost {about}", "", actual_dcf(trials, threshold, **evaluation.cost.plain)),
-        ]
+    about = f"at the threshold {threshold:.4g}".replace("inf", "∞").replace("-", "−")
+    rows += [
+        (f"false acceptance rate {about}", "%", false_acceptance_rate(trials, threshold)),
+        (f"false rejection rate {about}", "%", false_rejection_rate(trials, threshold)),
+        (f"actual detection cost {about}", "", actual_dcf(trials, threshold, **evaluation.cost.plain)),
+    ]
     rows += [
         ("log likelihood cost of the scores as they are", "", log_likelihood_cost(trials)),
         ("the same after the best calibration", "", min_log_likelihood_cost(trials)),
@@ -80,12 +79,9 @@ def group_errors(evaluation: Verification, sample: Sample) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row a group: ``corpus, column, group``, ``far, far_low, far_high, frr, frr_low, frr_high`` as
-        shares, and the number of ``targets``, ``nontargets``, ``trials`` and ``speakers``. Empty if the
-        threshold is undefined.
+        shares, and the number of ``targets``, ``nontargets``, ``trials`` and ``speakers``.
     """
     threshold = evaluation.threshold(sample, sample.answers.clean)
-    if np.isnan(threshold):
-        return pd.DataFrame()
     masks = {("", "all trials"): np.ones(len(sample), dtype=bool)}
     for column in evaluation.family.options["groups"]:
         groups = evaluation.groups(sample, column, judged=False)
