@@ -66,3 +66,31 @@ def test_digits_are_recognised(speech, tmp_path, command, shared_cache):
     assert rate["segments"] == 180 and rate["blocks"] == 6
     accents = frame[frame["test"] == "Word Error Rate Difference Accent"]
     assert len(accents) == segments["accent"].nunique()
+
+
+VOICES = """
+corpora:
+  people: {{format: csv, path: segments.csv, root: {root}}}
+models:
+  voiceprint: {{python: "soundcheck.models.demo.voiceprint:predict", tasks: [embedding]}}
+families: [speaker_verification]
+studies: false
+"""
+
+
+def test_speakers_are_verified(speech, tmp_path, command, shared_cache):
+    segments = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
+    segments.groupby(["speaker", "transcript"]).head(3).to_csv(tmp_path / "segments.csv", index=False)
+    (tmp_path / "suite.yml").write_text(VOICES.format(root=speech))
+    settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
+    done = command("run", "suite.yml", cwd=tmp_path, **settings)
+    assert done.returncode == 0, done.stderr
+    frame = verdicts.read_results(tmp_path / "build" / "results.csv").set_index("test")
+    speakers = segments["speaker"].nunique()
+    rate, cost = frame.loc["Equal Error Rate"], frame.loc["Minimum Detection Cost"]
+    # Trained on synthetic voices, it knows a little more than nothing about people.
+    assert 0.05 < rate["value"] < 0.48
+    assert rate["low"] < rate["value"] < rate["high"]
+    assert rate["blocks"] == cost["blocks"] == speakers
+    assert 0 < cost["value"] <= 0.05
+    assert len(list((tmp_path / "build" / "scores" / "voiceprint").glob("*.txt"))) == 1

@@ -62,9 +62,10 @@ def test_defaults(suite, tmp_path):
 def test_the_demo_suite():
     read = read_suite(resources.root() / "suite.yml")
     emotion = ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
-    assert list(read.models) == [*emotion, "sphinx-grammar", "sphinx-hurried", "sphinx-words"]
+    sphinx = ["sphinx-grammar", "sphinx-hurried", "sphinx-words"]
+    assert list(read.models) == [*emotion, *sphinx, "voiceprint"]
     assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings", "demo-commands"]
-    assert len(read.families) == 21
+    assert len(read.families) == 22
     assert read.models["sphinx-hurried"].corpora == ("demo-commands",)
     assert read.normaliser == "basic"
     assert read.models["prosody"].target == "soundcheck.models.demo.prosody:predict"
@@ -271,7 +272,7 @@ def test_names_refused(suite, name):
         (
             GUESS,
             "{onnx: m.onnx, tasks: [arousal]}",
-            "onnx: .*not supported yet in this version. Allowed: python, predictions, random",
+            "onnx: .*not supported yet in this version. Allowed: python, predictions, scores, random",
         ),
         (GUESS, "{command: 'asr {audio}', tasks: [arousal]}", "output of a command is a transcript"),
         (GUESS, "{command: 'asr {audio}', tasks: [transcript, emotion]}", r"Write tasks: \[transcript\]"),
@@ -424,3 +425,55 @@ def test_families_of_a_corpus_and_of_a_model(suite):
         "{format: demo, families: [fairness_sexes]}",
     )
     refused(suite, "families item 1: unknown family 'x'", GOOD, GUESS, "{random: gaussian, families: [x]}")
+
+
+def test_trials_of_a_corpus(suite, tmp_path):
+    for name in ("segments.csv", "trials.txt", "models.txt"):
+        (tmp_path / name).touch()
+    text = "{format: csv, path: segments.csv, trials: trials.txt, enrolments: models.txt}"
+    read = suite(GOOD, DEMO, text)
+    corpus = read.corpora["demo"]
+    assert (corpus.trials, corpus.enrolments) == (tmp_path / "trials.txt", tmp_path / "models.txt")
+    assert corpus.lists_trials and corpus.audio
+    assert read.describe()["corpora"]["demo"]["trials"] == "trials.txt"
+    assert str(tmp_path) not in str(read.describe())
+    corpus = suite(GOOD, DEMO, "{format: trials, path: trials.txt, root: ., audio: false}").corpora["demo"]
+    assert (corpus.trials, corpus.root, corpus.audio) == (tmp_path / "trials.txt", tmp_path, False)
+    assert not suite().corpora["demo"].lists_trials
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{format: csv, path: a.csv, trials: gone.txt}", "corpora.demo.trials: 'gone.txt'.*does not exist"),
+        ("{format: csv, path: a.csv, enrolments: a.csv}", "enrolments: there is no list of trials"),
+        ("{format: csv, path: a.csv, audio: false}", "audio: format csv does not take this key"),
+        ("{format: trials, path: a.csv, columns: {file: x}}", "columns: format trials does not take this"),
+        ("{format: trials}", "corpora.demo.path"),
+    ],
+)
+def test_trials_refused(suite, tmp_path, text, words):
+    (tmp_path / "a.csv").touch()
+    refused(suite, words, GOOD, DEMO, text)
+
+
+def test_scores_are_for_lists_of_trials(suite, tmp_path):
+    for name in ("trials.txt", "scores.txt"):
+        (tmp_path / name).touch()
+    text = GOOD.replace(CORPORA, f"{CORPORA}  silent: {{format: trials, path: trials.txt, audio: false}}\n")
+    read = suite(text, GUESS, "{scores: scores.txt}")
+    scores, (demo, silent) = read.models["guess"], read.corpora.values()
+    assert scores.tasks == ("embedding",) and scores.path == tmp_path / "scores.txt"
+    assert not scores.needs_audio and not scores.answers_changes
+    assert scores.listens_to(silent) and not scores.listens_to(demo)
+    listener = suite(text, GUESS, '{python: "a:b", tasks: [embedding]}').models["guess"]
+    assert listener.listens_to(demo) and not listener.listens_to(silent)
+    table = suite(text, GUESS, "{predictions: scores.txt, tasks: [embedding]}").models["guess"]
+    assert table.listens_to(demo) and table.listens_to(silent)
+    refused(suite, "scores of trials are all", text, GUESS, "{scores: scores.txt, tasks: [arousal]}")
+
+
+@pytest.mark.parametrize("task", ["embedding", "transcript", "arousal"])
+def test_random_classes_are_for_classes_only(suite, task):
+    words = f"random: categorical does not predict '{task}'"
+    refused(suite, words, GOOD, GUESS, f"{{random: categorical, tasks: [{task}]}}")
