@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.bootstrap import Resampled
+from soundcheck.bootstrap import FEW_BLOCKS, Resampled
 from soundcheck.corpora.trial_files import score_text
 from soundcheck.escaping import quoted
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
-from soundcheck.report.tables import Cell, number, table, two_lines
+from soundcheck.report.tables import FEW, FEW_MARK, Cell, number, table, two_lines
 from soundcheck.sample import Sample
 from soundcheck.verification import KINDS, Verification
 
@@ -65,7 +65,8 @@ def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, ca
                 else f"{number(low[0], 4)} to {number(high[0], 4)}".replace(" ", "\xa0")
             )
             cell = Cell(two_lines(number(found.value[0], 4), span), float(found.value[0]), "sc-number")
-        shown.append([name, cell, int(found.segments[0]), int(found.blocks[0])])
+        speakers = Cell(_speakers(int(found.blocks[0])), None, "sc-number")
+        shown.append([name, cell, int(found.segments[0]), speakers])
     columns = ["", "value, 95 % interval", "trials", "speakers"]
     return table(shown, columns, caption=caption, sortable=False)
 
@@ -81,13 +82,21 @@ def group_table(frame: pd.DataFrame, caption: str = "") -> Html:
             percent_cell(row.frr, row.frr_low, row.frr_high),
             row.nontargets,
             row.targets,
-            row.speakers,
+            Cell(_speakers(row.speakers), row.speakers, "sc-number"),
         ]
         for row in frame.itertuples(index=False)
     ]
     rates = ["false acceptance rate", "false rejection rate"]
     columns = ["corpus", "column", "group", *rates, "of two speakers", "of one speaker", "speakers"]
-    return table(rows, columns, caption=caption)
+    few = (
+        element("p", FEW, class_="sc-note", limit=None) if (frame["speakers"] < FEW_BLOCKS).any() else Html()
+    )
+    return table(rows, columns, caption=caption) + few
+
+
+def _speakers(count: int) -> str:
+    """Write how many speakers are drawn, marked if they are few."""
+    return f"{count} {FEW_MARK}" if count < FEW_BLOCKS else f"{count}"
 
 
 def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, float]) -> Html:
