@@ -28,16 +28,24 @@ def speech() -> Path:
     return Path(folder)
 
 
+def common(factory: pytest.TempPathFactory, name: str) -> Path:
+    """Give a folder that all processes of a test session share."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for all runs of a test session, so that the demo corpus is synthesised once."""
-    return tmp_path_factory.mktemp("cache")
+    return common(tmp_path_factory, "cache")
 
 
 @pytest.fixture(scope="session")
 def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache for the few tests of the whole demo corpus and its models."""
-    return tmp_path_factory.mktemp("full")
+    return common(tmp_path_factory, "full")
 
 
 def soundcheck(

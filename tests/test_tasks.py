@@ -10,9 +10,11 @@ from soundcheck.tasks import BUILTIN, EMOTION, Task
 
 
 def test_built_in_tasks():
-    assert list(BUILTIN) == ["arousal", "dominance", "valence", "emotion", "transcript"]
-    assert [task.is_regression for task in BUILTIN.values()] == [True, True, True, False, False]
-    assert [task.is_transcription for task in BUILTIN.values()] == [False, False, False, False, True]
+    assert list(BUILTIN) == ["arousal", "dominance", "valence", "emotion", "transcript", "embedding"]
+    assert [task.is_regression for task in BUILTIN.values()] == [True] * 3 + [False] * 3
+    assert [task.is_transcription for task in BUILTIN.values()] == [False] * 4 + [True, False]
+    assert [task.is_embedding for task in BUILTIN.values()] == [False] * 5 + [True]
+    assert [task.is_labelled for task in BUILTIN.values()] == [True] * 4 + [False] * 2
     assert BUILTIN["emotion"].classes == EMOTION == ("anger", "happiness", "neutral", "sadness")
     assert all(task.name == name for name, task in BUILTIN.items())
 

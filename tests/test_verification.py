@@ -251,7 +251,12 @@ def test_costs(run, results):
     assert row(results, "good", "voices", "Minimum Detection Cost")["value"] == pytest.approx(
         lowest, abs=1e-9
     )
-    for label, p, miss in (("p_target 0.01", 0.01, 1), ("nist 2008", 0.01, 10), ("balanced", 0.5, 1)):
+    for label, p, miss in (
+        ("voxceleb", 0.05, 1),
+        ("nist 2016", 0.01, 1),
+        ("nist 2008", 0.01, 10),
+        ("balanced", 0.5, 1),
+    ):
         cost = (miss * p * frr + (1 - p) * far).min() / min(miss * p, 1 - p)
         found = row(results, "good", "voices", "Normalised Minimum Detection Cost", label)
         assert found["value"] == pytest.approx(cost, abs=1e-9)
