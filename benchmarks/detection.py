@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.metrics import roc_curve
 
 from soundcheck import bootstrap
-from soundcheck.metrics.verification import Trials, actual_dcf, equal_error_rate, min_dcf
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import actual_dcf, equal_error_rate, min_dcf
 from soundcheck.metrics.weighted import Weighted
 
 TRIALS, SPEAKERS, REPLICATES, FEW, GOAL = 1_000_000, 1000, 1000, 10, 5.0

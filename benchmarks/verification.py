@@ -19,16 +19,15 @@ from scipy.special import ndtr
 from sklearn.metrics import roc_curve
 
 from soundcheck import bootstrap
+from soundcheck.metrics.calibration import log_likelihood_cost, min_log_likelihood_cost
 from soundcheck.metrics.similarity import cosine_scores
+from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
-    Trials,
     equal_error_rate,
     false_acceptance_rate,
     false_rejection_rate,
-    log_likelihood_cost,
     min_dcf,
     min_dcf_threshold,
-    min_log_likelihood_cost,
     missed_at,
 )
 from soundcheck.metrics.weighted import Weighted

@@ -26,7 +26,8 @@ from soundcheck.augment import registry
 from soundcheck.corpora.trials import TrialTable
 from soundcheck.evaluation import Evaluation
 from soundcheck.families import Change
-from soundcheck.metrics.verification import Trials, equal_error_threshold, min_dcf_threshold
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import equal_error_threshold, min_dcf_threshold
 from soundcheck.models.reference import reference_scores
 from soundcheck.sample import Answers, Sample
 from soundcheck.tasks import Task

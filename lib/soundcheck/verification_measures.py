@@ -12,18 +12,17 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from soundcheck.bootstrap import Resampled
+from soundcheck.metrics.calibration import log_likelihood_cost, min_log_likelihood_cost
+from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
-    Trials,
     actual_dcf,
     det_curve,
     equal_error_rate,
     equal_error_threshold,
     false_acceptance_rate,
     false_rejection_rate,
-    log_likelihood_cost,
     min_dcf,
     min_dcf_threshold,
-    min_log_likelihood_cost,
     missed_at,
 )
 from soundcheck.metrics.weighted import Weighted

@@ -10,20 +10,20 @@ from sklearn import metrics
 from sklearn.isotonic import IsotonicRegression
 
 from soundcheck.bootstrap import resample, weights
+from soundcheck.metrics import trials as machinery
 from soundcheck.metrics import verification
 from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.calibration import log_likelihood_cost, min_log_likelihood_cost
+from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
-    Trials,
     actual_dcf,
     det_curve,
     equal_error_rate,
     equal_error_threshold,
     false_acceptance_rate,
     false_rejection_rate,
-    log_likelihood_cost,
     min_dcf,
     min_dcf_threshold,
-    min_log_likelihood_cost,
     missed_at,
 )
 from soundcheck.metrics.weighted import weighted_difference
@@ -279,7 +279,7 @@ def test_replicates_do_not_depend_on_their_company(speakers):
 def test_pairs_in_full_and_sparse_tables(monkeypatch):
     data, drawn = trials(7, 5000, 30), weights(30, 20, 0)
     full = log_likelihood_cost(data).evaluate(drawn)
-    monkeypatch.setattr(verification, "_DENSE", 0)
+    monkeypatch.setattr(machinery, "_DENSE", 0)
     assert log_likelihood_cost(data).evaluate(drawn).tobytes() == full.tobytes()
 
 
@@ -289,8 +289,8 @@ def test_joined_steps_are_close(monkeypatch):
     rates = (0.001, 0.01, 0.1, 0.5)
     exact, lowest = missed_at(data, rates).evaluate(drawn), min_log_likelihood_cost(data).evaluate(drawn)
     point = values(missed_at(data, rates)), value(min_log_likelihood_cost(data))
-    monkeypatch.setattr(verification, "_MOST_STEPS", 500)
-    ordered = verification._Sorted(data)
+    monkeypatch.setattr(machinery, "_MOST_STEPS", 500)
+    ordered = machinery.SortedTrials(data)
     shares = [
         (targets / targets.sum(axis=1, keepdims=True)).max(axis=1)
         for _, targets, _ in ordered.counted(ordered.weights(drawn), ordered.groups(500))
@@ -306,7 +306,7 @@ def test_joined_steps_are_close(monkeypatch):
 def test_joined_steps_are_equally_filled():
     """Equal scores stay together, however many there are."""
     scores = np.concatenate([np.zeros(500), np.arange(1, 501)])
-    ordered = verification._Sorted(independent(scores, scores % 2 == 0))
+    ordered = machinery.SortedTrials(independent(scores, scores % 2 == 0))
     groups = ordered.groups(10)
     assert ordered.groups(501).tolist() == list(range(501))
     assert np.diff(ordered.ends[groups], prepend=0).tolist() == [500] + [100] * 5

@@ -7,7 +7,8 @@ from scipy.special import ndtr, ndtri
 
 from soundcheck.media import MediaStore
 from soundcheck.metrics.additive import value
-from soundcheck.metrics.verification import Trials, det_curve, equal_error_rate
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import det_curve, equal_error_rate
 from soundcheck.report import verification_figures
 from soundcheck.report.style import MOST_MARKS, look, show
 from soundcheck.report.verification_figures import det_figure, error_rate_bars, score_histograms

@@ -25,7 +25,8 @@ from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import difference, paired_difference, within
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
-from soundcheck.metrics.verification import Trials, equal_error_rate
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.studies.intervals import Calibration, Intervals, calibration, coverage
 

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.demo import corpus
-from soundcheck.metrics.verification import Trials, equal_error_rate
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.models.demo import cepstra, kept, voiceprint, voiceprint_training
 
 SIZE = len(cepstra.NAMES)

@@ -1,0 +1,418 @@
+"""Trials of speaker verification, and what their statistics share: sorting, and replicates of speakers.
+
+A trial compares two recordings; its score says how likely they are of one speaker. Trials that share a
+speaker are alike, so speakers are resampled: a trial of two speakers counts as often as the product of how
+often each was drawn, a trial of a speaker with herself as often as she was drawn.
+
+Poh and Bengio (2007), Estimating the confidence interval of expected performance curve in biometric
+authentication using joint bootstrap.
+
+Conventions
+-----------
+- Trials of one speaker are *targets*, trials of two are *non-targets*. Thresholds are all scores that occur,
+  and minus infinity; trials with equal scores form a *step* and are accepted or rejected together.
+- Replicates are exact: weights are whole numbers and so are all sums. Sorting happens once. Large data are
+  not gone through in each replicate: what lies outside of a window of steps is known from counts of pairs of
+  speakers.
+- What needs the whole curve in each replicate (:class:`WholeCurve`) goes through all steps up to 16384
+  different scores. If there are more, its replicates, but not its value, join neighbouring scores to at most
+  as many equally filled steps.
+- Trials without score are unanswered (see :mod:`soundcheck.metrics.additive`).
+
+Public: :class:`Trials`; for statistics :class:`SortedTrials`, :class:`TrialStatistic`, :class:`WholeCurve`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from soundcheck.metrics.additive import (
+    UNANSWERED_NOTED,
+    UNANSWERED_REFUSED,
+    Point,
+    checked_point,
+    numbers,
+    same_length,
+)
+from soundcheck.metrics.weighted import Weighted
+
+_AT_A_TIME = 2**18  # products of weights that are made at a time; they stay in the cache
+_DENSE = 2048  # speakers up to which pairs are counted in a full table
+_MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
+_PIECE, _ABREAST = 2**11, 64  # trials and replicates that are multiplied at a time; 1 MB stays in the cache
+_FINE = 2.0**-45  # of the largest number; finer parts of numbers need no layer of their own
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trials:
+    """Scored trials.
+
+    Parameters
+    ----------
+    scores
+        float64 ``(N,)``; higher means more alike, NaN if missing.
+    target
+        bool ``(N,)``; whether both recordings are of one speaker.
+    first, second
+        Speakers of the two recordings, whole numbers from 0 to ``speakers - 1``, ``(N,)``.
+    speakers
+        Number of speakers.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a score is infinite or a speaker's number out of range.
+    """
+
+    scores: np.ndarray
+    target: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    speakers: int
+
+    def __post_init__(self) -> None:
+        for array in (self.target, self.first, self.second):
+            same_length(self.scores, array)
+        if self.target.dtype != bool or np.isinf(self.scores).any():
+            raise ValueError("Targets are True or False, and scores finite or missing.")
+        for codes in (self.first, self.second):
+            if codes.dtype.kind not in "iu" or (
+                len(codes) and not 0 <= codes.min() <= codes.max() < self.speakers
+            ):
+                raise ValueError(f"Speakers are whole numbers from 0 to {self.speakers - 1}.")
+
+    @classmethod
+    def of(
+        cls,
+        scores: Sequence[float],
+        target: Sequence[bool],
+        first: Sequence[object],
+        second: Sequence[object],
+    ) -> Trials:
+        """Give speakers numbers in the order of their names.
+
+        Parameters
+        ----------
+        scores, target
+            See the class.
+        first, second
+            Names of the speakers, ``(N,)``, texts or numbers.
+        """
+        scores = numbers(scores)
+        both = pd.Series([*first, *second], dtype=object)
+        codes, names = pd.factorize(both, sort=True)
+        if (codes < 0).any():
+            raise ValueError(f"{int((codes < 0).sum())} recordings have no speaker.")
+        half = len(codes) // 2
+        return cls(scores, np.asarray(target, dtype=bool), codes[:half], codes[half:], len(names))
+
+    def only(self, mask: np.ndarray) -> Trials:
+        """Keep some trials, with the same numbers of speakers, so that groups share replicates.
+
+        Parameters
+        ----------
+        mask
+            bool ``(N,)``; the trials to keep.
+
+        Raises
+        ------
+        ValueError
+            If the mask is not bool or has another length.
+        """
+        mask = np.asarray(mask)
+        same_length(self.scores, mask)
+        if mask.dtype != bool:
+            raise ValueError("A mask is True or False.")
+        return dataclasses.replace(
+            self,
+            scores=self.scores[mask],
+            target=self.target[mask],
+            first=self.first[mask],
+            second=self.second[mask],
+        )
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+class SortedTrials:
+    """Trials with a score, in ascending order; equal scores form a step."""
+
+    def __init__(self, trials: Trials) -> None:
+        there = np.flatnonzero(~np.isnan(trials.scores))
+        order = there[np.argsort(trials.scores[there], kind="stable")]
+        scores = trials.scores[order]
+        self.n = len(order)
+        self.speakers = trials.speakers
+        self.target = trials.target[order]
+        self.first = trials.first[order].astype(np.int32)
+        second = trials.second[order]
+        # A trial of a speaker with herself takes her weight once: the other factor is always 1.
+        self.second = np.where(self.first == second, trials.speakers, second).astype(np.int32)
+        self.ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]) + 1, self.n)[: self.n]
+        self.scores = scores[self.ends - 1]
+        self.unanswered = len(trials) - self.n
+        self.total = len(trials)
+
+    @property
+    def steps(self) -> int:
+        """Number of different scores."""
+        return len(self.ends)
+
+    def weights(self, weights: np.ndarray) -> np.ndarray:
+        """Add the factor of trials within a speaker, ``(replicates, speakers + 1)``."""
+        ones = np.ones((len(weights), 1), dtype=np.int32)
+        return np.concatenate([weights.astype(np.int32), ones], axis=1)
+
+    def rejected(self, weights: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
+        """Add up what is rejected from step ``low`` on; weights from :meth:`weights`.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Targets and non-targets, int64 ``(replicates, high - low)``: weights up to the end of each step.
+        """
+        start = self.ends[low - 1] if low else 0
+        rows = slice(start, self.ends[high - 1] if high else 0)
+        products = weights.take(self.first[rows], axis=1)
+        products *= weights.take(self.second[rows], axis=1)
+        last = self.ends[low:high] - start - 1
+        everything = np.cumsum(products, axis=1, dtype=np.int64).take(last, axis=1)
+        targets = np.cumsum(products * self.target[rows], axis=1, dtype=np.int64).take(last, axis=1)
+        return targets, everything - targets
+
+    def sums(self, weights: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
+        """Add up targets and non-targets of the first steps, float64 ``(replicates, 1)`` each.
+
+        Trials are counted for each pair of speakers; the sum is a quadratic form of the weights.
+        """
+        end = self.ends[step - 1] if step else 0
+        return tuple(self.form(weights, np.flatnonzero(self.target[:end] == kind)) for kind in (True, False))
+
+    def form(self, weights: np.ndarray, rows: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        """Add up values of trials, or count them, as a quadratic form, float64 ``(replicates, 1)``.
+
+        Parameters
+        ----------
+        weights
+            From :meth:`weights`.
+        rows
+            Places of the trials.
+        values
+            float64, one a trial of ``rows``; exact if all sums are.
+        """
+        size = self.speakers + 1
+        first, second = self.first[rows], self.second[rows]
+        floats = weights.astype(np.float64)
+        if size <= _DENSE:
+            place = first.astype(np.int64) * size + second
+            pairs = np.bincount(place, values, minlength=size * size).reshape(size, size).astype(np.float64)
+            product = floats @ pairs
+        else:
+            values = np.ones(len(first)) if values is None else values
+            pairs = scipy.sparse.csr_array((values, (second, first)), shape=(size, size))
+            product = (pairs @ floats.T).T
+        return np.einsum("rk,rk->r", product, floats)[:, np.newaxis]
+
+    def layers(self, values: np.ndarray) -> Iterator[np.ndarray]:
+        """Split values of trials into parts that sum to them, and whose weighted sums are exact.
+
+        Multiples of a power of two add up without rounding as long as their sum has at most 53 bits. What
+        the first grid cuts off goes to a finer one.
+        """
+        within = self.second == self.speakers
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        pairs = low[~within].astype(np.int64) * self.speakers + high[~within]
+        counts = np.unique(pairs, return_counts=True)[1]
+        # Weights sum to the number of speakers, so no replicate adds up more trials than this.
+        most = int(counts.max(initial=0)) * self.speakers**2
+        most += int(np.bincount(self.first[within]).max(initial=0)) * self.speakers
+        size = largest = float(np.abs(values).max(initial=0.0))
+        for _ in range(3):
+            if size <= _FINE * largest:
+                return
+            exponent = max(int(np.frexp(size)[1]), -900)
+            anchor = np.ldexp(1.5, exponent + most.bit_length())
+            on_grid = values + anchor
+            on_grid -= anchor
+            yield on_grid
+            values = values - on_grid
+            size = float(np.abs(values).max())
+
+    def groups(self, most: int) -> np.ndarray:
+        """Join neighbouring steps to at most ``most`` equally filled ones; give the last step of each."""
+        if self.steps <= most:
+            return np.arange(self.steps)
+        group = (self.ends - 1) * most // self.n
+        return np.append(np.flatnonzero(group[1:] != group[:-1]), self.steps - 1)
+
+    def counted(
+        self, weights: np.ndarray, groups: np.ndarray
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Add up the weights of each group of steps, some replicates at a time.
+
+        Parameters
+        ----------
+        weights
+            From :meth:`weights`.
+        groups
+            From :meth:`groups`.
+
+        Yields
+        ------
+        tuple
+            Replicates, and their targets and non-targets, float64 ``(replicates, groups)``; whole numbers.
+        """
+        sizes = np.diff(self.ends[groups], prepend=0)
+        cell = 2 * np.repeat(np.arange(len(groups)), sizes) + self.target
+        order = np.argsort(cell, kind="stable")
+        first, second, cell = self.first[order], self.second[order], cell[order]
+        pieces = []
+        for start in range(0, self.n, _PIECE):
+            piece = slice(start, start + _PIECE)
+            own = cell[piece]
+            begins = np.append(0, np.flatnonzero(own[1:] != own[:-1]) + 1)
+            shape, ends = (len(begins), len(own)), np.append(begins, len(own))
+            adding = scipy.sparse.csr_array((np.ones(len(own)), np.arange(len(own)), ends), shape=shape)
+            pieces.append((first[piece], second[piece], own[begins], adding))
+        for start in range(0, len(weights), _ABREAST):
+            part = slice(start, start + _ABREAST)
+            columns = np.ascontiguousarray(weights[part].T, dtype=np.float64)
+            counts = np.zeros((2 * len(groups), columns.shape[1]))
+            for one, other, cells, adding in pieces:
+                products = columns.take(one, axis=0)
+                products *= columns.take(other, axis=0)
+                counts[cells] += adding @ products
+            yield part, np.ascontiguousarray(counts[1::2].T), np.ascontiguousarray(counts[::2].T)
+
+
+class TrialStatistic(Weighted):
+    """Values of trials, in most cases one."""
+
+    labels = ("",)
+
+    def __init__(self, trials: Trials) -> None:
+        self.n_blocks = trials.speakers
+        self._trials = trials
+        self._sorted = SortedTrials(trials)
+
+    def blocks(self) -> np.ndarray:
+        """Count the speakers of trials with a score."""
+        trials = self._sorted
+        there = np.zeros(self.n_blocks + 1, dtype=bool)
+        there[trials.first] = there[trials.second] = True
+        return np.full(len(self.labels), int(there[: self.n_blocks].sum()))
+
+    def point(self) -> Point:
+        """Compute the values from all trials, and say why there are none."""
+        trials = self._sorted
+        m = len(self.labels)
+        text = f"no score for {trials.unanswered} of {trials.total} trials"
+        share = trials.unanswered / trials.total if trials.total else 0.0
+        reason = text if share > UNANSWERED_REFUSED else self._one_kind()
+        note = text if share > UNANSWERED_NOTED else ""
+        return checked_point(self._value(), np.full(m, trials.n), [reason] * m, [note] * m)
+
+    def _value(self) -> np.ndarray:
+        """Compute the values from all trials, ``(m,)``."""
+        return self.evaluate(np.ones((1, self.n_blocks), dtype=np.uint16))[0]
+
+    def _one_kind(self) -> str:
+        targets = int(self._sorted.target.sum())
+        if self._sorted.n == 0:
+            return "no trials"
+        return (
+            "no target trials"
+            if targets == 0
+            else "no non-target trials"
+            if targets == self._sorted.n
+            else ""
+        )
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        """Compute the values of replicates; see :class:`soundcheck.metrics.weighted.Weighted`."""
+        weights = self._sorted.weights(weights)
+        if self._one_kind():
+            return np.full((len(weights), len(self.labels)), np.nan)
+        return self._evaluate(weights).reshape(len(weights), len(self.labels))
+
+    def _evaluate(self, weights: np.ndarray) -> np.ndarray:
+        """Compute the values of each replicate, ``(replicates, m)``, or ``(replicates,)`` if one."""
+        raise NotImplementedError
+
+    def _in_window(
+        self, weights: np.ndarray, low: int, high: int, function: Callable[..., np.ndarray]
+    ) -> np.ndarray:
+        """Go through a window of steps, a few replicates at a time.
+
+        Parameters
+        ----------
+        weights
+            From :meth:`SortedTrials.weights`.
+        low, high
+            First step of the window, and the first after it.
+        function
+            Takes rejected targets and non-targets ``(replicates, 1 + high - low)``, the first column being
+            what lies before the window, and all targets and non-targets ``(replicates, 1)``.
+
+        Returns
+        -------
+        numpy.ndarray
+            What the function gives, one row a replicate.
+        """
+        trials = self._sorted
+        nothing = (np.zeros((len(weights), 1), dtype=np.int64),) * 2
+        below = trials.sums(weights, low) if low else nothing
+        total = trials.sums(weights, trials.steps) if (low, high) != (0, trials.steps) else None
+        length = int(trials.ends[high - 1] - (trials.ends[low - 1] if low else 0))
+        at_a_time = max(1, _AT_A_TIME // length)
+        found = []
+        for start in range(0, len(weights), at_a_time):
+            part = slice(start, start + at_a_time)
+            inside = trials.rejected(weights[part], low, high)
+            rejected = [
+                np.concatenate([own[part], own[part] + more], axis=1)
+                for own, more in zip(below, inside, strict=True)
+            ]
+            everything = [own[part] for own in total] if total else [own[:, -1:] for own in rejected]
+            found.append(function(*rejected, *everything))
+        return np.concatenate(found)
+
+    def _everywhere(self, weights: np.ndarray) -> np.ndarray:
+        return self._in_window(weights, 0, self._sorted.steps, self._find)
+
+    def _find(
+        self, targets: np.ndarray, others: np.ndarray, all_targets: np.ndarray, all_others: np.ndarray
+    ) -> np.ndarray:
+        """Compute the value and a remark on it, ``(replicates, 2)``; see :meth:`_in_window`."""
+        raise NotImplementedError
+
+
+class WholeCurve(TrialStatistic):
+    """Values that need all steps; see the module for large data."""
+
+    def _value(self) -> np.ndarray:
+        if self._one_kind():
+            return np.full(len(self.labels), np.nan)
+        ones = np.ones((1, self.n_blocks + 1), dtype=np.int32)
+        return self._along(ones, self._sorted.groups(self._sorted.steps))[0]
+
+    def _evaluate(self, weights: np.ndarray) -> np.ndarray:
+        return self._along(weights, self._sorted.groups(_MOST_STEPS))
+
+    def _along(self, weights: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        found = np.full((len(weights), len(self.labels)), np.nan)
+        for part, targets, others in self._sorted.counted(weights, groups):
+            for row, own, other in zip(found[part], targets, others, strict=True):
+                if own.any() and other.any():
+                    row[:] = self._of_steps(own, other)
+        return found
+
+    def _of_steps(self, targets: np.ndarray, others: np.ndarray) -> np.ndarray | float:
+        """Compute the values from targets and non-targets of each step, ``(steps,)``, some of each."""
+        raise NotImplementedError
