@@ -14,7 +14,7 @@ normalisation yaml_reader schema document_reader entries
 metrics simulation suite_models suite families thresholds
 corpora.kept corpora.audio corpora.inspection corpora.segments
 corpora.utterances corpora.trial_layouts corpora.trial_files corpora.trial_speakers
-corpora.trials corpora.trial_design
+corpora.trial_table corpora.trials corpora.trial_design
 corpora.corpus corpora.measured
 corpora.manifest corpora.trial_corpus corpora.audformat_db corpora.demo corpora.load
 sounds

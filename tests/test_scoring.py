@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.corpora.trials import TrialTable
+from soundcheck.corpora.trial_table import TrialTable
 from soundcheck.scoring import score_trials
 
 KEYS = ["a", "b", "c", "d"]

@@ -22,7 +22,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
 from soundcheck.corpora.trial_files import write_scores
-from soundcheck.corpora.trials import TrialTable, write_table
+from soundcheck.corpora.trial_table import TrialTable, write_table
 from soundcheck.entries import ComparisonEntry, CorpusEntry, Suite
 from soundcheck.errors import (
     EXIT_INCOMPLETE,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.corpora.trials import TrialTable
+from soundcheck.corpora.trial_table import TrialTable
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
 
 SCORE = "score"  # column of the tables of models that bring scores

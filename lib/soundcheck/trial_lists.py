@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trial_design import generate
-from soundcheck.corpora.trials import TrialTable
+from soundcheck.corpora.trial_table import TrialTable
 from soundcheck.entries import Suite
 from soundcheck.families import Family
 

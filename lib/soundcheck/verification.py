@@ -23,7 +23,7 @@ import pandas as pd
 
 from soundcheck import selection
 from soundcheck.augment import registry
-from soundcheck.corpora.trials import TrialTable
+from soundcheck.corpora.trial_table import TrialTable
 from soundcheck.evaluation import Evaluation
 from soundcheck.families import Change
 from soundcheck.metrics.trials import Trials

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import bootstrap
-from soundcheck.corpora.trials import TrialTable, read_table
+from soundcheck.corpora.trial_table import TrialTable, read_table
 from soundcheck.predict.tables import read_predictions
 from soundcheck.scoring import score_trials
 from soundcheck.tasks import Task

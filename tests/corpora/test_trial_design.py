@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.corpora.trial_design import generate
-from soundcheck.corpora.trials import TrialTable
+from soundcheck.corpora.trial_table import TrialTable
 
 NAN = float("nan")
 SEXES = {"f": "female", "m": "male", "": None}

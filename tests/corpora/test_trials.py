@@ -7,7 +7,8 @@ import pytest
 from soundcheck import files
 from soundcheck.corpora.segments import LeftOut
 from soundcheck.corpora.trial_files import parse_scores, parse_trials, read_trials, write_trials
-from soundcheck.corpora.trials import TrialTable, read_table, resolve, write_table
+from soundcheck.corpora.trial_table import TrialTable, read_table, write_table
+from soundcheck.corpora.trials import resolve
 from soundcheck.errors import InputError
 
 NAN = float("nan")

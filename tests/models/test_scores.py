@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.corpora.trials import TrialTable
+from soundcheck.corpora.trial_table import TrialTable
 from soundcheck.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.errors import InputError
 from soundcheck.models.scores import SCORE, ScoreModel

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.corpora.segments import LeftOut
-from soundcheck.corpora.trials import TrialTable
+from soundcheck.corpora.trial_table import TrialTable
 from soundcheck.entries import CorpusEntry
 
 

@@ -24,7 +24,8 @@ from soundcheck.corpora.manifest import read_manifest
 from soundcheck.corpora.segments import LeftOut, Parsed, Raw
 from soundcheck.corpora.trial_corpus import read_trial_corpus
 from soundcheck.corpora.trial_files import read_enrolments, read_trials
-from soundcheck.corpora.trials import TrialTable, resolve
+from soundcheck.corpora.trial_table import TrialTable
+from soundcheck.corpora.trials import resolve
 from soundcheck.entries import CorpusEntry, Suite
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted

@@ -26,7 +26,7 @@ import pandas as pd
 
 from soundcheck import seeds
 from soundcheck.corpora.segments import segment_name
-from soundcheck.corpora.trials import TrialTable
+from soundcheck.corpora.trial_table import TrialTable
 
 _SEXES = ("female", "male")
 _AT_ONCE = 1024  # pairs of speakers that are looked at together, at least
