@@ -27,7 +27,7 @@ bootstrap balance verdicts studies selection pairs
 languages pitch media scoring views sample evaluation recognition recognition_measures
 verification verification_measures comparison robustness
 report
-output execution runner record planning
+output artefacts execution runner record planning
 book
 pipeline gate starter threshold_table
 cli

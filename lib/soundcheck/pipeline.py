@@ -9,20 +9,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from soundcheck import files, planning, record, resources, runner, verdicts
+from soundcheck import artefacts, files, planning, record, resources, runner, verdicts
 from soundcheck.augment.registry import check_change
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
-from soundcheck.corpora.trial_files import write_scores
-from soundcheck.corpora.trial_table import TrialTable, write_table
 from soundcheck.entries import ComparisonEntry, CorpusEntry, Suite
 from soundcheck.errors import (
     EXIT_INCOMPLETE,
@@ -33,14 +30,13 @@ from soundcheck.errors import (
     did_you_mean,
     refuse,
 )
-from soundcheck.escaping import quoted, spreadsheet
+from soundcheck.escaping import quoted
 from soundcheck.families import Family
 from soundcheck.models.load import check_model
 from soundcheck.output import CACHE_VARIABLE, Output
-from soundcheck.predict.engine import PredictionReport, predict_model
-from soundcheck.predict.tables import read_predictions
+from soundcheck.predict.engine import predict_model
+from soundcheck.predict.report import PredictionReport
 from soundcheck.probing import probe_corpora
-from soundcheck.scoring import SCORE, score_trials
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite import read_suite
@@ -163,7 +159,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
     corpora += probe_corpora(suite, tested, corpora, output.cache, jobs, progress=True)
     lists = trial_lists(suite, tested, corpora)
-    _write_segments(corpora, lists, output)
+    artefacts.write_segments(corpora, lists, output)
     reports = {}
     for entry in suite.models.values():
         asked = planning.tasks_of(suite, entry)
@@ -183,7 +179,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             sounds=sounds,
         )
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
-    _write_scores(lists, corpora, reports, output)
+    artefacts.write_scores(lists, corpora, reports, output)
 
     judging = planning.family_jobs(suite, tested, corpora, output, sounds)
     studying = planning.study_jobs(output) if suite.studies else []
@@ -197,9 +193,8 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
 
     frame = _results(suite, tested, corpora, judging, judged)
     contrasts = _contrasts(comparing, compared)
-    left_out = _left_out(corpora, sounds, reports)
     results_digest = verdicts.write_results(frame, output.folder)
-    files.write_bytes(output.left_out, _csv(left_out))
+    artefacts.write_left_out(corpora, sounds, reports, output)
     files.write_bytes(output.comparison_table, verdicts.contrast_csv(contrasts))
     content = record.compose(
         suite,
@@ -347,48 +342,6 @@ def _load(
     return corpora, fingerprints, sounds
 
 
-def _write_segments(
-    corpora: Iterable[Corpus], lists: Mapping[tuple[str, str], TrialTable], output: Output
-) -> None:
-    """Keep each segment table and each list of trials as Parquet, where notebooks and readers find it."""
-    keep = set()
-    for corpus in corpora:
-        name = f"{files.slug(corpus.name)}.parquet"
-        keep.add(name)
-        with files.replacing(output.corpora / name) as part:
-            corpus.segments.to_parquet(part, index=False)
-    for place, table in lists.items():
-        path = output.trials(*place)
-        keep.add(path.name)
-        write_table(path, table)
-    output.prune(output.corpora, keep)
-
-
-def _write_scores(
-    lists: Mapping[tuple[str, str], TrialTable],
-    corpora: Iterable[Corpus],
-    reports: Mapping[str, PredictionReport],
-    output: Output,
-) -> None:
-    """Keep the scores of all trials as text, ``0.107 enrolled tested`` a line, for other tools."""
-    keys = {corpus.name: corpus.segments["key"].tolist() for corpus in corpora}
-    keep: dict[str, set[str]] = {}
-    for model, report in reports.items():
-        for (corpus, family), table in lists.items():
-            predictions = read_predictions(report.tables[corpus]) if corpus in report.tables else None
-            if predictions is None or not {"embedding", SCORE} & set(predictions.columns):
-                continue
-            path = output.scores / files.slug(model) / f"{files.slug(corpus)}.{files.slug(family)}.txt"
-            keep.setdefault(path.parent.name, set()).add(path.name)
-            scores = score_trials(predictions, keys[corpus], table)
-            there = ~np.isnan(scores)
-            names = (table.frame.loc[there, side].tolist() for side in ("enrol", "test"))
-            write_scores(path, *names, scores[there])
-    output.prune(output.scores, set(keep))
-    for folder, names in keep.items():
-        output.prune(output.scores / folder, names)
-
-
 def _prune_notebooks(output: Output, planned: Iterable[runner.Job]) -> None:
     """Remove executed notebooks of models and families that the suite no longer has."""
     planned = list(planned)
@@ -430,38 +383,6 @@ def _contrasts(jobs: Sequence[runner.Job], outcomes: Sequence[runner.Outcome]) -
         if outcome.status == "ok":
             rows += verdicts.load_contrasts(job.rows)
     return verdicts.contrast_frame(rows)
-
-
-def _left_out(
-    corpora: Sequence[Corpus], sounds: Sounds, reports: dict[str, PredictionReport]
-) -> pd.DataFrame:
-    """List everything that was left out of the evaluation, with its reason."""
-    rows = [
-        {"stage": item.stage, "model": "", "corpus": corpus.name, "item": item.item, "reason": item.reason}
-        for corpus in corpora
-        for item in corpus.left_out
-    ]
-    rows += [
-        {"stage": "sounds", "model": "", "corpus": "", "item": f"{group.kind}: {item}", "reason": reason}
-        for group in sounds.sets.values()
-        for item, reason in group.left_out
-    ]
-    for name, report in reports.items():
-        rows += [
-            {
-                "stage": "model",
-                "model": name,
-                "corpus": corpus,
-                "item": f"{item} {change}".strip(),
-                "reason": reason,
-            }
-            for corpus, item, change, reason in report.failures
-        ]
-    return pd.DataFrame(rows, columns=["stage", "model", "corpus", "item", "reason"])
-
-
-def _csv(frame: pd.DataFrame) -> bytes:
-    return frame.map(spreadsheet).to_csv(index=False, lineterminator="\n").encode("utf-8", "backslashreplace")
 
 
 def _outcome(

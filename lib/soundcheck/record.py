@@ -19,7 +19,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.entries import ComparisonEntry, Suite, public_target
 from soundcheck.families import Family
 from soundcheck.output import Output
-from soundcheck.predict.engine import PredictionReport
+from soundcheck.predict.report import PredictionReport
 from soundcheck.runner import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
 from soundcheck.verdicts import BETTER, NO_EVIDENCE, WORSE

@@ -24,7 +24,8 @@ from soundcheck.files import digest
 from soundcheck.models import command
 from soundcheck.models.command import CommandModel, parse_command
 from soundcheck.models.load import check_model, load_model
-from soundcheck.predict.engine import PredictionReport, predict_model
+from soundcheck.predict.engine import predict_model
+from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.suite import read_suite
 from soundcheck.tasks import BUILTIN

@@ -21,7 +21,8 @@ from soundcheck.families import Change
 from soundcheck.files import OutputError, digest
 from soundcheck.models.reference import reference_answers
 from soundcheck.predict import pool
-from soundcheck.predict.engine import PredictionReport, predict_model
+from soundcheck.predict.engine import predict_model
+from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.tasks import BUILTIN
 

@@ -28,6 +28,7 @@ from soundcheck.predict.cache import Cache, Keys, repeated_key
 from soundcheck.predict.journal import Entry
 from soundcheck.predict.pool import Pool
 from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup, Unit
+from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
@@ -42,82 +43,6 @@ Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
 REPEATED = 8  # clean inputs that are asked twice
 SAME = 1e-6  # share of the nominal range by which two answers may differ and still be the same
 UNIT_CALLS = 64  # calls that a worker gets at most at a time
-REASONS = 5  # different reasons that a summary names
-
-
-@dataclasses.dataclass(frozen=True)
-class PredictionReport:
-    """What became of the inputs of a model.
-
-    Parameters
-    ----------
-    model
-        Its name.
-    fingerprint
-        Digest of what its answers depend on.
-    tables
-        Corpus -> prediction table.
-    inputs
-        Segments times signals (clean and changed); each is a row of a table.
-    computed, reused
-        Inputs answered in this run, and from the cache.
-    failed
-        Inputs to which the model gave no usable answer.
-    unusable
-        Inputs without an answer through no fault of the model: the signal could not be read or changed, or a
-        table of predictions has no row for it. ``inputs = computed + reused + failed + unusable``.
-    failures
-        Corpus, segment, name of the change (empty = clean) and reason of each input without answer.
-    out_of_range
-        Numbers outside of their task's nominal range; they are kept.
-    unknown_classes
-        Class that the task does not have -> how often it was answered; such an answer is wrong.
-    repeated, repeated_different
-        Inputs that were asked twice, and how many of them got another answer the second time.
-    seconds
-        That it took.
-    notices
-        What else a reader should know.
-    """
-
-    model: str
-    fingerprint: str = ""
-    tables: dict[str, Path] = dataclasses.field(default_factory=dict)
-    inputs: int = 0
-    computed: int = 0
-    reused: int = 0
-    failed: int = 0
-    unusable: int = 0
-    failures: list[tuple[str, str, str, str]] = dataclasses.field(default_factory=list)
-    out_of_range: int = 0
-    unknown_classes: dict[str, int] = dataclasses.field(default_factory=dict)
-    repeated: int = 0
-    repeated_different: int = 0
-    seconds: float = 0.0
-    notices: tuple[str, ...] = ()
-
-    def notes(self) -> list[str]:
-        """Say in sentences what is not as it should be; the same problem is told once, with its count."""
-        notes = []
-        without = self.failed + self.unusable
-        if without:
-            notes.append(f"{without} of {self.inputs} inputs have no answer")
-            reasons = collections.Counter(reason for *_, reason in self.failures).most_common()
-            notes += [f"{count} times: {reason}" for reason, count in reasons[:REASONS]]
-            if len(reasons) > REASONS:
-                notes.append(f"... and {len(reasons) - REASONS} other reasons")
-        if self.out_of_range:
-            notes.append(f"{self.out_of_range} answers lie outside of the nominal range; they are kept")
-        if self.unknown_classes:
-            counts = sorted(self.unknown_classes.items(), key=lambda item: (-item[1], item[0]))
-            listed = ", ".join(f"{name} ({count})" for name, count in counts[:10])
-            more = ", ..." if len(counts) > 10 else ""
-            notes.append(f"classes that the task does not have, counted as wrong: {listed}{more}")
-        if self.repeated_different:
-            notes.append(
-                f"{self.repeated_different} of {self.repeated} inputs predicted twice gave another answer"
-            )
-        return notes + list(self.notices)
 
 
 def predict_model(
