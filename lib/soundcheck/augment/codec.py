@@ -21,7 +21,7 @@ from typing import Literal
 
 import audresample
 import numpy as np
-import scipy.signal
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.filters import butterworth

@@ -12,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import scipy.signal
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import peak

@@ -17,7 +17,7 @@ import functools
 from typing import Literal
 
 import numpy as np
-import scipy.signal
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES, level_match, limit

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import scipy.signal
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import transform
 from soundcheck.augment.level import peak

@@ -14,7 +14,7 @@ Public: :data:`CONDITIONS`, :func:`record`.
 from __future__ import annotations
 
 import numpy as np
-import scipy.signal
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.seeds import generator
 

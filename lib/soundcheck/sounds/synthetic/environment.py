@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.ndimage
-import scipy.signal
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.sounds.synthetic.shapes import RATE, add, band, decay, rise, slowly
 

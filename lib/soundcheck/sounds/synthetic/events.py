@@ -10,7 +10,7 @@ Public: :func:`cough`, :func:`sneeze`.
 from __future__ import annotations
 
 import numpy as np
-import scipy.signal
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.sounds.synthetic.shapes import RATE, band, decay, joined, resonances, rise
 

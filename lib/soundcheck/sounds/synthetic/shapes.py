@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.signal
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 RATE = 16000
 HIGHEST = 7600.0  # Hz that a filter may reach, a little below half the rate
