@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.ndimage
 import scipy  # scipy.signal is loaded when first used: it takes a second
+import scipy.ndimage
 
 from soundcheck.sounds.synthetic.shapes import RATE, add, band, decay, rise, slowly
 
