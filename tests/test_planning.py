@@ -57,6 +57,20 @@ def test_changes_of_families_that_do_not_apply_are_not_asked_for():
     assert len(planning.changes_of([family, family], [AROUSAL])) == len(family.changes)
 
 
+def test_nothing_is_changed_where_there_are_no_trials(corpus):
+    family, embedding = read_family("speaker_verification"), [BUILTIN["embedding"]]
+
+    def wanted(trials=None, **columns):
+        table = corpus.segments.assign(**columns)
+        one = SimpleNamespace(segments=table, entry=corpus.entry, trials=trials)
+        masks = planning.wanted([family], embedding, 0, one).values()
+        assert len(masks) == len(family.changes)
+        return {tuple(rows.tolist()) for rows in masks}
+
+    assert wanted() == {(False,) * 3}
+    assert wanted(speaker=["x", "x", "y"]) == wanted(trials=object()) == {(True,) * 3}
+
+
 def test_missing_notebook_is_named():
     with pytest.raises(InputError, match=r"notebooks/no_such\.ipynb is missing"):
         planning.notebook_of("no_such", Path("nowhere"))

@@ -470,6 +470,15 @@ def test_scores_are_for_lists_of_trials(suite, tmp_path):
     assert listener.listens_to(demo) and not listener.listens_to(silent)
     table = suite(text, GUESS, "{predictions: scores.txt, tasks: [embedding]}").models["guess"]
     assert table.listens_to(demo) and table.listens_to(silent)
+    turned = suite(text, GUESS, "{scores: scores.txt, distances: true}").models["guess"]
+    assert turned.options == {"distances": True} and not scores.options
+    refused(
+        suite,
+        "distances: this belongs to a file of scores",
+        text,
+        GUESS,
+        "{random: gaussian, distances: true}",
+    )
     refused(suite, "scores of trials are all", text, GUESS, "{scores: scores.txt, tasks: [arousal]}")
 
 

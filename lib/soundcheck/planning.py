@@ -98,6 +98,8 @@ def wanted(
         if not corpus.entry.is_for(family.name):
             continue
         own = applicable(family, tasks)
+        if family.trials and corpus.trials is None and "speaker" not in table.columns:
+            continue  # there is nothing to compare
         if not family.probes or corpus.entry.probes_of:
             rows = selection.changed_rows(family, own, table, seed)
             for change in family.changes.values():

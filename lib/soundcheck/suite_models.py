@@ -31,6 +31,7 @@ class _Model(schema.Section):
     description: schema.Prose = ""
     license: schema.Text = ""
     time_limit: schema.number(0, 604_800, positive=True) | None = None
+    distances: schema.Boolean = False
 
 
 class ModelReader(DocumentReader):
@@ -83,6 +84,8 @@ class ModelReader(DocumentReader):
         target = schema.attempt(self.document, (*path, kind), self.problems, schema.parse_text, value[kind])
         if target is None or model is None:
             return None
+        if model.distances and kind != "scores":
+            self.note((*path, "distances"), "this belongs to a file of scores", "Remove it")
         place, default = MODEL_KINDS[kind](self, (*path, kind), target)
         return ModelEntry(
             name=name,
@@ -96,6 +99,7 @@ class ModelReader(DocumentReader):
             description=model.description,
             license=model.license,
             time_limit=model.time_limit or self.seconds,
+            options={"distances": True} if model.distances else {},
         )
 
     def read_model_tasks(

@@ -76,5 +76,11 @@ def test_numbers_without_names_are_for_one_corpus(load):
         load("1\n2\n").notices([VOICES, corpus((0, "a", "b"), (1, "a", "c"), name="others")])
 
 
+def test_distances_are_turned(load):
+    model = load("0.25 a c\n1.5 a b\n", options={"distances": True})
+    assert model.look_up(VOICES, "")[0]["score"].tolist() == [-1.5, -0.25]
+    assert model.fingerprint != load("0.25 a c\n1.5 a b\n").fingerprint
+
+
 def test_the_fingerprint_is_that_of_the_file(load):
     assert load("1 a b\n").fingerprint == load("1 a b\n").fingerprint != load("2 a b\n").fingerprint

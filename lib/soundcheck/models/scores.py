@@ -1,11 +1,14 @@
 """Scores of trials that were computed elsewhere: ``scores: file`` in a suite.
 
+Higher scores mean more alike; with ``distances: true`` lower ones do, and their signs are turned.
+
 They belong to the trials of the corpora that bring a list of them, one score for each trial. Layouts are
 those of :mod:`soundcheck.corpora.trial_files`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +36,7 @@ class ScoreModel(LookUpModel):
     entry
         The suite's entry.
     fingerprint
-        Digest of the file.
+        Digest of the file, and of how it is read.
     scores
         What it holds.
     """
@@ -46,7 +49,7 @@ class ScoreModel(LookUpModel):
 
     @property
     def fingerprint(self) -> str:
-        """Digest of the file."""
+        """Digest of the file, and of how it is read."""
         return self._fingerprint
 
     @classmethod
@@ -60,7 +63,10 @@ class ScoreModel(LookUpModel):
         """
         path = Path(entry.path if entry.path is not None else suite.root / entry.target)
         scores = read_scores(path, entry.target)
-        return cls(entry, files.digest(path), scores)
+        distances = entry.options.get("distances", False)
+        if distances:
+            scores = dataclasses.replace(scores, scores=-scores.scores)
+        return cls(entry, files.digest(f"{files.digest(path)} {distances}"), scores)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
