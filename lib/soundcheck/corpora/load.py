@@ -95,7 +95,7 @@ def load_corpus(
         root=raw.root,
         segments=table,
         left_out=tuple(left_out),
-        notices=tuple(notices),
+        notices=tuple(dict.fromkeys(notices)),
         synthetic=entry.synthetic,
         description=description,
         trials=trials,
@@ -119,7 +119,10 @@ def _trials(entry: CorpusEntry, raw: Raw, parsed: Parsed, table: pd.DataFrame) -
     there, unusable = set(table["file"]), set(parsed.table["file"]) - set(table["file"])
     unusable |= {item.item for item in parsed.left_out} - there
     elsewhere = set(raw.table["file"]) - there - unusable
-    return resolve(listed, table, enrolments=enrolments, elsewhere=elsewhere, left_out=unusable)
+    found = resolve(listed, table, enrolments=enrolments, elsewhere=elsewhere, left_out=unusable)
+    if entry.format == "trials":  # how its speakers were found matters to whoever reads about the trials
+        found = dataclasses.replace(found, notices=(*found.notices, *raw.notices))
+    return found
 
 
 # Putting together -------------------------------------------------------------------------------------------

@@ -78,7 +78,8 @@ def infer_speakers(
         called.setdefault(int(group[code]), names[code])
     speakers = {name: called[own] for name, own in zip(names, group.tolist(), strict=True)}
     how = "speakers are inferred from the labels, files that target trials connect are one speaker"
-    return speakers, f"{how}: {_count(count)}"
+    doubt = "if some are the same person, intervals are too narrow"
+    return speakers, f"{how}: {_count(count)}; {doubt}"
 
 
 def _folders(names: Sequence[str]) -> list[str]:
