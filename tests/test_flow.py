@@ -9,7 +9,7 @@ LIBRARY = Path(soundcheck.__file__).parent
 
 # One row a room, in the order of the flow; a module may import from its own row's left and from rows above.
 ORDER = """
-escaping errors files places programs seeds resources tasks packing text_table
+escaping errors files places programs seeds resources precision tasks packing text_table
 normalisation yaml_reader schema document_reader entries
 metrics simulation suite_models suite families thresholds
 corpora.kept corpora.audio corpora.inspection corpora.segments

@@ -10,6 +10,8 @@ import dataclasses
 
 import numpy as np
 
+from soundcheck.precision import seven_digits
+
 EMOTION = ("anger", "happiness", "neutral", "sadness")
 REGRESSION = "regression"
 CLASSIFICATION = "classification"
@@ -61,11 +63,29 @@ class Task:
         return self.kind in (REGRESSION, CLASSIFICATION)
 
     def scale(self, values: np.ndarray) -> np.ndarray:
-        """Map values from the nominal range to 0..1, where all thresholds live.
+        """Map values from the nominal range to 0..1, see :func:`scaled`."""
+        return scaled(values, self.low, self.high)
 
-        Values outside the range are kept outside, not clipped.
-        """
-        return (np.asarray(values, dtype=np.float64) - self.low) / (self.high - self.low)
+
+def scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Map labels or predictions to 0..1, where all thresholds live.
+
+    They are read with the seven digits that single precision carries (see :mod:`soundcheck.precision`), so
+    that edges of bins and ranges mean the same for all types of numbers and all scales.
+
+    Parameters
+    ----------
+    values
+        Numbers; those outside the range are kept outside, not clipped; NaN = missing.
+    low, high
+        Ends of the range that they are given in.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, rounded to 12 decimals: 4.6 on a scale from 1 to 7 is exactly 0.6.
+    """
+    return np.round((seven_digits(values) - low) / (high - low), 12)
 
 
 BUILTIN: dict[str, Task] = {

@@ -29,7 +29,7 @@ from soundcheck.entries import CorpusEntry
 from soundcheck.errors import InputError, Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.suite import RESERVED_COLUMNS
-from soundcheck.tasks import Task
+from soundcheck.tasks import Task, scaled
 from soundcheck.text_table import parse_number, parse_seconds
 
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
@@ -252,7 +252,7 @@ def _numbers(
         own.raise_if_any()
     except InputError as error:
         problems.extend(error)
-    return (values - low) / (high - low)
+    return scaled(values, low, high)
 
 
 def _classes(raw: Raw, task: Task, left_out: list[LeftOut]) -> pd.Series:

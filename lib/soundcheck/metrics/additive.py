@@ -31,6 +31,8 @@ from typing import Protocol
 
 import numpy as np
 
+from soundcheck.precision import seven_digits
+
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
 UNANSWERED_REFUSED = 0.5  # share of labelled segments without prediction above which there is no value
 UNANSWERED_NOTED = 0.05  # share above which a note says so
@@ -387,8 +389,13 @@ def segments(count: int) -> str:
 
 
 def numbers(array: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Copy to float64 ``(N,)``; missing, infinite and absurdly large numbers become NaN."""
-    array = np.array(array, dtype=np.float64)
+    """Copy to float64 ``(N,)``; missing, infinite and absurdly large numbers become NaN.
+
+    Arrays of single precision are read with the seven digits that they carry, see
+    :func:`soundcheck.precision.seven_digits`.
+    """
+    single = getattr(array, "dtype", None) == np.float32
+    array = seven_digits(array) if single else np.array(array, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"One number a segment is needed, not an array of shape {array.shape}.")
     if not _largest(array) <= _LARGEST:  # also if a number is NaN

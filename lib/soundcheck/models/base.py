@@ -28,6 +28,7 @@ import numpy as np
 from soundcheck.errors import did_you_mean
 from soundcheck.escaping import quoted, shorten
 from soundcheck.packing import pack
+from soundcheck.precision import half_precision
 from soundcheck.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 
 if TYPE_CHECKING:
@@ -253,7 +254,10 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
 
 
 def _scalar(value: object) -> object:
-    """Unpack arrays and tensors without dimensions."""
+    """Unpack arrays and tensors without dimensions; numbers of half precision as their shortest decimal."""
+    half = str(getattr(value, "dtype", "")).removeprefix("torch.") == "float16"
+    if half and getattr(value, "shape", None) == ():
+        return half_precision(value)
     if isinstance(value, np.generic) or getattr(value, "shape", None) == ():
         item = getattr(value, "item", None)
         return item() if callable(item) else value

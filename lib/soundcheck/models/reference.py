@@ -25,6 +25,7 @@ from soundcheck.errors import did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.files import digest
 from soundcheck.models.base import LookUpModel
+from soundcheck.precision import seven_digits
 from soundcheck.tasks import CLASSIFICATION, REGRESSION, Task
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ def reference_answers(
     Returns
     -------
     numpy.ndarray
-        Shape ``(len(keys),)``. Regression: float64 in (0, 1), on the scale of the thresholds whatever the
-        task's nominal range is. Classification: object, names of classes. Transcription: object, texts;
-        ``None`` if there are none to draw from.
+        Shape ``(len(keys),)``. Regression: float64 in (0, 1) with seven digits, as all predictions, on the
+        scale of the thresholds whatever the task's nominal range is. Classification: object, names of
+        classes. Transcription: object, texts; ``None`` if there are none to draw from.
     """
     draws = seeds.uniform(seed, "reference", task.name, change, keys=keys)
     if task.is_transcription:
@@ -72,7 +73,7 @@ def reference_answers(
 
     # The quantile function of the truncated normal distribution, as in scipy.stats.truncnorm.
     low, high = ndtr((0 - MEAN) / DEVIATION), ndtr((1 - MEAN) / DEVIATION)
-    return MEAN + DEVIATION * ndtri(low + draws * (high - low))
+    return seven_digits(MEAN + DEVIATION * ndtri(low + draws * (high - low)))
 
 
 def reference_scores(seed: int, keys: Sequence[str], change: str = "") -> np.ndarray:
