@@ -197,6 +197,22 @@ def test_conclusion_follows_the_interval(run, results):
     assert said == (found["high"] < 0)
 
 
+def test_pages_tell_standard_error_and_words(run):
+    texts = {}
+    for model in ("good", "poor"):
+        table, segments = predictions(run, model)
+        texts[model] = table[table["change"] == ""].set_index("key")["transcript"].reindex(segments.index)
+    both = segments["transcript"].notna() & texts["good"].notna() & texts["poor"].notna()
+    words = sum(len(plain(text)) for text in segments.loc[both, "transcript"])
+    answered = segments["transcript"].notna() & texts["poor"].notna()
+    assert words == sum(len(plain(text)) for text in segments.loc[answered, "transcript"])  # good has all
+    pages = run[0] / "build" / "html" / "results"
+    for page in ("good/asr_comparison", "poor/asr_word_errors"):
+        text = (pages / f"{page}.html").read_text()
+        assert "standard error" in text
+        assert re.search(rf"<td[^>]*>{words}</td><td[^>]*>{both.sum()}</td><td[^>]*>8</td>", text), page
+
+
 def test_violations_are_those_of_the_plain_computation(run, results):
     family = read_family("asr_fairness")
     sides = {}
