@@ -295,6 +295,35 @@ def test_one_recogniser_alone(run, command, shared_cache):
     assert results[results["test"] == "Violations Against Transcripts"]["value"].notna().all()
 
 
+def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, shared_cache):
+    folder, _ = run
+    segments = pd.read_csv(folder / "data" / "segments.csv", keep_default_na=False)
+    segments["meeting"] = [f"m{n % 3}" for n in range(len(segments))]
+    segments["both"] = segments["meeting"] + " " + segments["speaker"]
+    segments.to_csv(folder / "data" / "meetings.csv", index=False)
+    entry = "{{format: csv, path: data/meetings.csv, blocks: {}}}"
+    named = {"several": "[meeting, speaker]", "combined": "both", "speakers": "speaker"}
+    corpora = "".join(f"  {name}: {entry.format(blocks)}\n" for name, blocks in named.items())
+    lines = SUITE.replace("  tones: {format: csv, path: data/segments.csv}\n", corpora).splitlines()
+    kept = [line for line in lines if not line.startswith(("  good:", "  poor:"))]
+    (folder / "meetings.yml").write_text("\n".join(kept))
+    options = ("--out", "meetings", "--family", "asr_word_errors")
+    done = command("run", "meetings.yml", *options, cwd=folder, **environment(shared_cache))
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(folder / "meetings" / "results.csv", keep_default_na=False, na_values=[""])
+    found = {name: rows.drop(columns="corpus").reset_index() for name, rows in results.groupby("corpus")}
+    columns = ["test", "label", "value", "low", "high", "segments", "blocks", "certainty", "skipped"]
+    pd.testing.assert_frame_equal(found["several"][columns], found["combined"][columns])
+    assert found["several"]["blocks"].max() == 24 and found["speakers"]["blocks"].max() == 8
+    rates = {name: row(rows, "known", "Word Error Rate") for name, rows in found.items()}
+    assert rates["several"]["value"] == rates["speakers"]["value"]
+    assert rates["several"]["low"] != rates["speakers"]["low"]
+    record = json.loads((folder / "meetings" / "run.json").read_text())
+    assert record["suite"]["corpora"]["several"]["blocks"] == ["meeting", "speaker"]
+    pages = [path.read_text() for path in (folder / "meetings" / "html" / "corpora").glob("*.html")]
+    assert sum("resampled together in intervals: speaker within meeting" in page for page in pages) == 1
+
+
 def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):
     folder, _ = run
     segments = pd.read_csv(folder / "data" / "segments.csv")[["file", "speaker"]]
