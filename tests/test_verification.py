@@ -135,7 +135,8 @@ def make_project(folder):
     trials = listed_trials()
     (folder / "data" / "segments.csv").write_text("\n".join(rows))
     lines = [f"{label} {one} {other}" for label, one, other in trials]
-    (folder / "data" / "trials.txt").write_text("label path1 path2\n" + "\n".join(lines))
+    columns = "speaker/utterances/video spaker/utterances/video"  # a header as it is found in the wild
+    (folder / "data" / "trials.txt").write_text(f"label {columns}\n" + "\n".join(lines))
     cosines = [
         known[one] @ known[other] / np.linalg.norm(known[one]) / np.linalg.norm(known[other])
         for _, one, other in trials
@@ -145,7 +146,7 @@ def make_project(folder):
     scored = [
         f"{float(score)!r} {one} {other}" for score, (_, one, other) in zip(cosines, trials, strict=True)
     ]
-    (folder / "scores.txt").write_text("\n".join(reversed(scored)))
+    (folder / "scores.txt").write_text(f"prediction {columns}\n" + "\n".join(reversed(scored)))
     vectors = [f"{file},{' '.join(map(repr, map(float, vector)))}" for file, vector in known.items()]
     (folder / "embeddings.csv").write_text("file,embedding\n" + "\n".join(vectors))
     enrolments = [f"model{s:02d} {name(s, 0)} s{s:02d}/1 {name(s, 2)}" for s in range(SPEAKERS)]
