@@ -304,20 +304,31 @@ def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, sha
     entry = "{{format: csv, path: data/meetings.csv, blocks: {}}}"
     named = {"several": "[meeting, speaker]", "combined": "both", "speakers": "speaker"}
     corpora = "".join(f"  {name}: {entry.format(blocks)}\n" for name, blocks in named.items())
+    guesses = pd.read_csv(folder / "known.csv", keep_default_na=False)
+    guesses.loc[::3, "transcript"] += " stop door"
+    guesses.to_csv(folder / "guesses.csv", index=False)
     lines = SUITE.replace("  tones: {format: csv, path: data/segments.csv}\n", corpora).splitlines()
     kept = [line for line in lines if not line.startswith(("  good:", "  poor:"))]
-    (folder / "meetings.yml").write_text("\n".join(kept))
-    options = ("--out", "meetings", "--family", "asr_word_errors")
+    kept.insert(-1, "  guesses: {predictions: guesses.csv, tasks: [transcript]}")
+    (folder / "meetings.yml").write_text("\n".join(["interval: expanded", *kept]))
+    options = ("--out", "meetings", "--family", "asr_word_errors", "--family", "asr_comparison")
     done = command("run", "meetings.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(folder / "meetings" / "results.csv", keep_default_na=False, na_values=[""])
     found = {name: rows.drop(columns="corpus").reset_index() for name, rows in results.groupby("corpus")}
-    columns = ["test", "label", "value", "low", "high", "segments", "blocks", "certainty", "skipped"]
+    columns = ["model", "test", "label", "value", "low", "high", "segments", "blocks", "certainty", "skipped"]
     pd.testing.assert_frame_equal(found["several"][columns], found["combined"][columns])
     assert found["several"]["blocks"].max() == 24 and found["speakers"]["blocks"].max() == 8
     rates = {name: row(rows, "known", "Word Error Rate") for name, rows in found.items()}
     assert rates["several"]["value"] == rates["speakers"]["value"]
     assert rates["several"]["low"] != rates["speakers"]["low"]
+    page = (folder / "meetings" / "html" / "results" / "known" / "asr_comparison.html").read_text()
+    for name, rows in found.items():  # the sentence has the interval that the suite chose
+        about = row(rows, "known", "Word Error Rate Difference", "guesses")
+        low, high = (f"{100 * about[side]:.2f} points".replace("-", "−") for side in ("low", "high"))
+        said = f"(expanded 95 % interval {low} to {high}, {about['blocks']} blocks)"
+        assert said in page.replace("\xa0", " ").replace("&nbsp;", " "), said
+        assert ("known makes" in page.split(f"{name}: ")[-1][:20]) == (about["low"] > 0 or about["high"] < 0)
     record = json.loads((folder / "meetings" / "run.json").read_text())
     assert record["suite"]["corpora"]["several"]["blocks"] == ["meeting", "speaker"]
     pages = [path.read_text() for path in (folder / "meetings" / "html" / "corpora").glob("*.html")]

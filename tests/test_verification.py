@@ -46,7 +46,7 @@ studies: false
 replicates: 200
 corpora:
   voices: {format: csv, path: data/segments.csv, trials: data/trials.txt}
-  made: {format: csv, path: data/segments.csv}
+  made: {format: csv, path: data/segments.csv, blocks: [sex, accent]}  # trials draw speakers all the same
   listed: {format: trials, path: trials.csv, audio: false}
   enrolled: {format: csv, path: data/segments.csv, trials: models.txt, enrolments: enrolments.txt}
 models:
