@@ -101,11 +101,11 @@ def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     >>> blocks_of(rows, ["meeting", "speaker"]).tolist()
     [1, 0, 2, 1]
     """
-    known = [table[name] for name in (columns if set(columns) <= set(table.columns) else ["file"])]
-    names = np.empty(len(table), dtype=object)
-    names[:] = known[0] if len(known) == 1 else list(zip(*known, strict=True))
-    names[pd.concat(known, axis=1).isna().any(axis=1).to_numpy()] = None
-    return block_codes(names)[0]
+    codes = np.zeros(len(table), dtype=np.int64)
+    for name in columns if set(columns) <= set(table.columns) else ["file"]:
+        own, n = block_codes(table[name].to_numpy(dtype=object))
+        codes, _ = block_codes(codes * n + own)
+    return codes
 
 
 def every_segment(n: int) -> np.ndarray:
