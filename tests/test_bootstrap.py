@@ -1,6 +1,7 @@
 """The bootstrap against loops, SciPy and its own promise: coverage."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import threadpoolctl
 from scipy import stats
@@ -8,6 +9,7 @@ from scipy import stats
 from soundcheck import bootstrap
 from soundcheck.bootstrap import (
     block_codes,
+    blocks_of,
     certainty,
     every_segment,
     interval,
@@ -47,6 +49,28 @@ def test_block_codes_follow_sorted_names():
     assert block_codes([10, 9, 10])[0].tolist() == [1, 0, 1]
     codes, n = block_codes([])
     assert len(codes) == n == 0
+
+
+def test_blocks_are_combinations_of_columns(rng):
+    table = pd.DataFrame(
+        {
+            "file": [f"{n:03d}.wav" for n in range(200)],
+            "meeting": rng.choice(["m1", "m2", "m3"], 200),
+            "speaker": rng.choice(list("abcd"), 200),
+        }
+    )
+    by_hand, n = block_codes(table["meeting"] + " " + table["speaker"])
+    assert n == 12 and blocks_of(table, ["meeting", "speaker"]).tolist() == by_hand.tolist()
+    other = blocks_of(table, ["speaker", "meeting"])  # the same blocks, numbered in another order
+    assert len(set(zip(other.tolist(), by_hand.tolist(), strict=True))) == 12
+    assert blocks_of(table, ["speaker"]).tolist() == block_codes(table["speaker"])[0].tolist()
+    assert blocks_of(table, ["speaker", "topic"]).tolist() == list(range(200))  # each file
+    with pytest.raises(ValueError, match="1 of 200 segments have no block"):
+        blocks_of(
+            table.assign(speaker=table["speaker"].where(np.arange(200) > 0, None)), ["meeting", "speaker"]
+        )
+    joined = pd.DataFrame({"file": ["1", "2"], "meeting": ["a b", "a"], "speaker": ["c", "b c"]})
+    assert blocks_of(joined, ["meeting", "speaker"]).tolist() == [1, 0]  # names are not put together
 
 
 def test_block_codes_refuse_missing_blocks():

@@ -197,6 +197,22 @@ def test_conclusion_follows_the_interval(run, results):
     assert said == (found["high"] < 0)
 
 
+def test_pages_tell_standard_error_and_words(run):
+    texts = {}
+    for model in ("good", "poor"):
+        table, segments = predictions(run, model)
+        texts[model] = table[table["change"] == ""].set_index("key")["transcript"].reindex(segments.index)
+    both = segments["transcript"].notna() & texts["good"].notna() & texts["poor"].notna()
+    words = sum(len(plain(text)) for text in segments.loc[both, "transcript"])
+    answered = segments["transcript"].notna() & texts["poor"].notna()
+    assert words == sum(len(plain(text)) for text in segments.loc[answered, "transcript"])  # good has all
+    pages = run[0] / "build" / "html" / "results"
+    for page in ("good/asr_comparison", "poor/asr_word_errors"):
+        text = (pages / f"{page}.html").read_text()
+        assert "standard error" in text
+        assert re.search(rf"<td[^>]*>{words}</td><td[^>]*>{both.sum()}</td><td[^>]*>8</td>", text), page
+
+
 def test_violations_are_those_of_the_plain_computation(run, results):
     family = read_family("asr_fairness")
     sides = {}
@@ -277,6 +293,46 @@ def test_one_recogniser_alone(run, command, shared_cache):
     against = results[results["test"] == "Violations Against Recognisers"]
     assert against["skipped"].eq("no other recogniser of the suite hears this corpus").all()
     assert results[results["test"] == "Violations Against Transcripts"]["value"].notna().all()
+
+
+def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, shared_cache):
+    folder, _ = run
+    segments = pd.read_csv(folder / "data" / "segments.csv", keep_default_na=False)
+    segments["meeting"] = [f"m{n % 3}" for n in range(len(segments))]
+    segments["both"] = segments["meeting"] + " " + segments["speaker"]
+    segments.to_csv(folder / "data" / "meetings.csv", index=False)
+    entry = "{{format: csv, path: data/meetings.csv, blocks: {}}}"
+    named = {"several": "[meeting, speaker]", "combined": "both", "speakers": "speaker"}
+    corpora = "".join(f"  {name}: {entry.format(blocks)}\n" for name, blocks in named.items())
+    guesses = pd.read_csv(folder / "known.csv", keep_default_na=False)
+    guesses.loc[::3, "transcript"] += " stop door"
+    guesses.to_csv(folder / "guesses.csv", index=False)
+    lines = SUITE.replace("  tones: {format: csv, path: data/segments.csv}\n", corpora).splitlines()
+    kept = [line for line in lines if not line.startswith(("  good:", "  poor:"))]
+    kept.insert(-1, "  guesses: {predictions: guesses.csv, tasks: [transcript]}")
+    (folder / "meetings.yml").write_text("\n".join(["interval: expanded", *kept]))
+    options = ("--out", "meetings", "--family", "asr_word_errors", "--family", "asr_comparison")
+    done = command("run", "meetings.yml", *options, cwd=folder, **environment(shared_cache))
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(folder / "meetings" / "results.csv", keep_default_na=False, na_values=[""])
+    found = {name: rows.drop(columns="corpus").reset_index() for name, rows in results.groupby("corpus")}
+    columns = ["model", "test", "label", "value", "low", "high", "segments", "blocks", "certainty", "skipped"]
+    pd.testing.assert_frame_equal(found["several"][columns], found["combined"][columns])
+    assert found["several"]["blocks"].max() == 24 and found["speakers"]["blocks"].max() == 8
+    rates = {name: row(rows, "known", "Word Error Rate") for name, rows in found.items()}
+    assert rates["several"]["value"] == rates["speakers"]["value"]
+    assert rates["several"]["low"] != rates["speakers"]["low"]
+    page = (folder / "meetings" / "html" / "results" / "known" / "asr_comparison.html").read_text()
+    for name, rows in found.items():  # the sentence has the interval that the suite chose
+        about = row(rows, "known", "Word Error Rate Difference", "guesses")
+        low, high = (f"{100 * about[side]:.2f} points".replace("-", "−") for side in ("low", "high"))
+        said = f"(expanded 95 % interval {low} to {high}, {about['blocks']} blocks)"
+        assert said in page.replace("\xa0", " ").replace("&nbsp;", " "), said
+        assert ("known makes" in page.split(f"{name}: ")[-1][:20]) == (about["low"] > 0 or about["high"] < 0)
+    record = json.loads((folder / "meetings" / "run.json").read_text())
+    assert record["suite"]["corpora"]["several"]["blocks"] == ["meeting", "speaker"]
+    pages = [path.read_text() for path in (folder / "meetings" / "html" / "corpora").glob("*.html")]
+    assert sum("resampled together in intervals: speaker within meeting" in page for page in pages) == 1
 
 
 def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):

@@ -40,15 +40,24 @@ def test_a_random_part_does_not_depend_on_the_others(table):
 
 
 def test_sweeps_take_speakers_in_turn(table):
-    rows = selection.swept_rows(family(sweep_segments=12), TASKS, table, "speaker", 0)
+    rows = selection.swept_rows(family(sweep_segments=12), TASKS, table, ["speaker"], 0)
     assert table["speaker"][rows].value_counts().to_dict() == {"s0": 3, "s1": 3, "s2": 3, "s3": 3}
-    rows = selection.swept_rows(family(sweep_segments=100), TASKS, table, "speaker", 0)
+    rows = selection.swept_rows(family(sweep_segments=100), TASKS, table, ["speaker"], 0)
     assert table["speaker"][rows].value_counts().to_dict() == {"s0": 10, "s1": 10, "s2": 10, "s3": 70}
-    assert selection.swept_rows(family(sweep_segments=999), TASKS, table, "no such column", 0).all()
+    assert selection.swept_rows(family(sweep_segments=999), TASKS, table, ["no such column"], 0).all()
+
+
+def test_sweeps_take_combinations_in_turn(table):
+    meetings = table.assign(meeting=np.where(np.arange(300) % 2, "m0", "m1"))
+    together = meetings.assign(both=meetings["meeting"] + " " + meetings["speaker"])
+    rows = selection.swept_rows(family(sweep_segments=16), TASKS, meetings, ["meeting", "speaker"], 0)
+    assert together["both"][rows].value_counts().to_dict() == dict.fromkeys(set(together["both"]), 2)
+    by_hand = selection.swept_rows(family(sweep_segments=16), TASKS, together, ["both"], 0)
+    assert rows.tolist() == by_hand.tolist()
 
 
 def test_sweeps_take_labelled_segments_only(table):
     labelled = table.assign(arousal=np.where(np.arange(300) < 6, 0.5, np.nan))
-    rows = selection.swept_rows(family(), TASKS[:1], labelled, "speaker", 0)
+    rows = selection.swept_rows(family(), TASKS[:1], labelled, ["speaker"], 0)
     assert np.flatnonzero(rows).tolist() == list(range(6))
     assert not selection.spread(np.zeros(0), np.zeros(0, bool), np.zeros(0, int), 5).any()

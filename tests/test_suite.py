@@ -50,7 +50,12 @@ def test_defaults(suite, tmp_path):
     assert read.families == tuple(resources.names("thresholds", ".yml"))
     assert read.root == tmp_path and read.file == tmp_path / "suite.yml"
     corpus, model = read.corpora["demo"], read.models["guess"]
-    assert (corpus.format, corpus.synthetic, corpus.blocks, corpus.title) == ("demo", True, "speaker", "demo")
+    assert (corpus.format, corpus.synthetic, corpus.blocks, corpus.title) == (
+        "demo",
+        True,
+        ("speaker",),
+        "demo",
+    )
     assert (model.kind, model.target, model.tasks) == (
         "random",
         "gaussian",
@@ -99,7 +104,9 @@ corpora:
       Two
       lines
     synthetic: true
-  db: {format: audformat, path: db, tables: [a, b], columns: {speaker: speaker.id}, range: [-1, 1]}
+  db:
+    {format: audformat, path: db, tables: [a, b], columns: {speaker: speaker.id, m: call}, range: [-1, 1],
+     blocks: [m, speaker]}
 models:
   mine: {python: "a.b:f", tasks: [stress, intent], batch: 8, license: MIT, description: D, time_limit: 2.5}
   theirs: {predictions: theirs.csv, tasks: [arousal]}
@@ -112,9 +119,12 @@ balance: {samples: 50}
     assert calls.path == tmp_path / "data/segments.csv" and calls.shown_path == "data/segments.csv"
     assert calls.root == tmp_path / "data/wav"
     assert calls.columns == {"arousal": "act", "stress": "s", "conversation": "call"}
-    assert (calls.blocks, calls.split, calls.synthetic) == ("conversation", "all", True)
+    assert (calls.blocks, calls.split, calls.synthetic) == (("conversation",), "all", True)
+    assert read.describe()["corpora"]["calls"]["blocks"] == "conversation"
     assert calls.ranges == {"arousal": (1, 7)}
     assert db.ranges == dict.fromkeys(("arousal", "dominance", "valence", "stress"), (-1, 1))
+    assert db.blocks == ("m", "speaker")
+    assert read.describe()["corpora"]["db"]["blocks"] == ["m", "speaker"]
     assert db.tables == ("a", "b") and db.path == tmp_path / "db" and db.root is None
     assert read.tasks["stress"].high == 9
     assert read.tasks["intent"].classes == ("yes", "no", "010")
@@ -230,6 +240,10 @@ def test_names_refused(suite, name):
         (DEMO, "{format: demo, size: tiny}", "size: 'tiny' is not known here"),
         (DEMO, "{format: csv}", "path: the key is missing"),
         (DEMO, "{format: csv, path: file.csv, tables: [a]}", "tables: format csv does not take this key"),
+        (DEMO, "{format: csv, path: file.csv, blocks: }", r"corpora.demo.blocks: the value is empty"),
+        (DEMO, "{format: csv, path: file.csv, blocks: []}", r"demo.blocks: the list is empty. Write \[first"),
+        (DEMO, "{format: csv, path: file.csv, blocks: {a: b}}", "blocks: a mapping stands where a text"),
+        (DEMO, "{format: csv, path: file.csv, blocks: [a, a]}", "demo.blocks: 'a' is there more than once"),
         (
             DEMO,
             "{format: csv, path: fil.csv}",

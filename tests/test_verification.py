@@ -1,6 +1,7 @@
 """Speaker verification through the command: voices of tones, lists of trials, scores without audio."""
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ studies: false
 replicates: 200
 corpora:
   voices: {format: csv, path: data/segments.csv, trials: data/trials.txt}
-  made: {format: csv, path: data/segments.csv}
+  made: {format: csv, path: data/segments.csv, blocks: [sex, accent]}  # trials draw speakers all the same
   listed: {format: trials, path: trials.csv, audio: false}
   enrolled: {format: csv, path: data/segments.csv, trials: models.txt, enrolments: enrolments.txt}
 models:
@@ -134,7 +135,8 @@ def make_project(folder):
     trials = listed_trials()
     (folder / "data" / "segments.csv").write_text("\n".join(rows))
     lines = [f"{label} {one} {other}" for label, one, other in trials]
-    (folder / "data" / "trials.txt").write_text("label path1 path2\n" + "\n".join(lines))
+    columns = "speaker/utterances/video spaker/utterances/video"  # a header as it is found in the wild
+    (folder / "data" / "trials.txt").write_text(f"label {columns}\n" + "\n".join(lines))
     cosines = [
         known[one] @ known[other] / np.linalg.norm(known[one]) / np.linalg.norm(known[other])
         for _, one, other in trials
@@ -144,7 +146,7 @@ def make_project(folder):
     scored = [
         f"{float(score)!r} {one} {other}" for score, (_, one, other) in zip(cosines, trials, strict=True)
     ]
-    (folder / "scores.txt").write_text("\n".join(reversed(scored)))
+    (folder / "scores.txt").write_text(f"prediction {columns}\n" + "\n".join(reversed(scored)))
     vectors = [f"{file},{' '.join(map(repr, map(float, vector)))}" for file, vector in known.items()]
     (folder / "embeddings.csv").write_text("file,embedding\n" + "\n".join(vectors))
     enrolments = [f"model{s:02d} {name(s, 0)} s{s:02d}/1 {name(s, 2)}" for s in range(SPEAKERS)]
@@ -307,12 +309,63 @@ def test_noise_on_the_tested_side_makes_it_worse(results):
 
 def test_score_files_have_the_order_of_the_list(run):
     folder = run[0] / "build" / "scores" / "good"
-    lines = (folder / "voices.speaker_verification.txt").read_text().splitlines()
+    header, *lines = (folder / "voices.speaker_verification.txt").read_text().splitlines()
+    assert header == "score enrol test decision threshold"
     scores, trials = trial_scores(run, "good")
-    assert [line.split()[1:] for line in lines] == trials[["enrol", "test"]].to_numpy().tolist()
+    assert [line.split()[1:3] for line in lines] == trials[["enrol", "test"]].to_numpy().tolist()
     np.testing.assert_allclose([float(line.split()[0]) for line in lines], scores, atol=1e-12)
     with_nan = (run[0] / "build" / "scores" / "odd" / "voices.speaker_verification.txt").read_text()
-    assert len(with_nan.splitlines()) == np.isfinite(trial_scores(run, "odd")[0]).sum()
+    assert len(with_nan.splitlines()) == 1 + np.isfinite(trial_scores(run, "odd")[0]).sum()
+
+
+def decisions(run, model, corpus):
+    path = run[0] / "build" / "scores" / model / f"{corpus}.speaker_verification.txt"
+    text = path.read_text()
+    return pd.read_csv(path, sep="," if text.startswith('"') else " ", dtype={"enrol": str, "test": str})
+
+
+@pytest.mark.parametrize(("model", "corpus"), [("good", "voices"), ("good", "made"), ("scored", "listed")])
+def test_decisions_are_those_at_the_equal_error_rate(run, results, model, corpus):
+    found = decisions(run, model, corpus)
+    trials = pd.read_parquet(run[0] / "build" / "corpora" / f"{corpus}.speaker_verification.trials.parquet")
+    assert len(found) == len(trials) and found["threshold"].nunique() == 1
+    accepted = found["decision"].eq("accept").to_numpy()
+    assert found["decision"].isin(["accept", "reject"]).all()
+    np.testing.assert_array_equal(accepted, found["score"] > found["threshold"])
+    target = trials["target"].to_numpy(dtype=bool)
+    far, frr = accepted[~target].mean(), 1 - accepted[target].mean()
+    cost = (0.05 * frr + 0.95 * far) / 0.05  # of the decisions, as on the page
+    assert row(results, model, corpus, "Actual Detection Cost")["value"] == pytest.approx(cost)
+    equal = row(results, model, corpus, "Equal Error Rate")["value"]
+    assert min(far, frr) - 0.01 <= equal <= max(far, frr) + 0.01
+
+
+def test_a_score_file_is_an_input_of_another_run(run, results, command, shared_cache):
+    folder = run[0] / "again"
+    (folder / "thresholds").mkdir(parents=True)
+    scores = run[0] / "build" / "scores" / "good" / "voices.speaker_verification.txt"
+    shutil.copy(scores, folder / "scores.txt")
+    shutil.copy(run[0] / "data" / "trials.txt", folder)
+    family, option = small_thresholds(), "threshold: equal error rate"
+    assert family.count(option) == 1
+    family = family.replace(option, "threshold: {default: equal error rate, fixed: 0.4}")
+    (folder / "thresholds" / "speaker_verification.yml").write_text(family)
+    (folder / "suite.yml").write_text(
+        "studies: false\nreplicates: 200\n"
+        "corpora:\n  voices: {format: trials, path: trials.txt, audio: false}\n"
+        "models:\n  same: {scores: scores.txt}\n  fixed: {scores: scores.txt}\n"
+        "families: [speaker_verification]\n"
+    )
+    done = command("run", "suite.yml", cwd=folder, SOUNDCHECK_CACHE=str(shared_cache))
+    assert done.returncode == 0, done.stdout + done.stderr
+    frame = pd.read_csv(folder / "build" / "results.csv", keep_default_na=False, na_values=[""])
+    first = row(results, "good", "voices", "Equal Error Rate")
+    assert row(frame, "same", "voices", "Equal Error Rate")["value"] == first["value"]
+    before = decisions(run, "good", "voices")
+    pd.testing.assert_frame_equal(decisions((folder,), "same", "voices"), before)
+    fixed = decisions((folder,), "fixed", "voices")
+    assert fixed["threshold"].eq(0.4).all()
+    assert fixed["decision"].tolist() == ["accept" if s > 0.4 else "reject" for s in before["score"]]
 
 
 def test_page_escapes_groups_and_plays_pairs(run):

@@ -15,11 +15,13 @@ from soundcheck.corpora import trial_files
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trial_table import TrialTable, write_table
 from soundcheck.escaping import spreadsheet
+from soundcheck.families import Family
 from soundcheck.output import Output
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.scoring import SCORE, score_trials
 from soundcheck.sounds.sound import Sounds
+from soundcheck.verification import threshold_in_use
 
 
 def write_segments(
@@ -41,11 +43,17 @@ def write_segments(
 
 def write_scores(
     lists: Mapping[tuple[str, str], TrialTable],
+    families: Iterable[Family],
     corpora: Iterable[Corpus],
     reports: Mapping[str, PredictionReport],
     output: Output,
 ) -> None:
-    """Keep the scores of all trials as text, ``0.107 enrolled tested`` a line, for other tools."""
+    """Keep the scores of all trials as text for other tools, with what is decided at the threshold in use.
+
+    A line is ``0.107 enrolled tested reject 0.4`` under a header; with trials of one kind only, which give
+    no threshold, ``0.107 enrolled tested``.
+    """
+    tested = {family.name: family for family in families}
     keys = {corpus.name: corpus.segments["key"].tolist() for corpus in corpora}
     keep: dict[str, set[str]] = {}
     for model, report in reports.items():
@@ -56,9 +64,11 @@ def write_scores(
             path = output.scores / files.slug(model) / f"{files.slug(corpus)}.{files.slug(family)}.txt"
             keep.setdefault(path.parent.name, set()).add(path.name)
             scores = score_trials(predictions, keys[corpus], table)
+            target = table.frame["target"].to_numpy(dtype=bool)
+            threshold = threshold_in_use(tested[family], model, scores, target)
             there = ~np.isnan(scores)
             names = (table.frame.loc[there, side].tolist() for side in ("enrol", "test"))
-            trial_files.write_scores(path, *names, scores[there])
+            trial_files.write_scores(path, *names, scores[there], threshold)
     output.prune(output.scores, set(keep))
     for folder, names in keep.items():
         output.prune(output.scores / folder, names)

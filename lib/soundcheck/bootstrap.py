@@ -20,8 +20,8 @@ Conventions
 - An interval is withheld (NaN) for a single block, and if a value is undefined in more than 10 % of the
   replicates; below 20 blocks intervals are too narrow and :attr:`Resampled.few_blocks` says so.
 
-Public: :func:`block_codes`, :func:`weights`, :func:`resample`, :func:`resample_all`, :class:`Resampled`,
-:func:`interval`, :func:`certainty`, :func:`every_segment`.
+Public: :func:`block_codes`, :func:`blocks_of`, :func:`weights`, :func:`resample`, :func:`resample_all`,
+:class:`Resampled`, :func:`interval`, :func:`certainty`, :func:`every_segment`.
 """
 
 from __future__ import annotations
@@ -73,6 +73,39 @@ def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
     rank = np.empty(len(found), dtype=np.int64)
     rank[np.argsort(np.asarray(found, dtype=object), kind="stable")] = np.arange(len(found))
     return rank[codes], len(found)
+
+
+def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+    """Give each row of a segment table its block: a combination of the values of some columns.
+
+    Parameters
+    ----------
+    table
+        The segment table.
+    columns
+        Columns whose values are resampled together. Where one of them is not there, each file is a block.
+
+    Returns
+    -------
+    numpy.ndarray
+        Numbers from 0, int64 ``(N,)``, in the order of the names, those of the first column first.
+
+    Raises
+    ------
+    ValueError
+        If a row has no value in one of the columns.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"meeting": ["b", "a", "b", "b"], "speaker": ["x", "x", "y", "x"]})
+    >>> blocks_of(rows, ["meeting", "speaker"]).tolist()
+    [1, 0, 2, 1]
+    """
+    codes = np.zeros(len(table), dtype=np.int64)
+    for name in columns if set(columns) <= set(table.columns) else ["file"]:
+        own, n = block_codes(table[name].to_numpy(dtype=object))
+        codes, _ = block_codes(codes * n + own)
+    return codes
 
 
 def every_segment(n: int) -> np.ndarray:

@@ -40,7 +40,7 @@ class CorpusEntry:
     split
         Value of the column ``split`` to keep; ``"all"`` = every row; ``None`` = the format's default.
     blocks
-        Column whose values are resampled together.
+        Columns whose values are resampled together: each combination that occurs is a block.
     ranges
         Task -> lowest and highest possible label; the task's own range where there is none.
     title, description
@@ -74,7 +74,7 @@ class CorpusEntry:
     columns: dict[str, str] = dataclasses.field(default_factory=dict)
     tables: tuple[str, ...] = ()
     split: str | None = None
-    blocks: str = "speaker"
+    blocks: tuple[str, ...] = ("speaker",)
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     title: str = ""
     description: str = ""
@@ -285,6 +285,8 @@ class Suite:
         described["shown"] = self.file.name
         for entry in described["corpora"].values():
             entry["path"] = public_path(entry.pop("shown_path"))
+            if len(entry["blocks"]) == 1:
+                (entry["blocks"],) = entry["blocks"]
             for key in ("root", "trials", "enrolments"):
                 entry[key] = public_path(entry.pop(f"shown_{key}"))
         for entry in described["sounds"].values():

@@ -101,8 +101,7 @@ class Evaluation:
 
     def option(self, name: str) -> Any:
         """Give an option of the family that may be one value, or one for each model with a ``default``."""
-        value = self.family.options[name]
-        return value.get(self.model, value.get("default")) if isinstance(value, dict) else value
+        return self.family.option(name, self.model)
 
     def samples(self, change: str = "", base: str = "") -> Iterator[Sample]:
         """Give the evaluable rows of each corpus and task, clean or with the answers under a change.

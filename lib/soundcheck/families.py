@@ -244,6 +244,11 @@ class Family:
         """All changes that it needs predictions for, steps from mild to severe at the end."""
         return [*self.changes.values(), *self.stepped]
 
+    def option(self, name: str, model: str) -> Any:
+        """Give an option that may be one value, or one for each model with a ``default``."""
+        value = self.options[name]
+        return value.get(model, value.get("default")) if isinstance(value, dict) else value
+
     def applies_to(self, task: Task) -> bool:
         """Say whether there is anything to test for a task."""
         judged = any(test.threshold_for(task) is not None for test in self.tests.values())

@@ -179,7 +179,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             sounds=sounds,
         )
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
-    artefacts.write_scores(lists, corpora, reports, output)
+    artefacts.write_scores(lists, tested, corpora, reports, output)
 
     judging = planning.family_jobs(suite, tested, corpora, output, sounds)
     studying = planning.study_jobs(output) if suite.studies else []

@@ -21,7 +21,7 @@ from soundcheck.sample import Sample
 
 RATE_COLUMNS = (
     *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
-    *("characters", "words", "segments", "blocks"),
+    *("standard_error", "characters", "words", "segments", "blocks"),
 )
 
 
@@ -58,9 +58,9 @@ def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str])
             {
                 **dict(zip(("corpus", "column", "group"), (sample.corpus, *group), strict=True)),
                 **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
-                **{"low": low[0], "high": high[0]},
+                **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
                 "characters": value(within(characters, mask)),
-                "words": int(np.nansum(counts.words[mask])),
+                "words": int(np.nansum(counts.words[mask & ~np.isnan(counts.errors)])),
                 "segments": int(found.segments[0]),
                 "blocks": int(found.blocks[0]),
             }

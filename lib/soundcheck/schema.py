@@ -183,6 +183,12 @@ def _parse_texts(value: object) -> object:
     return value
 
 
+def _parse_names(value: object) -> object:
+    if isinstance(value, list) and not value:
+        raise wrong("the list is empty", "Write [first, second], or leave the key out")
+    return value if isinstance(value, list) else [parse_text(value)]
+
+
 def parsed(kind: type, parse: Callable, **options: object) -> Any:
     """Make the type of a field that a parser reads."""
     return Annotated[
@@ -198,6 +204,7 @@ Boolean = parsed(bool, parse_boolean)
 Range = parsed(tuple, parse_range)
 Free = parsed(object, parse_free)
 Texts = Annotated[list[Text], pydantic.BeforeValidator(_parse_texts)]
+Names = Annotated[list[Text], pydantic.BeforeValidator(_parse_names)]  # one text, or a list of them
 
 
 def whole(low: int, high: int) -> Any:

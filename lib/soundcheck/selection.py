@@ -57,7 +57,7 @@ def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, see
 
 
 def swept_rows(
-    family: Family, tasks: Sequence[Task], table: pd.DataFrame, block_column: str, seed: int
+    family: Family, tasks: Sequence[Task], table: pd.DataFrame, block_columns: Sequence[str], seed: int
 ) -> np.ndarray:
     """Say which segments the family looks at in its sweeps, bool ``(segments,)``.
 
@@ -65,11 +65,10 @@ def swept_rows(
     ----------
     family, tasks, table, seed
         See :func:`changed_rows`.
-    block_column
-        Column whose values are resampled together.
+    block_columns
+        Columns whose values are resampled together.
     """
-    names = table[block_column if block_column in table.columns else "file"]
-    blocks = bootstrap.block_codes(names.to_numpy(dtype=object))[0]
+    blocks = bootstrap.blocks_of(table, block_columns)
     most = int(family.options.get("sweep_segments", SWEEP_SEGMENTS))
     return spread(_draws(family, table, seed), changed_rows(family, tasks, table, seed), blocks, most)
 

@@ -94,7 +94,7 @@ class _Corpus(schema.Section):
     columns: dict[str, schema.Text] = {}
     tables: schema.Texts = []
     split: schema.Text | None = None
-    blocks: schema.Text = "speaker"
+    blocks: schema.Names = ["speaker"]
     title: schema.Title = ""
     description: schema.Prose = ""
     synthetic: schema.Boolean = False
@@ -321,12 +321,13 @@ class _Reader(DocumentReader):
             if key not in allowed and key in (*_Corpus.model_fields, "range"):
                 what = f"format {corpus.format} does not take this key"
                 self.note((*path, key), what, f"Remove it. Allowed: {', '.join(allowed)}")
-        known = [*RESERVED_COLUMNS, *self.tasks, corpus.blocks]
+        known = [*RESERVED_COLUMNS, *self.tasks, *corpus.blocks]
         for column in corpus.columns:
             if column not in known:
                 remedy = did_you_mean(column, known)
                 self.note((*path, "columns", column), "unknown column; ours: theirs", remedy)
         self.refuse_repeated((*path, "tables"), corpus.tables)
+        self.refuse_repeated((*path, "blocks"), corpus.blocks)
         families = resources.names("thresholds", ".yml", own=self.root)
         self.known_names((*path, "families"), corpus.families, families, "family")
         place = root = None
@@ -357,7 +358,7 @@ class _Reader(DocumentReader):
             columns=dict(corpus.columns),
             tables=tuple(corpus.tables),
             split=corpus.split,
-            blocks=corpus.blocks,
+            blocks=tuple(corpus.blocks),
             ranges=self.read_ranges((*path, "range"), value.get("range")),
             title=corpus.title or name,
             description=corpus.description,

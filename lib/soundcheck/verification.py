@@ -10,7 +10,8 @@ Conventions
 - Speakers are resampled; a trial of two speakers counts as often as the product of how often each was drawn.
 - Where signals are changed, the tested side is; the enrolled side stays as it is.
 
-Public: :class:`Verification`, :class:`Cost`, :data:`EQUAL_ERROR_RATE`, :data:`MINIMUM_COST`.
+Public: :class:`Verification`, :class:`Cost`, :func:`threshold_in_use`, :data:`EQUAL_ERROR_RATE`,
+:data:`MINIMUM_COST`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from soundcheck import selection
 from soundcheck.augment import registry
 from soundcheck.corpora.trial_table import TrialTable
 from soundcheck.evaluation import Evaluation
-from soundcheck.families import Change
+from soundcheck.families import Change, Family
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_threshold, min_dcf_threshold
 from soundcheck.models.reference import reference_scores
@@ -63,6 +64,35 @@ class Cost:
     def plain(self) -> dict[str, float]:
         """The numbers as arguments of detection costs."""
         return dataclasses.asdict(self)
+
+
+def threshold_in_use(family: Family, model: str, scores: np.ndarray, target: np.ndarray) -> float:
+    """Give the threshold in use, above which a trial is accepted.
+
+    Parameters
+    ----------
+    family
+        Its option ``threshold`` is a number, or says which threshold is taken from the trials themselves.
+    model
+        Name of the model, which may have a threshold of its own.
+    scores
+        float64 ``(trials,)``; NaN if missing.
+    target
+        Whether one person speaks, bool ``(trials,)``.
+
+    Returns
+    -------
+    float
+        NaN if it is to be taken from trials of one kind only.
+    """
+    wanted = family.option("threshold", model)
+    nobody = np.zeros(len(scores), dtype=np.intp)  # who speaks makes no difference
+    trials = Trials(scores, target, nobody, nobody, 1)
+    if wanted == EQUAL_ERROR_RATE:
+        return equal_error_threshold(trials)
+    if wanted == MINIMUM_COST:
+        return min_dcf_threshold(trials, **Cost(**family.options["cost"]).plain)
+    return float(wanted)
 
 
 class Verification(Evaluation):
@@ -178,14 +208,7 @@ class Verification(Evaluation):
         themselves: that of the equal error rate, or that of the lowest cost. With trials of one kind only,
         for which all rates are undefined, it is minus infinity.
         """
-        wanted = self.option("threshold")
-        trials = self.trials(sample, scores)
-        if wanted == EQUAL_ERROR_RATE:
-            found = equal_error_threshold(trials)
-        elif wanted == MINIMUM_COST:
-            found = min_dcf_threshold(trials, **self.cost.plain)
-        else:
-            found = float(wanted)
+        found = threshold_in_use(self.family, self.model, scores, sample.truth)
         return -np.inf if np.isnan(found) else found
 
     def scored_twice(self, answers: Answers) -> Answers:

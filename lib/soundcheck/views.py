@@ -38,7 +38,7 @@ class CorpusView:
     root
         Folder of the corpus, for listening; never shown.
     blocks
-        Column whose values are resampled together; the file where there is no such column.
+        Columns whose values are resampled together; the file where there are no such columns.
     base_condition
         Condition that others are compared with; empty = the most frequent one.
     probes_of
@@ -57,7 +57,7 @@ class CorpusView:
     title: str
     synthetic: bool
     root: Path
-    blocks: str
+    blocks: tuple[str, ...]
     base_condition: str
     probes_of: str
     segments: pd.DataFrame
@@ -100,8 +100,7 @@ class CorpusView:
 
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""
-        names = self.segments[self.blocks if self.blocks in self.segments.columns else "file"]
-        return bootstrap.block_codes(names.to_numpy(dtype=object))[0]
+        return bootstrap.blocks_of(self.segments, self.blocks)
 
 
 def read_view(description: Mapping) -> CorpusView:
@@ -111,7 +110,7 @@ def read_view(description: Mapping) -> CorpusView:
         title=description["title"],
         synthetic=description["synthetic"],
         root=Path(description["root"]),
-        blocks=description["blocks"],
+        blocks=tuple(description["blocks"]),
         base_condition=description["base_condition"],
         probes_of=description["probes_of"],
         segments=pd.read_parquet(description["segments"]),

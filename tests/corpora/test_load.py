@@ -127,6 +127,34 @@ def test_all_problems_at_once(world):
     assert "nowhere.wav" in text
 
 
+def test_blocks_of_several_columns(world):
+    for n, row in enumerate(world.rows):
+        row.append(f"m{n % 3}")
+    world.rows[0][3] = ""
+    world.rows[1][8] = ""
+    world.rows[2][3] = world.rows[2][8] = ""
+    corpus = world.load(f"{HEADER},meeting", ", blocks: [meeting, speaker]")
+    assert len(corpus.segments) == 9 and set(corpus.segments["meeting"]) == {"m0", "m1", "m2"}
+    reasons = {item.item: item.reason for item in corpus.left_out}
+    assert reasons == {
+        "a0.wav": "no speaker, so it belongs to no block",
+        "a1.wav": "no meeting, so it belongs to no block",
+        "a2.wav": "no meeting and no speaker, so it belongs to no block",
+    }
+    assert "resampled together in intervals: speaker within meeting" in corpus.notices
+
+
+def test_every_column_of_blocks_must_exist(world):
+    world.refused("column session: corpora.c.blocks names it, and it is not there", entry=", blocks: session")
+    text = world.refused("column session", entry=", blocks: [session, speaker, topic]")
+    assert "segments.csv, column topic: corpora.c.blocks names it" in text and len(text.splitlines()) == 2
+    for row in world.rows:
+        row[3] = ""
+    world.refused("column speaker: corpora.c.blocks names it", entry=", blocks: [sex, speaker]")
+    alone = world.load(entry=", blocks: [speaker]")
+    assert "no column speaker: each file counts as a block of its own in intervals" in alone.notices
+
+
 def test_unknown_class_is_listed(world):
     world.rows[0][7] = "Anger"
     world.rows[1][7] = "joy"

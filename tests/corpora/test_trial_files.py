@@ -70,6 +70,45 @@ def test_each_layout_of_trials(text, form):
     assert (len(found), found.listed, found.numbers.tolist()) == (2, 2, [0, 1])
 
 
+PATHS = ("id0921/Hq-3xy/0001.wav", "id0981/BT_x-7/0002.wav", "id0981/Fhkd/00012.wav")
+SOURCE_HEADER = "{} speaker/utterances/video spaker/utterances/video"  # verbatim, with the slip of the pen
+
+
+@pytest.mark.parametrize("gap", [" ", "\t", "  "])
+def test_header_that_describes_the_names(gap):
+    """As in the notes on evaluation that the family follows: no column is called enrol or test."""
+    one, two, three = PATHS
+    header = SOURCE_HEADER.format("label").replace(" ", gap)
+    found = trials(f"{header}\n0{gap}{one}{gap}{two}\n1{gap}{two}{gap}{three}\n")
+    assert pairs(found) == [(one, two, False), (two, three, True)] and found.where(0) == "t.txt line 2"
+    assert found.form.startswith("lines `1 enrol test` under the header 'label speaker/")
+    assert pairs(trials(f"0 {one} {two}\n1 {two} {three}\n")) == pairs(found)
+    for word in ("prediction", "score", "LLR"):
+        header = SOURCE_HEADER.format(word).replace(" ", gap)
+        scored = scores(f"{header}\n0.107{gap}{one}{gap}{two}\n0.508{gap}{two}{gap}{three}\n")
+        assert pairs(scored) == [(one, two, 0.107), (two, three, 0.508)]
+        assert scored.join(found).tolist() == [0.107, 0.508]
+    assert scores("prediction\n0.5\n-1\n").scores.tolist() == [0.5, -1]
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "words"),
+    [  # a first line that is neither trial nor header is not taken for a header
+        (trials, "O {} {}\n1 {} {}\n", "^t.txt line 1: 'O' is no label of a trial. Allowed: 1, 0"),
+        (trials, "labl {} {}\n1 {} {}\n", "^t.txt line 1: 'labl' is no label"),
+        (trials, "prediction {} {}\n1 {} {}\n", "^t.txt line 1: 'prediction' is no label"),
+        (trials, "1 {} {}\nlabel {} {}\n", "^t.txt line 2: 'label' is no label"),
+        (trials, "label {} {}\n", "^t.txt line 1: the trials have no labels that are known"),
+        (scores, "0,107 {} {}\n0.5 {} {}\n", "^s.txt line 1: '0,107' is not a number"),
+        (scores, "label {} {}\n0.5 {} {}\n", "^s.txt line 1: 'label' is not a number"),
+        (scores, "0.5 {} {}\nprediction {} {}\n", "^s.txt line 2: 'prediction' is not a number"),
+    ],
+)
+def test_other_first_lines_are_refused(read, text, words):
+    with pytest.raises(InputError, match=words):
+        read(text.format(PATHS[0], PATHS[1], PATHS[1], PATHS[2]))
+
+
 def test_tables_may_bring_scores():
     found = trials("enrol,test,label,score\na,b,1,0.5\na,c,0,-1e-3\n")
     assert found.scores.tolist() == [0.5, -0.001]
@@ -330,6 +369,29 @@ def test_what_is_written(tmp_path):
     assert score_text(["b"], ["c\t"], [-1]) == (b'"enrol","test","score"\n"b","c\t",-1.0\n', ".csv")
 
 
+def test_decisions_stand_behind_the_scores(tmp_path):
+    path = tmp_path / "scores.txt"
+    write_scores(path, ["a", "b", "c"], ["d", "d", "d"], [0.4, 0.41, -1], 0.4)
+    assert path.read_text().splitlines() == [
+        "score enrol test decision threshold",
+        "0.4 a d reject 0.4",  # at the threshold: not above it
+        "0.41 b d accept 0.4",
+        "-1.0 c d reject 0.4",
+    ]
+    assert pairs(read_scores(path, "s")) == [("a", "d", 0.4), ("b", "d", 0.41), ("c", "d", -1)]
+    assert score_text(["a"], ["d"], [5], -np.inf)[0].endswith(b"\n5.0 a d accept -inf\n")
+    table, suffix = score_text(["a 1", "b"], ["d", "d"], [0.5, 0.25], 0.25)
+    assert (suffix, table.decode().splitlines()) == (
+        ".csv",
+        [
+            '"enrol","test","score","decision","threshold"',
+            '"a 1","d",0.5,"accept",0.25',
+            '"b","d",0.25,"reject",0.25',
+        ],
+    )
+    assert pairs(parse_scores(table, "s")) == [("a 1", "d", 0.5), ("b", "d", 0.25)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -355,18 +417,20 @@ def test_what_cannot_be_read_back_is_not_written(tmp_path, arguments, words):
         min_size=1,
         max_size=6,
         unique_by=lambda row: row[:2],
-    )
+    ),
+    st.floats(),
 )
-def test_what_is_written_is_read_back(tmp_path_factory, rows):
+def test_what_is_written_is_read_back(tmp_path_factory, rows, threshold):
     path = tmp_path_factory.mktemp("written") / "list"
     enrol, test, values, target = map(list, zip(*rows, strict=True))
     write_trials(path, enrol, test, target)
     found = read_trials(path, "list")
     assert pairs(found) == list(zip(enrol, test, target, strict=True))
-    write_scores(path, enrol, test, values)
-    found = read_scores(path, "list")
-    assert pairs(found) == list(zip(enrol, test, values, strict=True))
-    np.testing.assert_array_equal(np.signbit(found.scores), np.signbit(values))
+    for decided in ((), (threshold,)):
+        write_scores(path, enrol, test, values, *decided)
+        found = read_scores(path, "list")
+        assert pairs(found) == list(zip(enrol, test, values, strict=True))
+        np.testing.assert_array_equal(np.signbit(found.scores), np.signbit(values))
 
 
 def test_many_trials_are_quick(tmp_path, rng):

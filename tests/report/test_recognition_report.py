@@ -38,6 +38,54 @@ def test_conclusion(first, second, said):
     assert said in text and "30 blocks" in text and "times as wide as the ordinary one" in text
 
 
+def both_ways(seed):
+    """Draw errors of two recognisers in 8 blocks of 10 segments that are not alike."""
+    rng = np.random.default_rng(seed)
+    ours, theirs = (rng.binomial(10, rate, 80).astype(float) for rate in (0.2, 0.25))
+    return difference(ours, theirs, np.arange(80) // 10), difference(ours, theirs, np.arange(80))
+
+
+FEWER, UNKNOWN = "a makes fewer word errors than b", "the evidence does not tell"
+OTHERWISE = "Resampling single segments would have said otherwise"
+WHY = f"{OTHERWISE}, because it takes them for independent."
+
+
+@pytest.mark.parametrize(
+    ("seed", "kind", "blockwise", "ordinary", "said", "otherwise"),
+    [  # bounds in points, rounded: what the sentence says follows those of the chosen kind
+        (45, "percentile", (-11.75, -0.06), (-8.69, -0.81), FEWER, ""),
+        (45, "expanded", (-12.89, 0.95), (-8.75, -0.75), UNKNOWN, WHY),
+        (45, "gaussian", (-11.07, 1.07), (-8.88, -1.12), UNKNOWN, WHY),
+        # Here the ordinary interval is the wider one, so that dependence cannot be why it holds zero.
+        (94, "percentile", (-6.00, -0.68), (-7.38, 0.38), FEWER, f"{OTHERWISE}."),
+        (94, "expanded", (-6.50, 0.11), (-7.41, 0.50), UNKNOWN, ""),
+        (94, "gaussian", (-5.89, -0.86), (-7.45, 0.70), FEWER, f"{OTHERWISE}."),
+    ],
+)
+def test_conclusion_follows_the_chosen_interval(seed, kind, blockwise, ordinary, said, otherwise):
+    found = both_ways(seed)
+    for resampled, bounds in zip(found, (blockwise, ordinary), strict=True):
+        assert 100 * np.ravel(resampled.interval(kind)) == pytest.approx(bounds, abs=0.006)
+    text = str(recognition_tables.conclusion("a", "b", "talk", *found, kind))
+    assert said in text and (FEWER in text) != (UNKNOWN in text)
+    assert (OTHERWISE in text) == bool(otherwise) and otherwise in text
+    assert f"({kind} 95 % interval" in text
+    shown = [f"{abs(bound):.2f}" for bound in blockwise]
+    assert all(bound in text for bound in shown)
+
+
+@pytest.mark.parametrize("kind", ["percentile", "expanded", "gaussian"])
+def test_comparison_table_has_the_chosen_interval_standard_error_and_words(kind):
+    found, _ = both_ways(45)
+    row = recognition_tables.comparison_row("a minus b", "blockwise", found, "points", 800, kind)
+    text = str(recognition_tables.comparison_table([row], kind))
+    error = np.std(found.samples[:, 0], ddof=1)
+    assert f">{100 * error:.2f}\xa0points<" in text and "standard error" in text
+    assert ">words<" in text and ">800<" in text and ">80<" in text and ">8<" in text
+    assert ("expanded 95 %" in text) == ("12.89" in text) == (kind == "expanded")
+    assert "percentile 95 %" in text and "Gaussian 95 %" in text
+
+
 def test_conclusion_without_an_interval():
     one = difference(np.array([1.0, 2.0]), np.array([2.0, 2.0]), [0, 0])
     text = str(recognition_tables.conclusion("a", HOSTILE, "talk", one, one))

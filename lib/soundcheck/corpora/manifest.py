@@ -34,7 +34,7 @@ def read_manifest(entry: CorpusEntry, tasks: Mapping[str, Task]) -> Raw:
     shown = entry.shown_path or entry.path.name
     table = read_text_table(entry.path, shown)
     problems = Problems()
-    wanted = dict.fromkeys([*RESERVED_COLUMNS, *tasks, entry.blocks])
+    wanted = dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.blocks])
     columns = {}
     for name in wanted:
         theirs = entry.columns.get(name, name)

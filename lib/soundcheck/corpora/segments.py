@@ -57,7 +57,7 @@ class Raw:
     ----------
     table
         Text cells under our names: ``file``, ``start``, ``end`` (seconds or clock), reserved columns, tasks,
-        the column of the blocks; ``""`` = missing.
+        the columns of the blocks; ``""`` = missing.
     places
         Where each row stands, for messages.
     root
@@ -116,7 +116,7 @@ def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
     for name in ("start", "end"):
         columns[name] = _times(raw, name, problems)
     _check_order(raw, columns["start"], columns["end"], problems)
-    texts = [name for name in (*TEXT_COLUMNS, entry.blocks) if name in table.columns]
+    texts = [name for name in (*TEXT_COLUMNS, *entry.blocks) if name in table.columns]
     for name in dict.fromkeys(texts):
         columns[name] = table[name].where(table[name] != "", None).astype(object)
     if "sex" in columns:
@@ -294,16 +294,21 @@ def _blocks(
     table: pd.DataFrame, entry: CorpusEntry, raw: Raw, left_out: list[LeftOut], notices: list[str]
 ) -> pd.DataFrame:
     """Leave out rows that belong to no block; without speakers every file is a block."""
-    if entry.blocks not in table.columns or table[entry.blocks].isna().all():
-        if entry.blocks != "speaker":
-            remedy = did_you_mean(entry.blocks, raw.table.columns)
-            where = f"{raw.shown}, column {entry.blocks}"
-            raise refuse(where, f"corpora.{entry.name}.blocks names it, and it is not there", remedy)
+    columns, problems = list(entry.blocks), Problems()
+    absent = [name for name in columns if name not in table.columns or table[name].isna().all()]
+    if absent == columns == ["speaker"]:
         notices.append("no column speaker: each file counts as a block of its own in intervals")
         return table.drop(columns="speaker", errors="ignore")
-    missing = table[entry.blocks].isna()
+    for name in absent:
+        what = f"corpora.{entry.name}.blocks names it, and it is not there"
+        problems.add(f"{raw.shown}, column {name}", what, did_you_mean(name, raw.table.columns))
+    problems.raise_if_any()
+    missing = table[columns].isna().any(axis=1)
     for _, row in table[missing].iterrows():
-        left_out.append(LeftOut(_name(row), f"no {entry.blocks}, so it belongs to no block", "label"))
+        names = " and no ".join(name for name in columns if pd.isna(row[name]))
+        left_out.append(LeftOut(_name(row), f"no {names}, so it belongs to no block", "label"))
+    if len(columns) > 1:
+        notices.append(f"resampled together in intervals: {' within '.join(reversed(columns))}")
     return table[~missing]
 
 

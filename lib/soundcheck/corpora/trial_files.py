@@ -4,7 +4,8 @@ Conventions
 -----------
 - What lines, words and tables are is said in :mod:`soundcheck.corpora.trial_layouts`.
 - Trials: ``1 enrol test`` as in VoxCeleb, with or without a header; ``enrol test target`` as in Kaldi.
-- Scores: ``0.107 enrol test`` or ``enrol test 0.107``; or one number a line, in the order of the trials.
+- Scores: ``0.107 enrol test`` or ``enrol test 0.107``, with or without a header; or one number a line, in
+  the order of the trials.
 - Enrolments: ``model utterance utterance ...``, as Kaldi's ``spk2utt``.
 - Each of them also as a table with a header: columns separated by blanks or tabs, as NIST writes them
   (``modelid segmentid targettype``), CSV or Parquet. Columns are found by their names.
@@ -32,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck import files
-from soundcheck.corpora.trial_layouts import HEADINGS, Cells, read_cells, three_words
+from soundcheck.corpora.trial_layouts import HEADER_WORDS, Cells, read_cells, three_words
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.text_table import parse_number
@@ -51,6 +52,8 @@ _SCORES = (
 _ENROLMENTS = (
     "Give lines such as `model utterance1 utterance2`, or a CSV table with the columns model and utterance"
 )
+
+DECISIONS = {True: "accept", False: "reject"}
 
 _PLAIN = frozenset("0123456789+-.eE")  # characters of numbers
 _SPACE = re.compile(r"\s")
@@ -346,7 +349,7 @@ def _score_lines(rows: list[list[str]], places: list[int], shown: str) -> Cells:
 
 def _one_a_line(rows: list[list[str]], places: list[int], shown: str) -> Cells:
     problems = Problems()
-    if len(rows) > 1 and rows[0][0].casefold() in HEADINGS["score"]:
+    if len(rows) > 1 and rows[0][0].casefold() in HEADER_WORDS["score"]:
         rows, places = rows[1:], places[1:]
     for row, place in zip(rows, places, strict=True):
         if len(row) != 1:
@@ -476,7 +479,11 @@ def write_trials(
 
 
 def write_scores(
-    path: str | os.PathLike, enrol: Sequence[str], test: Sequence[str], scores: Sequence[float]
+    path: str | os.PathLike,
+    enrol: Sequence[str],
+    test: Sequence[str],
+    scores: Sequence[float],
+    threshold: float = np.nan,
 ) -> str:
     """Write scores of trials as :func:`score_text` does; returns the digest of the file.
 
@@ -485,11 +492,16 @@ def write_scores(
     OutputError
         If it cannot be written.
     """
-    return files.write_bytes(path, score_text(enrol, test, scores)[0])
+    return files.write_bytes(path, score_text(enrol, test, scores, threshold)[0])
 
 
-def score_text(enrol: Sequence[str], test: Sequence[str], scores: Sequence[float]) -> tuple[bytes, str]:
+def score_text(
+    enrol: Sequence[str], test: Sequence[str], scores: Sequence[float], threshold: float = np.nan
+) -> tuple[bytes, str]:
     """Write scores of trials, ``0.107 enrol test`` a line; as CSV if names would not be read back.
+
+    With a threshold there is a header and two columns more, ``0.107 enrol test reject 0.4``: what is decided
+    and the threshold, above which a trial is accepted. :func:`parse_scores` reads such a file as well.
 
     Parameters
     ----------
@@ -497,6 +509,8 @@ def score_text(enrol: Sequence[str], test: Sequence[str], scores: Sequence[float
         Names of both sides, ``(T,)``, none empty.
     scores
         Finite, ``(T,)``; written in as few digits as give the same float64 back.
+    threshold
+        The threshold in use, may be infinite; NaN if nothing is decided.
 
     Returns
     -------
@@ -513,23 +527,35 @@ def score_text(enrol: Sequence[str], test: Sequence[str], scores: Sequence[float
     scores = np.asarray(scores, dtype=np.float64)
     if not np.isfinite(scores).all():
         raise ValueError(f"{int((~np.isfinite(scores)).sum())} scores are not finite.")
-    return _written("score", scores.tolist(), enrol, test)
+    if np.isnan(threshold):
+        return _written("score", scores.tolist(), enrol, test)
+    decided = [(DECISIONS[accepted], float(threshold)) for accepted in (scores > threshold).tolist()]
+    return _written("score", scores.tolist(), enrol, test, ("decision", "threshold"), decided)
 
 
 def _written(
-    heading: str, values: Sequence[float], enrol: Sequence[str], test: Sequence[str]
+    heading: str,
+    values: Sequence[float],
+    enrol: Sequence[str],
+    test: Sequence[str],
+    further: tuple[str, ...] = (),
+    told: Sequence[tuple[str, float]] = (),
 ) -> tuple[bytes, str]:
+    """Write a value a trial, and further columns with what is told in them."""
     rows = list(zip(enrol, test, values, strict=True))
     names = {name for *both, _ in rows for name in both}
     if any(not name or "\0" in name for name in names):
         raise ValueError("A name is empty or has a NUL character.")
+    behind = told if further else [()] * len(rows)
     if not any(name in _WORDS or _SPACE.search(name) for name in names):
-        lines = "".join(f"{value!r} {one} {other}\n" for one, other, value in rows)
-        return lines.encode("utf-8", "backslashreplace"), ".txt"
+        lines = [" ".join((heading, "enrol", "test", *further))] if further else []
+        for (one, other, value), more in zip(rows, behind, strict=True):
+            lines.append(" ".join((repr(value), one, other, *map(str, more))))
+        return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"), ".txt"
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(["enrol", "test", heading])
-    writer.writerows(rows)
+    writer.writerow(["enrol", "test", heading, *further])
+    writer.writerows((*row, *more) for row, more in zip(rows, behind, strict=True))
     return text.getvalue().encode("utf-8", "backslashreplace"), ".csv"
 
 

@@ -6,10 +6,12 @@ Conventions
   Blanks and tabs separate words.
 - A first line that names all columns that are needed is a header: of a CSV table if commas separate the
   names, else of columns that are separated by tabs or blanks. Parquet is a table, too.
+- Over lines of three words a header may also name the label or score alone, and describe the names as it
+  likes, ``label speaker/video/utterance speaker/video/utterance``; or consist of plain words.
 - What a column holds is called ``enrol``, ``test``, ``label``, ``score``, ``model`` or ``utterance`` here,
   whatever the file calls it.
 
-Public: :class:`Cells`, :func:`read_cells`, :func:`three_words`.
+Public: :class:`Cells`, :func:`read_cells`, :func:`three_words`, :data:`HEADER_WORDS`.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ HEADINGS = {  # what a column holds -> what it may be called; case, blanks, - an
     "score": ("score", "llr"),
     "model": ("model", "modelid", "enrol", "enroll", "enrolment", "enrollment"),
     "utterance": ("utterance", "segment", "segmentid", "file", "path"),
+}
+HEADER_WORDS = {  # what may stand over the labels and scores of lines of three words
+    "label": HEADINGS["label"],
+    "score": (*HEADINGS["score"], "prediction"),
 }
 NAMES = ("enrol", "test", "model", "utterance")  # columns whose cells must not be empty
 
@@ -157,11 +163,14 @@ def three_words(
     form
         How messages call the layout.
     header
-        Whether the first line may be a header; it is, if its words are made of letters, digits, ``_`` and
-        ``-`` alone, like names of columns. The form then says so.
+        Whether the first line may be a header; it is, if its word for the label or score is one of
+        :data:`HEADER_WORDS`, or if all its words are made of letters, digits, ``_`` and ``-`` alone, like
+        names of columns. The form then says so.
     """
     problems = Problems()
-    if header and all(_HEADER_WORD.fullmatch(text) for text in rows[0]):
+    if header and (
+        _plain(rows[0][word]) in HEADER_WORDS[holds] or all(_HEADER_WORD.fullmatch(text) for text in rows[0])
+    ):
         form += f" under the header {quoted(' '.join(rows[0]))}"
         rows, places = rows[1:], places[1:]
     kept = [n for n, row in enumerate(rows) if len(row) == 3]
@@ -214,9 +223,14 @@ def _tabbed(line: str) -> list[str]:
     return [cell.strip(" ") for cell in line.split("\t")]
 
 
+def _plain(name: str) -> str:
+    """Write a heading as :data:`HEADINGS` does."""
+    return _IGNORED.sub("", name).casefold()
+
+
 def _roles(header: Iterable[str], wanted: Sequence[str]) -> dict[str, list[int]]:
     """Find the columns that hold what is wanted; only what is there."""
-    names = [_IGNORED.sub("", name).casefold() for name in header]
+    names = [_plain(name) for name in header]
     found = {role: [n for n, name in enumerate(names) if name in HEADINGS[role]] for role in wanted}
     return {role: columns for role, columns in found.items() if columns}
 

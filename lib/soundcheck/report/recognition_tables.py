@@ -82,11 +82,13 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
     caption
         What the table shows.
     """
-    columns = ["word error rate", "insertions", "deletions", "substitutions", "character error rate"]
+    columns = ["word error rate", "standard error", "insertions", "deletions", "substitutions"]
+    columns.append("character error rate")
     shown = []
     for row in rows:
         rates = [
-            percent_cell(row[name]) for name in ("insertions", "deletions", "substitutions", "characters")
+            percent_cell(row[name])
+            for name in ("standard_error", "insertions", "deletions", "substitutions", "characters")
         ]
         company = [row[name] for name in ("words", "segments", "blocks")]
         names = [row[name] for name in ("corpus", "column", "group")]
@@ -130,7 +132,9 @@ def aligned_words(reference: str, hypothesis: str) -> Html:
     return element("div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=label) + rest
 
 
-def comparison_row(what: str, way: str, found: Resampled, unit: str) -> list[object]:
+def comparison_row(
+    what: str, way: str, found: Resampled, unit: str, words: int, kind: str = "percentile"
+) -> list[object]:
     """Make a row of :func:`comparison_table`.
 
     Parameters
@@ -141,10 +145,14 @@ def comparison_row(what: str, way: str, found: Resampled, unit: str) -> list[obj
         The difference with its replicates.
     unit
         ``"points"`` for a difference of rates, ``"%"`` for a relative one.
+    words
+        Words of the references that the difference rests on.
+    kind
+        Kind of interval that the suite has chosen.
     """
     spans = []
-    for kind in ("percentile", "gaussian"):
-        (low,), (high,) = found.interval(kind)
+    for each in _shown_kinds(kind):
+        (low,), (high,) = found.interval(each)
         known = not np.isnan(low)
         spans.append(f"{percent(low, 2, unit)} to {percent(high, 2, unit)}" if known else "withheld")
     drawn = found.samples[:, 0] if len(found.samples) else np.empty(0)
@@ -154,20 +162,43 @@ def comparison_row(what: str, way: str, found: Resampled, unit: str) -> list[obj
         what,
         way,
         percent(found.value[0], 2, unit),
+        percent(found.standard_error[0], 2, unit),
         *spans,
         better,
+        words,
         int(found.segments[0]),
         int(found.blocks[0]),
     ]
 
 
-def comparison_table(rows: Sequence[Sequence[object]]) -> Html:
-    """Show differences with the intervals of both bootstraps, percentile and Gaussian."""
-    columns = ["difference", "resampled", "value", "percentile 95 %", "Gaussian 95 %", "replicates below 0"]
-    return table(rows, [*columns, "segments", "blocks"], sortable=False)
+def _shown_kinds(kind: str) -> list[str]:
+    """List the intervals that a comparison shows: percentile, Gaussian, and what the suite has chosen."""
+    return list(dict.fromkeys(("percentile", "gaussian", kind)))
 
 
-def conclusion(model: str, other: str, corpus: str, blockwise: Resampled, ordinary: Resampled) -> Html:
+def comparison_table(rows: Sequence[Sequence[object]], kind: str = "percentile") -> Html:
+    """Show differences with the intervals of both bootstraps.
+
+    Parameters
+    ----------
+    rows
+        From :func:`comparison_row`.
+    kind
+        Kind of interval that the suite has chosen, as for the rows.
+    """
+    spans = [f"{'Gaussian' if each == 'gaussian' else each} 95 %" for each in _shown_kinds(kind)]
+    columns = ["difference", "resampled", "value", "standard error", *spans, "replicates below 0"]
+    return table(rows, [*columns, "words", "segments", "blocks"], sortable=False)
+
+
+def conclusion(
+    model: str,
+    other: str,
+    corpus: str,
+    blockwise: Resampled,
+    ordinary: Resampled,
+    kind: str = "percentile",
+) -> Html:
     """Say what the evidence allows to say about two recognisers.
 
     Parameters
@@ -178,28 +209,30 @@ def conclusion(model: str, other: str, corpus: str, blockwise: Resampled, ordina
         Where they were compared.
     blockwise, ordinary
         The difference of their word error rates, with replicates of whole blocks and of single segments.
+    kind
+        Kind of interval that the suite has chosen; the sentence follows it alone.
     """
     measured, blocks = blockwise.value[0], int(blockwise.blocks[0])
     if np.isnan(measured):
         return element("p", f"{corpus}: nothing can be said, {blockwise.reasons[0]}.")
-    (low,), (high,) = blockwise.interval()
+    (low,), (high,) = blockwise.interval(kind)
     if np.isnan(low):
         text = f"{corpus}: {model} differs from {other} by {percent(measured, 2, POINTS)}."
         text += f" Whether that is chance cannot be told, {blockwise.withheld[0]}."
         return element("p", text, limit=None)
     value, lower, upper = (percent(number, 2, POINTS) for number in (measured, low, high))
     text = f"{corpus}: {_verdict(model, other, low, high)} The difference of their word error rates is "
-    text += f"{value} (95 % interval {lower} to {upper}, {blocks} blocks)."
-    (first,), (last,) = ordinary.interval()
+    text += f"{value} ({kind} 95 % interval {lower} to {upper}, {blocks} blocks)."
+    (first,), (last,) = ordinary.interval(kind)
     if (high < 0 or low > 0) != (last < 0 or first > 0):
-        text += (
-            " Resampling single segments would have said otherwise, because it takes them for independent."
-        )
+        text += " Resampling single segments would have said otherwise"
+        text += ", because it takes them for independent." if last - first < high - low else "."
     if last > first:
         wider = number((high - low) / (last - first), 2)
         text += f" The blockwise interval is {wider} times as wide as the ordinary one."
     if blocks < FEW_BLOCKS:
-        text += f" With fewer than {FEW_BLOCKS} blocks it is still too narrow."
+        narrow = "may still be" if kind == "expanded" else "is still"
+        text += f" With fewer than {FEW_BLOCKS} blocks it {narrow} too narrow."
     return element("p", element("strong", text, limit=None))
 
 

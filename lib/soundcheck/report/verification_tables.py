@@ -18,7 +18,7 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import FEW, FEW_MARK, Cell, number, table, two_lines
 from soundcheck.sample import Sample
-from soundcheck.verification import KINDS, Verification
+from soundcheck.verification import KINDS, Verification, threshold_in_use
 
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
@@ -109,13 +109,15 @@ def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, fl
 
 
 def score_file(evaluation: Verification, sample: Sample) -> Html:
-    """Offer the scores of all trials as a text file, one trial a line, in the order of the list."""
-    there = np.isfinite(sample.answers.clean)
+    """Offer scores and decisions of all trials as a text file, one a line, in the order of the list."""
+    scores = sample.answers.clean
+    there = np.isfinite(scores)
     where = f"{sample.corpus}: {int(there.sum()):,} scores"
     if there.sum() > MOST_LINKED:
         return element("p", f"{where}; the folder scores of the output has them.")
     names = (sample.segments.loc[there, side].tolist() for side in ("enrol", "test"))
-    text, suffix = score_text(*names, sample.answers.clean[there])
+    threshold = threshold_in_use(evaluation.family, evaluation.model, scores, sample.truth)
+    text, suffix = score_text(*names, scores[there], threshold)
     address = evaluation.media.add(text, suffix)
     link = element("a", f"scores of {quoted(sample.corpus)}", href=address, download=f"scores{suffix}")
     return element("p", f"{where}: ", link)

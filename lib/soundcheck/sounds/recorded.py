@@ -216,7 +216,7 @@ def _of_database(entry: SoundEntry) -> list[_Place]:
         entry.shown_path,
         columns=columns,
         split="all",
-        blocks="file",
+        blocks=("file",),
     )
     where = f"sounds.{entry.kind}.where"
     try:
