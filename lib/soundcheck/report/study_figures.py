@@ -185,8 +185,7 @@ def simulated_maxima(
     marked
         Title -> published thresholds: segments a group, threshold, number of groups.
     emphasised
-        Number of groups whose line stands out; thresholds are then lines, else stars with their number of
-        groups.
+        Number of groups whose line stands out; thresholds are then lines, too.
     """
     columns = 2
     rows = -(-len(panels) // columns)
@@ -194,7 +193,7 @@ def simulated_maxima(
         figure, grid = new(8, 0.5 + 2.9 * rows, rows, columns)
         for axes, (title, found) in zip(grid, panels.items(), strict=False):
             _maxima(axes, found, emphasised)
-            _published(axes, marked.get(title, ()), emphasised)
+            _published(axes, marked.get(title, ()), emphasised is not None)
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -231,29 +230,15 @@ def _maxima(axes: Axes, found: pd.DataFrame, emphasised: int | None) -> None:
         )
 
 
-def _published(axes: Axes, marked: Sequence[tuple[int, float, int]], emphasised: int | None) -> None:
-    """Draw published thresholds: a line if there is one number of groups that matters, else stars."""
-    for n, (samples, threshold, groups) in enumerate(marked):
-        if emphasised is not None:
+def _published(axes: Axes, marked: Sequence[tuple[int, float, int]], lines: bool) -> None:
+    """Draw published thresholds as stars at the sizes that they judge, and name them where no curve goes."""
+    for samples, threshold, _ in marked:
+        place = ([samples], [threshold])
+        axes.plot(*place, marker="*", color="black", markersize=11, linestyle="none", zorder=4)
+        if lines:
             axes.axhline(threshold, color="black", linewidth=1.3, linestyle="--", label="published threshold")
-            axes.annotate(
-                f"{threshold:g}",
-                (1, threshold),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                xytext=(-2, 3),
-                ha="right",
-                fontsize=8,
-            )
-            continue
-        axes.plot(
-            [samples], [threshold], marker="*", color="black", markersize=11, linestyle="none", zorder=4
-        )
-        axes.annotate(
-            f"{groups} groups: {threshold:g}",
-            (samples, threshold),
-            textcoords="offset points",
-            xytext=(-6, 12) if n % 2 else (-6, -14),
-            ha="right",
-            fontsize=8,
-        )
+    told = "\n".join(
+        f"\u2605 {threshold:g}: {groups} groups of {n:,}" for n, threshold, groups in sorted(marked)
+    )
+    backed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}
+    axes.text(0.03, 0.04, told, transform=axes.transAxes, fontsize=8, bbox=backed, zorder=5)
