@@ -106,10 +106,11 @@ def write(
 
 def _thresholds(family: str, wanted: Sequence[Setting]) -> pd.DataFrame:
     """Give published and simulated thresholds of a family for some settings, one row a different one."""
+    tests = list(read_family(family).tests.values())
     rows = []
     for setting in wanted:
         groups, samples = setting.groups, setting.samples
-        for test in read_family(family).tests.values():
+        for test in tests:
             if test.simulation and simulation.setting_of(test.simulation, groups, samples) == setting:
                 key = (setting.metric, setting.truth, setting.prediction, groups, samples)
                 for published in test.thresholds.values():

@@ -20,7 +20,7 @@ from soundcheck.report.material import material
 from soundcheck.report.players import player, row, settings
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import show
-from soundcheck.simulation import METRICS
+from soundcheck.simulation import METRICS, setting_of
 from soundcheck.sounds.sound import Sounds
 
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
@@ -136,12 +136,13 @@ def _simulated(family: Family, media: MediaStore) -> Html:
     """Draw what unbiased random models score at most in the metrics that have thresholds."""
     recorded = simulated_thresholds.recorded()
     panels, marked = {}, {}
-    for test in family.tests.values():
-        found = test.simulation
-        rows = recorded[recorded["metric"].eq(found.get("name"))]
+    for test in filter(lambda test: test.simulation, family.tests.values()):
+        groups, samples = simulated_thresholds.published_size(test.simulation)
+        setting = setting_of(test.simulation, groups, samples)
+        own = (recorded[name].eq(getattr(setting, name)) for name in ("metric", "prediction", "truth"))
+        rows = recorded[np.logical_and.reduce(list(own))]
         if len(rows):
-            title = METRICS[found["name"]].title
-            groups, samples = simulated_thresholds.published_size(found)
+            title = METRICS[setting.metric].title
             panels[title] = rows
             marked[title] = [(samples, each, groups) for each in sorted(set(test.thresholds.values()))]
     if not panels:
