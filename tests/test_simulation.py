@@ -223,12 +223,6 @@ def test_more_segments_mean_smaller_differences():
     assert found[0] > 2 * found[1] > 4 * found[2]
 
 
-def test_a_threshold_is_a_score_rounded_up():
-    setting = Setting("mean", 2, 20, "gaussian")
-    for largest, expected in ((0.07375, 0.075), (0.075, 0.075), (0.0750001, 0.08), (0.0, 0.0)):
-        assert simulation.suggested_threshold(simulation.Simulated(setting, np.array([largest]))) == expected
-
-
 def test_minimum_per_bin():
     assert (simulation.minimum_per_bin(60), simulation.minimum_per_bin(1000)) == (4, 67)
 

@@ -168,13 +168,13 @@ def simulate(
     """Simulate random models without bias, and write the differences that they show by chance as CSV.
 
     For each metric, distribution, number of groups and of segments a group: the largest difference between
-    the first group and all groups, the one that 99 % of the models stay below, and a threshold, the largest
-    rounded up.
+    the first group and all groups, and those that 99 % and 99.9 % of the models stay below. With --family
+    also the published thresholds and those of `thresholds: simulated` for groups of each number and size.
     """
     from soundcheck import threshold_table
 
     wanted = threshold_table.settings(metrics, groups, samples, family)
-    click.echo(terminal(threshold_table.write(out, wanted, runs, seed, jobs or os.cpu_count() or 1)))
+    click.echo(terminal(threshold_table.write(out, wanted, runs, seed, jobs or os.cpu_count() or 1, family)))
     sys.exit(0)
 
 

@@ -238,8 +238,8 @@ class Suite:
     digest
         Digest of the file's bytes.
     thresholds
-        Where thresholds of fairness tests come from: ``"published"``, or ``"simulated"`` for the suite's own
-        group sizes.
+        Thresholds of fairness tests: ``"published"``, or ``"simulated"``, which are the published ones
+        stretched to the suite's own group sizes.
     studies
         Whether the book simulates how good its intervals and thresholds are.
     sounds

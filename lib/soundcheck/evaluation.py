@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from soundcheck import bootstrap, files, pairs, seeds, selection, simulation, verdicts, views
+from soundcheck import bootstrap, files, pairs, seeds, selection, verdicts, views
 from soundcheck.augment import registry
 from soundcheck.balance import at_most, balance, equally_many_speakers
 from soundcheck.families import Change, Family, Sweep, TestDefinition
@@ -44,6 +44,7 @@ from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_answers
 from soundcheck.sample import Answers, Measure, Sample
+from soundcheck.simulated_thresholds import simulated_threshold
 from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
 from soundcheck.thresholds import read_family
@@ -423,7 +424,7 @@ class Evaluation:
         return judged
 
     def _threshold(self, sample: Sample, definition: TestDefinition) -> float | None:
-        """Give the threshold of a test: the published one, or one simulated for the sizes of the groups."""
+        """Give the threshold of a test: the published one, or the same stretched to the groups' sizes."""
         published = definition.threshold_for(sample.task)
         if sample.group_size is None or not definition.simulation or published is None:
             return published
@@ -435,9 +436,7 @@ class Evaluation:
                 "are for 2 groups or more of at least 2 segments and for 4 classes"
             )
             return published
-        setting = simulation.setting_of(definition.simulation, groups, samples)
-        found = simulation.simulate(setting, simulation.MANY_RUNS)
-        suggested = simulation.suggested_threshold(found)
+        found = simulated_threshold(published, definition.simulation, groups, samples)
         row = {
             "corpus": sample.corpus,
             "task": sample.task.name,
@@ -445,21 +444,24 @@ class Evaluation:
             "groups": groups,
             "samples": samples,
             "published": published,
-            "percentile_99": found.percentile_99,
-            "percentile_999": found.percentile_999,
-            "simulated": suggested,
+            "simulated": found.threshold,
+            "stretch": found.stretch,
+            "here": found.here,
+            "published_size": found.published,
         }
         self._simulated[tuple(row.values())] = row
-        return suggested if self.thresholds == "simulated" else published
+        return found.threshold if self.thresholds == "simulated" else published
 
     def simulated(self) -> pd.DataFrame:
-        """Give what unbiased random models score in groups of the sizes that were tested.
+        """Give thresholds for groups of the sizes that were tested, and what they rest on.
 
         Returns
         -------
         pandas.DataFrame
-            One row a corpus, task, test and size of groups: ``published`` threshold, ``percentile_99``
-            and ``percentile_999`` of the simulated scores, and the threshold ``simulated`` from them.
+            One row a corpus, task, test and size of groups: ``published`` threshold; the threshold
+            ``simulated`` for groups of this size, by which factor ``stretch`` it is wider, and the absolute
+            scores that 99.9 % of unbiased random models stay below ``here`` and in groups of the
+            ``published_size``. See :mod:`soundcheck.simulated_thresholds`.
         """
         return pd.DataFrame(list(self._simulated.values()))
 

@@ -139,7 +139,8 @@ class TestDefinition:
     simulation
         What random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
         the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
-        ``truth`` and ``minimum_per_bin``; see :mod:`soundcheck.simulation`. Empty if there was none.
+        ``truth``, ``minimum_per_bin`` and ``tested_samples``, the segments a group of the published test if
+        they are not ``samples``; see :mod:`soundcheck.simulation`. Empty if there was none.
     range
         Lowest and highest score that is possible; ``None`` if not stated.
     """

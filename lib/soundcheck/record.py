@@ -42,9 +42,9 @@ PACKAGES = (
 
 
 def library_digest() -> str:
-    """Digest of all source files of the library: what was computed with other code is not kept."""
+    """Digest of all files of the library: what was computed with other code or tables is not kept."""
     root = Path(__file__).parent
-    sources = sorted(path for path in root.rglob("*.py"))
+    sources = sorted(path for suffix in (".py", ".csv") for path in root.rglob(f"*{suffix}"))
     return files.digest("\n".join(f"{path.relative_to(root)} {files.digest(path)}" for path in sources))
 
 

@@ -3,7 +3,8 @@ r"""What models without any bias score in fairness tests by chance.
 Groups of finite size differ even if the model treats them alike. Random models show by how much: truth and
 predictions of all groups come from the same distributions, independent of each other, and the score of the
 first group against all groups together is computed as the fairness tests do. The largest of 1000 such scores
-orients the threshold: what an unbiased model does not reach in 1000 corpora is a sign of bias.
+oriented the published thresholds: what an unbiased model does not reach in 1000 corpora is a sign of bias.
+Thresholds for groups of other sizes are made in :mod:`soundcheck.simulated_thresholds`.
 
 Method and distributions: ``fairness thresholds`` of the speech emotion test suite's method page.
 
@@ -19,8 +20,8 @@ Conventions
 - Draws depend on the seed and the setting alone, not on what else is simulated nor on the number of jobs.
 
 Public: :class:`Setting`, :func:`setting_of`, :func:`simulate`, :class:`Simulated`,
-:func:`simulate_all`, :func:`suggested_threshold`, :func:`minimum_per_bin`, :data:`METRICS`; :func:`grid`,
-:data:`GROUPS`, :data:`SAMPLES`; :func:`score`, :class:`Sums` for other draws.
+:func:`simulate_all`, :func:`minimum_per_bin`, :data:`METRICS`; :func:`grid`, :data:`GROUPS`,
+:data:`SAMPLES`; :func:`score`, :class:`Sums` for other draws.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from soundcheck import seeds
 from soundcheck.metrics.additive import ratio
 from soundcheck.metrics.regression import EDGES
 
-RUNS, MANY_RUNS = 1000, 10_000  # as published; for thresholds of other sizes
+RUNS, MANY_RUNS = 1000, 10_000  # for maxima, as published; for quantiles that thresholds rest on
 MEAN, DEVIATION = 0.5, 1 / 6  # of numbers, before they are cut off at 0 and 1
 SPARSE = (0.05, 0.05, 0.3, 0.6)
 VARIED_MEANS = (0.5, 0.55, 0.6)
@@ -48,7 +49,6 @@ CONTEXTS = 3  # sentiments
 GROUPS = (2, 3, 6, 8, 20, 30)
 SAMPLES = (*range(20, 301, 20), 400, 600, 800, 1000)
 
-_STEP = 0.005  # thresholds are multiples of it
 _AT_A_TIME = 2**20  # numbers that are drawn at a time
 _CLASSES = ("uniform", "sparse")
 _NUMBERS = ("gaussian",)
@@ -285,20 +285,6 @@ class Simulated:
         return float(np.percentile(self.scores, 99.9))
 
 
-def suggested_threshold(found: Simulated) -> float:
-    """Round the score that 99.9 % of the runs stay below up to a multiple of 0.005.
-
-    This is about the largest of 1000 runs; of 10,000 it is much less a matter of chance.
-
-    Examples
-    --------
-    >>> setting = Setting("mean", 2, 20, "gaussian")
-    >>> suggested_threshold(Simulated(setting, np.array([0.0712, 0.0712])))
-    0.075
-    """
-    return round(float(np.ceil(round(found.percentile_999 / _STEP, 9))) * _STEP, 3)
-
-
 def minimum_per_bin(samples: int) -> int:
     """Give the number of a group's segments that may be expected in each outer bin: 4 of 60, 67 of 1000."""
     return round(float(ndtr((EDGES[0] - MEAN) / DEVIATION)) * samples)
@@ -347,8 +333,7 @@ def simulate_all(settings: Sequence[Setting], runs: int = RUNS, seed: int = 0, j
     -------
     pandas.DataFrame
         One row a setting, in the given order: ``metric``, ``truth``, ``prediction``, ``varied``, ``groups``,
-        ``samples``, ``runs``, ``maximum``, ``percentile_99``, ``percentile_999`` and the suggested
-        ``threshold``.
+        ``samples``, ``runs``, ``maximum``, ``percentile_99`` and ``percentile_999``.
     """
     one = functools.partial(_row, runs=runs, seed=seed)
     if jobs == 1 or len(settings) < 2:
@@ -371,7 +356,6 @@ def _row(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
         "maximum": found.maximum,
         "percentile_99": found.percentile_99,
         "percentile_999": found.percentile_999,
-        "threshold": suggested_threshold(found),
     }
 
 

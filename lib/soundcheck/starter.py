@@ -61,7 +61,7 @@ comparisons:
 # Which tests are run: all, or a list such as [correctness_regression, fairness_sex].
 families: all
 
-# Thresholds of fairness tests: published ones, or simulated for groups of the size that your corpora have.
+# Thresholds of fairness tests: published, or simulated: stretched to the size of the groups in your corpora.
 thresholds: published
 """
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from soundcheck import files, simulation
 from soundcheck.errors import did_you_mean, refuse
 from soundcheck.escaping import quoted
+from soundcheck.simulated_thresholds import simulated_threshold
 from soundcheck.simulation import Setting
 from soundcheck.thresholds import read_family
 
@@ -70,6 +73,7 @@ def write(
     runs: int = simulation.RUNS,
     seed: int = 0,
     jobs: int = 1,
+    family: str | None = None,
 ) -> str:
     """Simulate and write a CSV file.
 
@@ -81,6 +85,9 @@ def write(
         What to simulate.
     runs, seed, jobs
         See :func:`soundcheck.simulation.simulate_all`.
+    family
+        Family that the settings are of; its ``published`` thresholds, and what verdicts take as ``threshold``
+        for groups of each number and size, are written as further columns.
 
     Returns
     -------
@@ -88,8 +95,26 @@ def write(
         The table as CSV, or where it is.
     """
     frame = simulation.simulate_all(wanted, runs, seed, jobs)
+    if family is not None:
+        frame = frame.merge(_thresholds(family, wanted), how="left")
     text = frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     if out is None:
         return text.rstrip("\n")
     files.write_text(out, text)
     return f"Wrote {len(frame)} settings, {runs} runs each, to {out}"
+
+
+def _thresholds(family: str, wanted: Sequence[Setting]) -> pd.DataFrame:
+    """Give published and simulated thresholds of a family for some settings, one row a different one."""
+    tests = list(read_family(family).tests.values())
+    rows = []
+    for setting in wanted:
+        groups, samples = setting.groups, setting.samples
+        for test in tests:
+            if test.simulation and simulation.setting_of(test.simulation, groups, samples) == setting:
+                key = (setting.metric, setting.truth, setting.prediction, groups, samples)
+                for published in test.thresholds.values():
+                    found = simulated_threshold(published, test.simulation, groups, samples)
+                    rows.append((*key, published, found.threshold))
+    columns = ["metric", "truth", "prediction", "groups", "samples", "published", "threshold"]
+    return pd.DataFrame(rows, columns=columns).drop_duplicates()

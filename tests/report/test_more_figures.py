@@ -46,6 +46,7 @@ def all_figures(study):
     yield study_figures.certainties({"ccc": values, "uar": values})
     found = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)
     yield study_figures.simulated_maxima({"mean": found, "again": found}, {"mean": [(60, 0.075, 30)]})
+    yield study_figures.simulated_maxima({"mean": found, "again": found}, {"mean": [(60, 0.075, 30)]}, 30)
 
 
 def test_same_data_same_bytes(tmp_path, study):

@@ -1,4 +1,4 @@
-"""Method pages: the written text, with the thresholds from the file and sounds from the tested transforms."""
+"""Method pages: the written text, with thresholds from the file, figures, and sounds from the transforms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck import resources
+from soundcheck import resources, simulated_thresholds
 from soundcheck.augment.registry import apply, missing
 from soundcheck.book import pages
 from soundcheck.corpora import audio
@@ -14,18 +14,20 @@ from soundcheck.corpora.demo import corpus as demo
 from soundcheck.escaping import heading
 from soundcheck.families import Change, Family
 from soundcheck.media import MediaStore
-from soundcheck.report import tables
+from soundcheck.report import study_figures, tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.material import material
 from soundcheck.report.players import player, row, settings
 from soundcheck.report.spectrum_figures import spectra
 from soundcheck.report.style import show
+from soundcheck.simulation import METRICS, setting_of
 from soundcheck.sounds.sound import Sounds
 
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
 LISTENING = "<!-- listening -->"
 MATERIAL = "<!-- sounds -->"
 SPECTRA = "<!-- spectra -->"
+SIMULATED = "<!-- simulated -->"
 SAMPLE = "listening"  # stands for the content of the sample sound in draws
 
 
@@ -81,6 +83,9 @@ def cells(
             flush()
             if signal is not None:
                 parts.append(pages.output(_spectra(family, media, signal, seed, sounds)))
+        elif line.strip() == SIMULATED:
+            flush()
+            parts.append(pages.output(_simulated(family, media)))
         elif line.strip() == MATERIAL:
             flush()
             parts.append(pages.output(material(family, sounds)))
@@ -125,6 +130,29 @@ def _spectra(family: Family, media: MediaStore, signal: np.ndarray, seed: int, s
             signals[change.name] = apply(change, signal, audio.SAMPLING_RATE, **options)[0]
     figure = spectra(signals, audio.SAMPLING_RATE)
     return show(media, figure, f"Magnitude spectra: {', '.join(signals)}")
+
+
+def _simulated(family: Family, media: MediaStore) -> Html:
+    """Draw what unbiased random models score at most in the metrics that have thresholds."""
+    recorded = simulated_thresholds.recorded()
+    panels, marked = {}, {}
+    for test in filter(lambda test: test.simulation, family.tests.values()):
+        groups, samples = simulated_thresholds.published_size(test.simulation)
+        setting = setting_of(test.simulation, groups, samples)
+        own = (recorded[name].eq(getattr(setting, name)) for name in ("metric", "prediction", "truth"))
+        rows = recorded[np.logical_and.reduce(list(own))]
+        if len(rows):
+            title = METRICS[setting.metric].title
+            panels[title] = rows
+            marked[title] = [(samples, each, groups) for each in sorted(set(test.thresholds.values()))]
+    if not panels:
+        return Html()
+    figure = study_figures.simulated_maxima(panels, marked, groups)
+    alt = (
+        "Largest difference that 1000 unbiased random models show against the size of the groups: "
+        f"{', '.join(panels)}. The line of {groups} groups stands out; published thresholds are dashed lines"
+    )
+    return show(media, figure, alt)
 
 
 def _changed(change: Change, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:

@@ -171,43 +171,29 @@ def certainties(passing: Mapping[str, np.ndarray]) -> Figure:
     return figure
 
 
-def simulated_maxima(panels: Mapping[str, pd.DataFrame], marked: Mapping[str, Sequence[tuple]]) -> Figure:
+def simulated_maxima(
+    panels: Mapping[str, pd.DataFrame],
+    marked: Mapping[str, Sequence[tuple[int, float, int]]],
+    emphasised: int | None = None,
+) -> Figure:
     """Draw the largest simulated difference against the size of the groups, one line a number of groups.
 
     Parameters
     ----------
     panels
-        Title -> rows of :func:`soundcheck.simulation.simulate_all`.
+        Title -> rows of :func:`soundcheck.simulated_thresholds.recorded`.
     marked
         Title -> published thresholds: segments a group, threshold, number of groups.
+    emphasised
+        Number of groups whose line stands out; thresholds are then lines, too.
     """
     columns = 2
     rows = -(-len(panels) // columns)
     with look():
         figure, grid = new(8, 0.5 + 2.9 * rows, rows, columns)
         for axes, (title, found) in zip(grid, panels.items(), strict=False):
-            counts = sorted(set(found["groups"]))
-            for groups, color, mark in zip(counts, _COLORS, _MARKS, strict=False):
-                own = found[found["groups"].eq(groups)].sort_values("samples")
-                axes.plot(
-                    own["samples"],
-                    own["maximum"],
-                    color=color,
-                    marker=mark,
-                    markersize=4,
-                    linewidth=1.3,
-                    label=f"{groups} groups",
-                )
-            for n, (samples, threshold, groups) in enumerate(marked.get(title, ())):
-                axes.plot([samples], [threshold], marker="*", color="black", markersize=11, linestyle="none")
-                axes.annotate(
-                    f"{groups} groups: {threshold:g}",
-                    (samples, threshold),
-                    textcoords="offset points",
-                    xytext=(-6, 12) if n % 2 else (-6, -14),
-                    ha="right",
-                    fontsize=8,
-                )
+            _maxima(axes, found, emphasised)
+            _published(axes, marked.get(title, ()), emphasised is not None)
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -220,5 +206,39 @@ def simulated_maxima(panels: Mapping[str, pd.DataFrame], marked: Mapping[str, Se
             axes.set_visible(False)
         for n, axes in enumerate(grid):
             axes.set_ylabel("" if n % columns else "largest of 1000")
-        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=9)
+        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
     return figure
+
+
+def _maxima(axes: Axes, found: pd.DataFrame, emphasised: int | None) -> None:
+    """Draw one line a number of groups."""
+    counts = sorted(set(found["groups"]))
+    for groups, color, mark in zip(counts, _COLORS, _MARKS, strict=False):
+        own = found[found["groups"].eq(groups)].sort_values("samples")
+        stands_out = groups == emphasised
+        faint = emphasised is not None and not stands_out
+        axes.plot(
+            own["samples"],
+            own["maximum"],
+            color=color,
+            alpha=0.45 if faint else 1,
+            marker=mark,
+            markersize=3 if faint else 4,
+            linewidth=2.6 if stands_out else 1 if faint else 1.3,
+            zorder=3 if stands_out else 2,
+            label=f"{groups} groups",
+        )
+
+
+def _published(axes: Axes, marked: Sequence[tuple[int, float, int]], lines: bool) -> None:
+    """Draw published thresholds as stars at the sizes that they judge, and name them where no curve goes."""
+    for samples, threshold, _ in marked:
+        place = ([samples], [threshold])
+        axes.plot(*place, marker="*", color="black", markersize=11, linestyle="none", zorder=4)
+        if lines:
+            axes.axhline(threshold, color="black", linewidth=1.3, linestyle="--", label="published threshold")
+    told = "\n".join(
+        f"\u2605 {threshold:g}: {groups} groups of {n:,}" for n, threshold, groups in sorted(marked)
+    )
+    backed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1}
+    axes.text(0.03, 0.04, told, transform=axes.transAxes, fontsize=8, bbox=backed, zorder=5)

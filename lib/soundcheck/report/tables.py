@@ -338,7 +338,7 @@ def _simulation(found: Mapping) -> Cell:
 
 
 def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
-    """Show published thresholds beside what unbiased random models score in groups of the tested sizes.
+    """Show published thresholds beside those for groups of the tested sizes, and what these rest on.
 
     Parameters
     ----------
@@ -359,15 +359,15 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
         for name in _SOURCES:
             text = element("strong", f"{row[name]:g}") if name == source else f"{row[name]:g}"
             cells.append(Cell(text, row[name], "sc-number"))
-        for name in ("percentile_99", "percentile_999"):
-            cells.append(Cell(number(row[name]), row[name], "sc-number"))
+        cells += [Cell(number(row[name]), row[name], "sc-number") for name in ("here", "published_size")]
         rows.append(cells)
-    columns = ["test", "groups × segments", *_SOURCES, "99 % stay below", "99.9 % stay below"]
+    columns = ["test", "groups × segments", *_SOURCES, "99.9 % stay below", "at the published size"]
     told = element(
         "p",
-        f"Verdicts use the {source} thresholds, in bold. Simulated: the absolute score that 99.9 % of 10,000 "
-        "unbiased random models stay below in groups of this number and size, rounded up to a multiple of "
-        "0.005; it is about the largest of 1000, which the published thresholds follow.",
+        f"Verdicts use the {source} thresholds, in bold. The last columns are absolute scores that 99.9 % of "
+        "10,000 unbiased random models stay below, in groups of this number and size (at most the published "
+        "size) and of the published number and size. Simulated: the published threshold times their ratio, "
+        "rounded up to a multiple of 0.005.",
         class_="sc-note",
         limit=None,
     )

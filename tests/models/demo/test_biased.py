@@ -10,7 +10,7 @@ from soundcheck.corpora.demo import corpus
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.combinators import against_all
 from soundcheck.models.demo import biased, features, prosody
-from soundcheck.simulation import Setting
+from soundcheck.simulated_thresholds import simulated_threshold
 from soundcheck.thresholds import read_family
 
 pytestmark = pytest.mark.slow
@@ -44,9 +44,10 @@ def judged(statistic, table, threshold):
     return found.value[0], passed, found.certainty(0, "|value| <", threshold, passed)
 
 
-def threshold(metric, groups, samples, **given):
-    setting = Setting(metric, groups, samples, "gaussian", **given)
-    return simulation.suggested_threshold(simulation.simulate(setting, simulation.MANY_RUNS))
+def threshold(family, test, groups, samples):
+    definition = read_family(family).tests[test]
+    published = definition.thresholds["arousal"]
+    return simulated_threshold(published, definition.simulation, groups, samples).threshold
 
 
 def test_the_shift_of_one_accent_is_found(answers):
@@ -54,7 +55,7 @@ def test_the_shift_of_one_accent_is_found(answers):
     english = table["accent"].ne("").to_numpy()
     table, found = table[english], {name: rows[english] for name, rows in found.items()}
     spanish = table["accent"].eq(biased.ACCENT).to_numpy()
-    limit = threshold("mean", table["accent"].nunique(), int(spanish.sum()))
+    limit = threshold("fairness_accent", "Mean Value", table["accent"].nunique(), int(spanish.sum()))
     value, passed, certainty = judged(
         against_all(regression.mean_value(found["biased"]["arousal"]), spanish), table, limit
     )
@@ -67,7 +68,8 @@ def test_the_shift_of_one_accent_is_found(answers):
 
 def test_the_weakness_for_one_sex_is_found(answers):
     table, found = answers
-    limit = threshold("ccc", 2, int(table["sex"].eq("female").sum()), truth="gaussian")
+    samples = int(table["sex"].eq("female").sum())
+    limit = threshold("fairness_sex", "Concordance Correlation Coeff Female", 2, samples)
     for sex, sign in (("female", -1), ("male", 1)):
         ccc = regression.concordance_cc(table["arousal"], found["biased"]["arousal"])
         value, passed, certainty = judged(against_all(ccc, table["sex"].eq(sex).to_numpy()), table, limit)

@@ -1,0 +1,74 @@
+"""Method pages: figures of simulated scores stand where the text wants them."""
+
+import re
+
+import pytest
+
+from soundcheck import resources
+from soundcheck.book import methods
+from soundcheck.media import MediaStore
+from soundcheck.sounds.sound import Sounds
+from soundcheck.thresholds import read_family
+
+PANELS = {
+    "fairness_accent": (30, 3),
+    "fairness_language": (6, 3),
+    "fairness_linguistic_sentiment": (8, 3),
+    "fairness_pitch": (3, 6),
+    "fairness_sex": (2, 6),
+}
+
+
+def page(family, own, media):
+    cells = methods.cells(family, own, media, None, 0, Sounds({}))
+    return "\n".join(str(cell) for cell in cells)
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_fairness_pages_show_simulated_maxima(tmp_path, monkeypatch, name):
+    drawn = []
+    draw = methods.study_figures.simulated_maxima
+    monkeypatch.setattr(
+        methods.study_figures, "simulated_maxima", lambda *given: drawn.append(given) or draw(*given)
+    )
+    family = read_family(name)
+    text = page(family, tmp_path, MediaStore(tmp_path / "media", "media/"))
+    groups, count = PANELS[name]
+    ((panels, marked, emphasised),) = drawn
+    assert emphasised == groups and len(panels) == count and set(marked) == set(panels)
+    for (shown,) in marked.values():
+        assert shown[2] == groups
+    thresholds = {threshold for test in family.tests.values() for threshold in test.thresholds.values()}
+    assert {threshold for ((_, threshold, _),) in marked.values()} == thresholds
+    for rows in panels.values():
+        assert set(rows["groups"]) == {2, 3, 6, 8, 20, 30} and rows["metric"].nunique() == 1
+    assert f"The line of {groups} groups stands out" in text and methods.SIMULATED not in text
+    assert len(re.findall(r"<img ", text)) == 1 and len(list((tmp_path / "media").iterdir())) == 1
+
+
+def test_only_fairness_pages_ask_for_them():
+    for name in resources.names("book/methods", ".md"):
+        text = resources.find(f"book/methods/{name}.md").read_text(encoding="utf-8")
+        assert (methods.SIMULATED in text) == (name in PANELS)
+
+
+OWN = """\
+family: mine
+category: fairness
+title: Mine
+tasks: [regression]
+tests:
+  Mean Value:
+    rule: "|value| <"
+    thresholds: {arousal: 0.03}
+    source: words
+"""
+
+
+def test_a_family_without_simulation_shows_none(tmp_path):
+    (tmp_path / "thresholds").mkdir()
+    (tmp_path / "thresholds" / "mine.yml").write_text(OWN)
+    (tmp_path / "book" / "methods").mkdir(parents=True)
+    (tmp_path / "book" / "methods" / "mine.md").write_text("# Mine\n\n<!-- simulated -->\n")
+    media = MediaStore(tmp_path / "media", "media/")
+    assert "<img" not in page(read_family("mine", tmp_path), tmp_path, media)
