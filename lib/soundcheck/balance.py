@@ -10,14 +10,14 @@ Conventions
   segments by a key that is unique among them.
 - Segments without group or truth take no part.
 
-Public: :func:`balance`, :class:`Balanced`; :func:`at_most`, :func:`equally_many_speakers`.
+Public: :func:`balance`, :class:`Balanced`; :func:`at_most`, :func:`draw_speakers`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -160,40 +160,54 @@ def at_most(
     return np.sort(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
 
 
-def equally_many_speakers(
+def draw_speakers(
     groups: Sequence[object],
     speakers: Sequence[object],
     sexes: Sequence[object],
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, dict[str, tuple[int, int, int]]]:
-    """Keep as many female as male speakers of each group, drawn at random from the sex that has more.
+    wanted: Mapping[str, int],
+    draw: Callable[[list[str]], np.ndarray],
+) -> tuple[np.ndarray, dict[str, dict[str, tuple[int, int]]]]:
+    """Draw so many speakers of each sex from each group, all of them where there are fewer.
 
     Parameters
     ----------
     groups, speakers, sexes
-        Of each segment, ``(N,)``; segments without one of them are left out, and so are other sexes than
-        ``female`` and ``male``. The sex of a speaker's first segment counts.
-    rng
-        Makes the draws.
+        Of each segment, ``(N,)``. A speaker with segments of several sexes has the most frequent one.
+    wanted
+        Sex -> how many speakers of it.
+    draw
+        Gives a number for each text; the speakers with the smallest ones are drawn. If the numbers depend on
+        nothing but the text, another speaker more or less changes one of those drawn at most.
 
     Returns
     -------
     tuple of numpy.ndarray and dict
-        Kept rows, ascending; group -> speakers kept of each sex, female and male speakers there are.
+        Rows of the speakers drawn, ascending; group -> sex -> how many speakers were drawn, and how many
+        there are. Segments without group, speaker or wanted sex are left out.
     """
     table = pd.DataFrame({"group": groups, "speaker": speakers, "sex": sexes}, dtype=object)
-    table = table[table["sex"].isin(["female", "male"])].dropna()
-    known = table.drop_duplicates(["group", "speaker"])
-    kept, told = set(), {}
-    for group, own in sorted(known.groupby("group"), key=lambda item: str(item[0])):
-        names = [sorted(own.loc[own["sex"] == sex, "speaker"], key=str) for sex in ("female", "male")]
-        count = min(map(len, names))
-        for each in names:
-            drawn = rng.choice(len(each), size=count, replace=False) if count else []
-            kept |= {(group, each[n]) for n in drawn}
-        told[str(group)] = (count, len(names[0]), len(names[1]))
-    chosen = [pair in kept for pair in zip(table["group"], table["speaker"], strict=True)]
+    names = sorted(set(table["group"].dropna()), key=str)
+    table = table.dropna(subset=["group", "speaker"])
+    known = (
+        table.groupby(["group", "speaker"], sort=False)["sex"].agg(_most_frequent).rename("sex").reset_index()
+    )
+    keys = [f"{group}|{speaker}" for group, speaker in zip(known["group"], known["speaker"], strict=True)]
+    known = known.assign(draw=draw(keys), key=keys).sort_values(["draw", "key"], kind="stable")
+    known["place"] = known.groupby(["group", "sex"]).cumcount()
+    drawn = known[known["place"] < known["sex"].map(wanted).fillna(0)]
+    told = {}
+    for group in names:
+        there, kept = (each.loc[each["group"] == group, "sex"].value_counts() for each in (known, drawn))
+        told[str(group)] = {sex: (int(kept.get(sex, 0)), int(there.get(sex, 0))) for sex in wanted}
+    pairs = set(zip(drawn["group"], drawn["speaker"], strict=True))
+    chosen = [pair in pairs for pair in zip(table["group"], table["speaker"], strict=True)]
     return table.index.to_numpy(dtype=np.int64)[np.array(chosen, dtype=bool)], told
+
+
+def _most_frequent(sexes: pd.Series) -> object:
+    """Give the most frequent value, of several the first by name; ``None`` if all are missing."""
+    counts = Counter(sexes.dropna())
+    return min(counts, key=lambda sex: (-counts[sex], str(sex)), default=None)
 
 
 def _affordable(
