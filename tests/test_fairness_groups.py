@@ -11,7 +11,6 @@ from soundcheck import resources, simulation
 from soundcheck.media import MediaStore
 from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import BUILTIN
-from soundcheck.thresholds import read_family
 
 EMOTIONS = BUILTIN["emotion"].classes
 
@@ -297,14 +296,3 @@ def test_strange_sexes_and_missing_speakers_are_counted(evaluate):
         "c: 12 of 3654 segments with accent are without speaker or without sex female or male"
     ]
     assert "5 of 5 female, 5 of 12 male" in found.shown
-
-
-def test_published_numbers_are_in_the_threshold_files():
-    found = {name: read_family(f"fairness_{name}").options["bin_minimum"] for name, *_ in PUBLISHED}
-    assert found == {
-        "accent": {"count": 4, "segments": 60},
-        "language": {"count": 67, "segments": 2000},
-        "linguistic_sentiment": {"count": 67, "segments": 2000},
-        "pitch": {"count": 67, "segments": 1000},
-        "sex": {"count": 67, "segments": 1000},
-    }
