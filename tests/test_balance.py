@@ -161,25 +161,26 @@ def table_of_speakers():
 
 
 def drawn(table, wanted=None):
-    rows, told = draw_speakers(
+    found = draw_speakers(
         *(list(column) for column in zip(*table, strict=True)),
         wanted or {"female": 5, "male": 5},
         lambda keys: uniform(0, "speakers", keys=keys),
     )
-    return {table[n][:2] for n in rows}, rows, told
+    return {table[n][:2] for n in found.rows}, found
 
 
 def test_so_many_speakers_of_each_sex():
     table = table_of_speakers()
-    kept, rows, told = drawn(table)
-    assert told == {
+    kept, found = drawn(table)
+    assert found.counts == {
         "x": {"female": (5, 9), "male": (4, 4)},
         "y": {"female": (1, 1), "male": (0, 0)},  # most of f9's segments say female
         "z": {"female": (0, 0), "male": (0, 0)},
     }
-    assert len(rows) == 5 * 3 + 4 * 3 + 4 and (np.diff(rows) > 0).all()
+    assert len(found.rows) == 5 * 3 + 4 * 3 + 4 and (np.diff(found.rows) > 0).all()
+    assert found.unknown == 3 + 3 + 1  # of another sex, of nobody, without sex
     assert {name[0] for group, name in kept if group == "x"} == {"f", "m"}
-    assert drawn(table, {"female": 1, "male": 0})[2]["x"] == {"female": (1, 9), "male": (0, 4)}
+    assert drawn(table, {"female": 1, "male": 0})[1].counts["x"] == {"female": (1, 9), "male": (0, 4)}
 
 
 def test_speakers_are_drawn_whatever_their_order():
@@ -201,5 +202,7 @@ def test_one_speaker_more_or_less_changes_one_at_most():
 
 
 def test_nobody_to_draw():
-    kept, rows, told = drawn([("x", "a", None)])
-    assert (kept, len(rows), told) == (set(), 0, {"x": {"female": (0, 0), "male": (0, 0)}})
+    kept, found = drawn([("x", "a", None)])
+    assert (kept, len(found.rows), found.unknown) == (set(), 0, 1)
+    assert found.counts == {"x": {"female": (0, 0), "male": (0, 0)}}
+    assert drawn([(None, "a", "male")])[1].counts == {}

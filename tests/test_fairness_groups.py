@@ -293,6 +293,6 @@ def test_strange_sexes_and_missing_speakers_are_counted(evaluate):
     table.loc[table["speaker"].eq("welsh f1"), "speaker"] = None
     found = evaluate("fairness_accent", table)
     assert found.notes == [
-        "c: 12 of 3654 segments with accent are without speaker or without sex female or male"
+        "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
     ]
     assert "5 of 5 female, 5 of 12 male" in found.shown

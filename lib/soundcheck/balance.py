@@ -10,7 +10,7 @@ Conventions
   segments by a key that is unique among them.
 - Segments without group or truth take no part.
 
-Public: :func:`balance`, :class:`Balanced`; :func:`at_most`, :func:`draw_speakers`.
+Public: :func:`balance`, :class:`Balanced`; :func:`at_most`; :func:`draw_speakers`, :class:`DrawnSpeakers`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,25 @@ class Balanced:
     samples: int
     wanted: int
     note: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DrawnSpeakers:
+    """The speakers that were drawn.
+
+    Parameters
+    ----------
+    rows
+        int64; row numbers of their segments, ascending.
+    counts
+        Group -> sex -> how many speakers were drawn, and how many there are.
+    unknown
+        Segments with a group whose speaker, or whose speaker's sex, is not among those to draw from.
+    """
+
+    rows: np.ndarray
+    counts: dict[str, dict[str, tuple[int, int]]]
+    unknown: int
 
 
 def balance(
@@ -166,42 +185,37 @@ def draw_speakers(
     sexes: Sequence[object],
     wanted: Mapping[str, int],
     draw: Callable[[list[str]], np.ndarray],
-) -> tuple[np.ndarray, dict[str, dict[str, tuple[int, int]]]]:
+) -> DrawnSpeakers:
     """Draw so many speakers of each sex from each group, all of them where there are fewer.
 
     Parameters
     ----------
     groups, speakers, sexes
-        Of each segment, ``(N,)``. A speaker with segments of several sexes has the most frequent one.
+        Of each segment, ``(N,)``; segments without group take no part. A speaker with segments of several
+        sexes has the most frequent one.
     wanted
         Sex -> how many speakers of it.
     draw
         Gives a number for each text; the speakers with the smallest ones are drawn. If the numbers depend on
         nothing but the text, another speaker more or less changes one of those drawn at most.
-
-    Returns
-    -------
-    tuple of numpy.ndarray and dict
-        Rows of the speakers drawn, ascending; group -> sex -> how many speakers were drawn, and how many
-        there are. Segments without group, speaker or wanted sex are left out.
     """
     table = pd.DataFrame({"group": groups, "speaker": speakers, "sex": sexes}, dtype=object)
-    names = sorted(set(table["group"].dropna()), key=str)
-    table = table.dropna(subset=["group", "speaker"])
-    known = (
-        table.groupby(["group", "speaker"], sort=False)["sex"].agg(_most_frequent).rename("sex").reset_index()
-    )
+    table = table.dropna(subset="group")
+    known = table.dropna(subset="speaker").groupby(["group", "speaker"], sort=False)["sex"]
+    known = known.agg(_most_frequent).rename("sex").reset_index()
+    known = known[known["sex"].isin(list(wanted))]
     keys = [f"{group}|{speaker}" for group, speaker in zip(known["group"], known["speaker"], strict=True)]
     known = known.assign(draw=draw(keys), key=keys).sort_values(["draw", "key"], kind="stable")
-    known["place"] = known.groupby(["group", "sex"]).cumcount()
-    drawn = known[known["place"] < known["sex"].map(wanted).fillna(0)]
-    told = {}
-    for group in names:
+    drawn = known[known.groupby(["group", "sex"]).cumcount() < known["sex"].map(wanted).astype(int)]
+    counts = {}
+    for group in sorted(set(table["group"]), key=str):
         there, kept = (each.loc[each["group"] == group, "sex"].value_counts() for each in (known, drawn))
-        told[str(group)] = {sex: (int(kept.get(sex, 0)), int(there.get(sex, 0))) for sex in wanted}
-    pairs = set(zip(drawn["group"], drawn["speaker"], strict=True))
-    chosen = [pair in pairs for pair in zip(table["group"], table["speaker"], strict=True)]
-    return table.index.to_numpy(dtype=np.int64)[np.array(chosen, dtype=bool)], told
+        counts[str(group)] = {sex: (int(kept.get(sex, 0)), int(there.get(sex, 0))) for sex in wanted}
+    pairs = pd.MultiIndex.from_frame(table[["group", "speaker"]])
+    usable, chosen = (
+        pairs.isin(pd.MultiIndex.from_frame(each[["group", "speaker"]])) for each in (known, drawn)
+    )
+    return DrawnSpeakers(table.index.to_numpy(dtype=np.int64)[chosen], counts, int((~usable).sum()))
 
 
 def _most_frequent(sexes: pd.Series) -> object:

@@ -380,23 +380,24 @@ class Evaluation:
                 f"{corpus}: the sex of speakers is not known, so {wanted['']} speakers of each {column} are "
                 "drawn whatever their sex"
             )
-        rows, counts = draw_speakers(
+        drawn = draw_speakers(
             *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
             wanted,
             lambda keys: seeds.uniform(self.seed, "speakers", self.family.name, corpus, keys=keys),
         )
-        unknown = int((segments["speaker"].isna() | ~sexes.isin(list(wanted))).sum())
-        if unknown:
-            what = "speaker" if "" in wanted else f"speaker or without sex {' or '.join(wanted)}"
-            self._tell(f"{corpus}: {unknown} of {len(sample)} segments with {column} are without {what}")
+        if drawn.unknown:
+            what = "speaker" if "" in wanted else f"speaker, or not of {' or '.join(wanted)} sex"
+            self._tell(
+                f"{corpus}: {drawn.unknown} of {len(sample)} segments with {column} are without {what}"
+            )
         told = {}
-        for group, found in counts.items():
-            drawn = [f"{n} of {there} {sex}".strip() for sex, (n, there) in found.items()]
+        for group, found in drawn.counts.items():
+            shares = [f"{n} of {there} {sex}".strip() for sex, (n, there) in found.items()]
             lacks = [
                 f"{n} of {wanted[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < wanted[sex]
             ]
-            told[group] = ", ".join(drawn), f"{' and '.join(lacks)} speakers" if lacks else ""
-        return sample.take(rows), told
+            told[group] = ", ".join(shares), f"{' and '.join(lacks)} speakers" if lacks else ""
+        return sample.take(drawn.rows), told
 
     def least_per_bin(self, size: float) -> int:
         """Give the fewest segments that a bin needs in all groups together to be judged.

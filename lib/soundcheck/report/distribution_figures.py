@@ -101,7 +101,7 @@ def groups_against_all(
     panels = [(name, values[groups == name], "" if name in compared else ", not judged") for name in shown]
     note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
     title = label(title, 60) + note
-    return _against([(*panel, everybody) for panel in panels], classes, title, ("all groups", "this group"))
+    return _against([(*panel, everybody) for panel in panels], classes, title, ("average", "this group"))
 
 
 def contexts_against_all(
@@ -142,7 +142,7 @@ def contexts_against_all(
         own = contexts == context
         everybody = _alike(values[own], groups[own], order)
         panels.append((context, values[own & (groups == tested)], "", everybody))
-    return _against(panels, classes, label(title, 60), ("all", label(tested, 18)))
+    return _against(panels, classes, label(title, 60), ("average", label(tested, 18)))
 
 
 def _alike(values: np.ndarray, groups: np.ndarray, order: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +174,7 @@ def _against(
             else:
                 _shape(axes, everybody, GREY, filled=True, weights=weights)
                 _shape(axes, own, BLUE, filled=False)
-                axes.set_xlim(0, 1)
+                axes.set(xlim=(0, 1), xticks=(0, 0.5, 1))
             axes.set_title(f"{label(name, 18)} ({_count(own)}){remark}", loc="left", fontsize=9)
             axes.set_ylabel("%" if n % across == 0 else "")
         heights = [axes.dataLim.y1 for axes in places[: len(panels)] if np.isfinite(axes.dataLim.y1)]
