@@ -51,8 +51,9 @@ def threshold(metric, groups, samples, **given):
 
 def test_the_shift_of_one_accent_is_found(answers):
     table, found = answers
-    english = table["accent"].ne("").to_numpy()
-    table, found = table[english], {name: rows[english] for name, rows in found.items()}
+    speakers = table.groupby("accent")["speaker"].nunique()
+    compared = table["accent"].isin(speakers.index[speakers.eq(10)]).to_numpy()  # all of the same size
+    table, found = table[compared], {name: rows[compared] for name, rows in found.items()}
     spanish = table["accent"].eq(biased.ACCENT).to_numpy()
     limit = threshold("mean", table["accent"].nunique(), int(spanish.sum()))
     value, passed, certainty = judged(
