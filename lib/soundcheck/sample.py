@@ -123,5 +123,5 @@ class Sample:
         return dataclasses.replace(self, segments=self.segments.assign(**{name: values}))
 
     def sized(self, groups: int, samples: int) -> Sample:
-        """Say how many groups are compared, and how many segments each has or, if sizes differ, would have."""
+        """Say how many groups are compared, and how many segments each has or would have."""
         return dataclasses.replace(self, group_size=(groups, samples))
