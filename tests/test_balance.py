@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.balance import at_most, balance, equally_many_speakers
-from soundcheck.seeds import generator
+from soundcheck.balance import at_most, balance, draw_speakers
+from soundcheck.seeds import generator, uniform
 
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 
@@ -153,17 +153,56 @@ def test_at_most_keeps_small_groups_and_draws_from_large_ones():
     assert len(at_most([], 10, np.random.default_rng(0), [])) == 0
 
 
-def test_as_many_women_as_men_of_each_group():
-    people = [("x", f"f{n}", "female") for n in range(5)] + [("x", "m0", "male"), ("x", "m1", "male")]
-    people += [("y", "f9", "female"), ("z", "a", "other"), ("z", None, "male")]
-    table = [person for person in people for _ in range(3)]
-    groups, speakers, sexes = (list(column) for column in zip(*table, strict=True))
-    rows, told = equally_many_speakers(groups, speakers, sexes, np.random.default_rng(0))
-    assert told == {"x": (2, 5, 2), "y": (0, 1, 0)}
-    kept = {(groups[n], speakers[n]) for n in rows}
-    assert {name for group, name in kept if name.startswith("m")} == {"m0", "m1"}
-    assert len(kept) == 4 and len(rows) == 12 and all(group == "x" for group, _ in kept)
-    mixed = np.random.default_rng(1).permutation(len(table))
-    parts = ([column[n] for n in mixed] for column in (groups, speakers, sexes))
-    again, _ = equally_many_speakers(*parts, np.random.default_rng(0))
-    assert sorted(mixed[again]) == rows.tolist()
+def table_of_speakers():
+    people = [("x", f"f{n}", "female") for n in range(9)] + [("x", f"m{n}", "male") for n in range(4)]
+    people += [("y", "f9", "female"), ("z", "a", "other"), ("z", None, "male"), (None, "b", "male")]
+    people = [person for person in people for _ in range(3)]
+    return [*people, ("y", "f9", "male"), ("y", "m9", None)]
+
+
+def drawn(table, wanted=None):
+    found = draw_speakers(
+        *(list(column) for column in zip(*table, strict=True)),
+        wanted or {"female": 5, "male": 5},
+        lambda keys: uniform(0, "speakers", keys=keys),
+    )
+    return {table[n][:2] for n in found.rows}, found
+
+
+def test_so_many_speakers_of_each_sex():
+    table = table_of_speakers()
+    kept, found = drawn(table)
+    assert found.counts == {
+        "x": {"female": (5, 9), "male": (4, 4)},
+        "y": {"female": (1, 1), "male": (0, 0)},  # most of f9's segments say female
+        "z": {"female": (0, 0), "male": (0, 0)},
+    }
+    assert len(found.rows) == 5 * 3 + 4 * 3 + 4 and (np.diff(found.rows) > 0).all()
+    assert found.unknown == 3 + 3 + 1  # of another sex, of nobody, without sex
+    assert {name[0] for group, name in kept if group == "x"} == {"f", "m"}
+    assert drawn(table, {"female": 1, "male": 0})[1].counts["x"] == {"female": (1, 9), "male": (0, 4)}
+
+
+def test_speakers_are_drawn_whatever_their_order():
+    table = table_of_speakers()
+    kept, *_ = drawn(table)
+    for seed in range(5):
+        mixed = [table[n] for n in np.random.default_rng(seed).permutation(len(table))]
+        assert drawn(mixed)[0] == kept
+
+
+def test_one_speaker_more_or_less_changes_one_at_most():
+    table = table_of_speakers()
+    kept, *_ = drawn(table)
+    for name in sorted({name for group, name, _ in table if group == "x"}):
+        less, *_ = drawn([row for row in table if row[1] != name])
+        assert len(kept - less) == (("x", name) in kept)
+    more, *_ = drawn([*table, ("x", "new", "female"), ("x", "f0", "female")])
+    assert len(kept - more) <= 1
+
+
+def test_nobody_to_draw():
+    kept, found = drawn([("x", "a", None)])
+    assert (kept, len(found.rows), found.unknown) == (set(), 0, 1)
+    assert found.counts == {"x": {"female": (0, 0), "male": (0, 0)}}
+    assert drawn([(None, "a", "male")])[1].counts == {}

@@ -43,10 +43,11 @@ families: [{", ".join(FAMILIES)}]
 
 
 def segments() -> pd.DataFrame:
-    """Sixteen speakers with 40 segments each, labels and predictions."""
+    """Twenty-four speakers with 40 segments each, labels and predictions."""
     rng = np.random.default_rng(0)
+    languages = np.repeat(["deu", "eng", "zho", "dan"], [4, 10, 6, 4])
     rows = []
-    for s in range(16):
+    for s in range(24):
         emotions = rng.permutation([*np.repeat(CLASSES, 8), *OTHERS, *rng.choice(CLASSES, 4)])
         for n, emotion in enumerate(emotions):
             rows.append(
@@ -56,14 +57,14 @@ def segments() -> pd.DataFrame:
                     "end": SECONDS * (n + 1),
                     "speaker": f"s{s:02d}",
                     "sex": ("female", "male")[s % 2],
-                    "accent": ("indian", "irish", "kenyan", "texan")[s // 4],
-                    "language": ("deu", "eng", "zho", "dan")[s // 4],
+                    "accent": ("indian", "irish", "kenyan")[s // 10],
+                    "language": languages[s],
                     "sentiment": ("negative", "neutral", "positive")[n % 3],
                     "emotion": str(emotion),
                 }
             )
     table = pd.DataFrame(rows)
-    habit = rng.normal(0, 0.1, 16)[table["speaker"].str[1:].astype(int)]
+    habit = rng.normal(0, 0.1, 24)[table["speaker"].str[1:].astype(int)]
     for dimension in DIMENSIONS:
         table[dimension] = np.clip(rng.beta(2, 2, len(table)) + habit, 0, 1).round(4)
         noise = rng.normal(0, 0.1, len(table)) + 0.05 * table["accent"].eq("irish")
@@ -87,7 +88,7 @@ def save(table: pd.DataFrame, folder) -> None:
     db.schemes["emotion"] = audformat.Scheme("str", labels=[*CLASSES, *OTHERS])
     db.schemes["value"] = audformat.Scheme("float", minimum=0, maximum=1)
     db.schemes["sentiment"] = audformat.Scheme("str", labels=["negative", "neutral", "positive"])
-    half = table["speaker"] < "s08"
+    half = table["speaker"] < "s12"
     for name, part in (("first", table[half]), ("second", table[~half]), ("texts", table)):
         index = audformat.segmented_index(
             part["file"].tolist(), pd.to_timedelta(part["start"], "s"), pd.to_timedelta(part["end"], "s")
@@ -149,7 +150,7 @@ def test_every_family_judges_every_task(results):
             assert tasks == {"emotion"}
         else:
             assert tasks == {*DIMENSIONS, "emotion"}, family
-    assert (results["blocks"].max(), results["segments"].max()) == (16, 640)
+    assert (results["blocks"].max(), results["segments"].max()) == (24, 960)
 
 
 @pytest.mark.slow
@@ -204,29 +205,28 @@ def test_consistency_against_counting(table, value, task, kind, category, low, h
 @pytest.mark.parametrize(
     ("family", "column", "names"),
     [
-        ("fairness_accent", "accent", {name: name for name in ("indian", "irish", "kenyan", "texan")}),
+        ("fairness_accent", "accent", {"indian": "indian", "irish": "irish"}),  # four Kenyans are too few
         ("fairness_language", "language", {"deu": "de", "eng": "en", "zho": "zh"}),  # Danish takes no part
     ],
 )
-def test_groups_against_all(table, value, family, column, names):
+def test_groups_against_their_average(table, value, family, column, names):
     everybody = table[table[column].isin(names)]
     bins = {"(-inf, 0.25]": (-9, 0.25), "(0.25, 0.5]": (0.25, 0.5), "(0.5, 0.75]": (0.5, 0.75)}
     for code, name in names.items():
         own = everybody[everybody[column].eq(code)]
         for task in DIMENSIONS:
             predicted = f"predicted {task}"
-            expected = own[predicted].mean() - everybody[predicted].mean()
+            expected = own[predicted].mean() - everybody.groupby(column)[predicted].mean().mean()
             assert value(family, task, "Mean Value", name) == pytest.approx(expected, abs=1e-9)
             for label, (low, high) in bins.items():
-                shares = [
-                    ((part[predicted] > low) & (part[predicted] <= high)).mean() for part in (own, everybody)
-                ]
+                inside = (everybody[predicted] > low) & (everybody[predicted] <= high)
+                shares = inside.groupby(everybody[column]).mean()
                 found = value(family, task, "Relative Difference Per Bin", f"{name}: {label}")
-                assert found == pytest.approx(shares[0] - shares[1], abs=1e-9)
+                assert found == pytest.approx(shares[code] - shares.mean(), abs=1e-9)
         for label in CLASSES:
-            shares = [part["predicted emotion"].eq(label).mean() for part in (own, everybody)]
+            shares = everybody["predicted emotion"].eq(label).groupby(everybody[column]).mean()
             found = value(family, "emotion", "Relative Difference Per Class", f"{name}: {label}")
-            assert found == pytest.approx(shares[0] - shares[1], abs=1e-9)
+            assert found == pytest.approx(shares[code] - shares.mean(), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -312,7 +312,11 @@ def odd(tmp_path_factory, command):
         ("correctness_regression", "arousal", "constant truth"),
         ("correctness_speaker_average", "emotion", "no speaker has enough labelled segments"),
         ("correctness_speaker_ranking", "arousal", "all speakers have the same true value"),
-        ("fairness_accent", "arousal", "1 of 2 accents"),
+        (
+            "fairness_accent",
+            "arousal",
+            "0 of 2 accents with enough speakers and segments (irish: 1 of 5 female ",
+        ),
         ("fairness_language", "emotion", "1 of 2 languages out of de, en"),
         ("fairness_linguistic_sentiment", "valence", "0 of 2 languages with 10 segments a sentiment"),
         ("fairness_pitch", "valence", "0 of 2 groups needed"),

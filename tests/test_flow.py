@@ -23,7 +23,7 @@ models.base models.processes models.importing models.reference
 models.function models.command models.transcripts models.table models.scores models.demo models.load
 probing trial_lists
 predict
-bootstrap balance verdicts studies selection pairs
+bootstrap balance group_sizes verdicts studies selection pairs
 languages pitch media scoring views sample evaluation recognition recognition_measures
 verification verification_measures comparison robustness
 report

@@ -10,14 +10,14 @@ Conventions
   segments by a key that is unique among them.
 - Segments without group or truth take no part.
 
-Public: :func:`balance`, :class:`Balanced`; :func:`at_most`, :func:`equally_many_speakers`.
+Public: :func:`balance`, :class:`Balanced`; :func:`at_most`; :func:`draw_speakers`, :class:`DrawnSpeakers`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,25 @@ class Balanced:
     samples: int
     wanted: int
     note: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DrawnSpeakers:
+    """The speakers that were drawn.
+
+    Parameters
+    ----------
+    rows
+        int64; row numbers of their segments, ascending.
+    counts
+        Group -> sex -> how many speakers were drawn, and how many there are.
+    unknown
+        Segments with a group whose speaker, or whose speaker's sex, is not among those to draw from.
+    """
+
+    rows: np.ndarray
+    counts: dict[str, dict[str, tuple[int, int]]]
+    unknown: int
 
 
 def balance(
@@ -160,40 +179,49 @@ def at_most(
     return np.sort(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
 
 
-def equally_many_speakers(
+def draw_speakers(
     groups: Sequence[object],
     speakers: Sequence[object],
     sexes: Sequence[object],
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, dict[str, tuple[int, int, int]]]:
-    """Keep as many female as male speakers of each group, drawn at random from the sex that has more.
+    wanted: Mapping[str, int],
+    draw: Callable[[list[str]], np.ndarray],
+) -> DrawnSpeakers:
+    """Draw so many speakers of each sex from each group, all of them where there are fewer.
 
     Parameters
     ----------
     groups, speakers, sexes
-        Of each segment, ``(N,)``; segments without one of them are left out, and so are other sexes than
-        ``female`` and ``male``. The sex of a speaker's first segment counts.
-    rng
-        Makes the draws.
-
-    Returns
-    -------
-    tuple of numpy.ndarray and dict
-        Kept rows, ascending; group -> speakers kept of each sex, female and male speakers there are.
+        Of each segment, ``(N,)``; segments without group take no part. A speaker with segments of several
+        sexes has the most frequent one.
+    wanted
+        Sex -> how many speakers of it.
+    draw
+        Gives a number for each text; the speakers with the smallest ones are drawn. If the numbers depend on
+        nothing but the text, another speaker more or less changes one of those drawn at most.
     """
     table = pd.DataFrame({"group": groups, "speaker": speakers, "sex": sexes}, dtype=object)
-    table = table[table["sex"].isin(["female", "male"])].dropna()
-    known = table.drop_duplicates(["group", "speaker"])
-    kept, told = set(), {}
-    for group, own in sorted(known.groupby("group"), key=lambda item: str(item[0])):
-        names = [sorted(own.loc[own["sex"] == sex, "speaker"], key=str) for sex in ("female", "male")]
-        count = min(map(len, names))
-        for each in names:
-            drawn = rng.choice(len(each), size=count, replace=False) if count else []
-            kept |= {(group, each[n]) for n in drawn}
-        told[str(group)] = (count, len(names[0]), len(names[1]))
-    chosen = [pair in kept for pair in zip(table["group"], table["speaker"], strict=True)]
-    return table.index.to_numpy(dtype=np.int64)[np.array(chosen, dtype=bool)], told
+    table = table.dropna(subset="group")
+    known = table.dropna(subset="speaker").groupby(["group", "speaker"], sort=False)["sex"]
+    known = known.agg(_most_frequent).rename("sex").reset_index()
+    known = known[known["sex"].isin(list(wanted))]
+    keys = [f"{group}|{speaker}" for group, speaker in zip(known["group"], known["speaker"], strict=True)]
+    known = known.assign(draw=draw(keys), key=keys).sort_values(["draw", "key"], kind="stable")
+    drawn = known[known.groupby(["group", "sex"]).cumcount() < known["sex"].map(wanted).astype(int)]
+    counts = {}
+    for group in sorted(set(table["group"]), key=str):
+        there, kept = (each.loc[each["group"] == group, "sex"].value_counts() for each in (known, drawn))
+        counts[str(group)] = {sex: (int(kept.get(sex, 0)), int(there.get(sex, 0))) for sex in wanted}
+    pairs = pd.MultiIndex.from_frame(table[["group", "speaker"]])
+    usable, chosen = (
+        pairs.isin(pd.MultiIndex.from_frame(each[["group", "speaker"]])) for each in (known, drawn)
+    )
+    return DrawnSpeakers(table.index.to_numpy(dtype=np.int64)[chosen], counts, int((~usable).sum()))
+
+
+def _most_frequent(sexes: pd.Series) -> object:
+    """Give the most frequent value, of several the first by name; ``None`` if all are missing."""
+    counts = Counter(sexes.dropna())
+    return min(counts, key=lambda sex: (-counts[sex], str(sex)), default=None)
 
 
 def _affordable(

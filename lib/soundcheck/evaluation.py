@@ -37,8 +37,9 @@ import pandas as pd
 
 from soundcheck import bootstrap, files, pairs, seeds, selection, verdicts, views
 from soundcheck.augment import registry
-from soundcheck.balance import at_most, balance, equally_many_speakers
+from soundcheck.balance import at_most, balance, draw_speakers
 from soundcheck.families import Change, Family, Sweep, TestDefinition
+from soundcheck.group_sizes import least_per_bin
 from soundcheck.media import MediaStore
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.weighted import Weighted
@@ -345,30 +346,69 @@ class Evaluation:
             )
         return sample.take(rows)
 
-    def equally_many_speakers(self, sample: Sample, column: str) -> Sample:
-        """Keep as many female as male speakers of each group, and tell who was left out.
+    def drawn_speakers(self, sample: Sample, column: str) -> tuple[Sample, dict[str, tuple[str, str]]]:
+        """Keep the segments of so many speakers of each sex in each group.
+
+        The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it all segments are
+        kept. If the corpus does not know the sex of its speakers, as many are drawn whatever their sex; if it
+        does not know the speakers, all segments are kept. Notes say so.
 
         Parameters
         ----------
         sample
-            Rows to draw from.
+            Rows to draw from; those without group are left out.
         column
-            Column of the segment table that holds the group. Without columns ``speaker`` and ``sex`` all
-            rows are kept, and a note says so.
+            Column of the segment table that holds the group.
+
+        Returns
+        -------
+        tuple of Sample and dict
+            The rows of the speakers drawn; group -> who was drawn, in words, and which speakers it lacks,
+            ``""`` if none.
         """
-        there = [name for name in ("speaker", "sex") if name in sample.segments]
-        if len(there) < 2:
-            self._tell(f"{sample.corpus}: speakers cannot be balanced by sex without columns speaker and sex")
-            return sample
-        rng = seeds.generator(self.seed, "equally many speakers", self.family.name, sample.corpus)
-        columns = (sample.segments[name].to_numpy(dtype=object) for name in (column, *there))
-        rows, told = equally_many_speakers(*columns, rng)
-        for group, (kept, female, male) in told.items():
-            if kept < max(female, male):
-                self._tell(
-                    f"{sample.corpus}, {group}: {kept} of {female} female and {kept} of {male} male speakers"
-                )
-        return sample.take(rows)
+        sample = sample.take(np.flatnonzero(sample.segments[column].notna()))
+        segments, wanted, corpus = sample.segments, self.family.options.get("speakers"), sample.corpus
+        known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
+        if not wanted or "speaker" not in known:
+            if wanted:
+                self._tell(f"{corpus}: speakers are not known, so all segments of each {column} are used")
+            return sample, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
+        sexes = segments["sex"] if "sex" in known else pd.Series("", index=segments.index)
+        if "sex" not in known:
+            wanted = {"": sum(wanted.values())}
+            self._tell(
+                f"{corpus}: the sex of speakers is not known, so {wanted['']} speakers of each {column} are "
+                "drawn whatever their sex"
+            )
+        drawn = draw_speakers(
+            *(values.to_numpy(dtype=object) for values in (segments[column], segments["speaker"], sexes)),
+            wanted,
+            lambda keys: seeds.uniform(self.seed, "speakers", self.family.name, corpus, keys=keys),
+        )
+        if drawn.unknown:
+            what = "speaker" if "" in wanted else f"speaker, or not of {' or '.join(wanted)} sex"
+            self._tell(
+                f"{corpus}: {drawn.unknown} of {len(sample)} segments with {column} are without {what}"
+            )
+        told = {}
+        for group, found in drawn.counts.items():
+            shares = [f"{n} of {there} {sex}".strip() for sex, (n, there) in found.items()]
+            lacks = [
+                f"{n} of {wanted[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < wanted[sex]
+            ]
+            told[group] = ", ".join(shares), f"{' and '.join(lacks)} speakers" if lacks else ""
+        return sample.take(drawn.rows), told
+
+    def least_per_bin(self, size: float) -> int:
+        """Give the fewest segments that a bin needs in all groups together to be judged.
+
+        Parameters
+        ----------
+        size
+            Average size of the groups; the family's option ``bin_minimum`` holds the published number and
+            size, see :func:`soundcheck.group_sizes.least_per_bin`.
+        """
+        return least_per_bin(self.family.options["bin_minimum"], size)
 
     def skip(self, sample: Sample, reason: str, test: str = "") -> None:
         """Say why a test of a corpus and task is skipped if it is not judged, or why all of them are."""

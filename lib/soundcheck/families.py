@@ -134,8 +134,6 @@ class TestDefinition:
         Where the thresholds come from (key of the bibliography or words), and what to know.
     decimals
         Digits behind the point when shown.
-    minimum
-        Fewest segments that a score may rest on; ``None`` = no limit.
     simulation
         What random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
         the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
@@ -153,7 +151,6 @@ class TestDefinition:
     source: str = ""
     note: str = ""
     decimals: int = 3
-    minimum: int | None = None
     simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
     range: tuple[float, float] | None = None
 

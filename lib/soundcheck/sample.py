@@ -72,7 +72,8 @@ class Sample:
     root
         Folder of the corpus, for listening; never shown.
     group_size
-        How many groups are compared, and how many segments each has; decides simulated thresholds.
+        How many groups are compared, and how many segments each has; decides simulated thresholds. For
+        unequal sizes see :func:`soundcheck.group_sizes.equal_size`.
     """
 
     corpus: str
@@ -122,5 +123,5 @@ class Sample:
         return dataclasses.replace(self, segments=self.segments.assign(**{name: values}))
 
     def sized(self, groups: int, samples: int) -> Sample:
-        """Say how many groups are compared, and how many segments the tested one has."""
+        """Say how many groups are compared, and how many segments each has or would have."""
         return dataclasses.replace(self, group_size=(groups, samples))

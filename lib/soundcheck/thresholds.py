@@ -52,6 +52,16 @@ class _Top(schema.Section):
     options: schema.Free = {}
 
 
+class _BinMinimum(schema.Section):
+    count: schema.whole(1, 1_000_000)
+    segments: schema.whole(1, 1_000_000)
+
+
+class _Speakers(schema.Section):
+    female: schema.whole(1, 1_000_000)
+    male: schema.whole(1, 1_000_000)
+
+
 class _Sweep(schema.Section):
     axis: schema.Title
     option: schema.Text = ""
@@ -65,7 +75,6 @@ class _Test(schema.Section):
     source: schema.Prose
     note: schema.Prose = ""
     decimals: schema.whole(0, 9) = 3
-    minimum: schema.whole(1, 1_000_000) | None = None
     simulation: dict[str, object] | None = None
     range: schema.Range | None = None
 
@@ -133,6 +142,11 @@ class _Reader(DocumentReader):
                 self.note(("trials",), "this does not say how many trials are made", remedy)
             if not isinstance(top.options, dict):
                 self.note(("options",), "this is not a mapping", "Write key: value lines below it")
+            else:
+                given = self.document.data.get("options") or {}
+                for key, kind in (("bin_minimum", _BinMinimum), ("speakers", _Speakers)):
+                    if top.options.get(key) is not None:
+                        self.section(("options", key), given[key], kind)
         changes = {key: self.read_change(key, value) for key, value in self.entries("changes", needed=False)}
         sweeps, transformations = (
             {key: self.read_sweep((part, key), value) for key, value in self.entries(part, needed=False)}
@@ -249,7 +263,6 @@ class _Reader(DocumentReader):
             source=test.source,
             note=test.note,
             decimals=test.decimals,
-            minimum=test.minimum,
             simulation=self.read_simulation((*path, "simulation"), test.simulation),
             range=test.range,
         )

@@ -8,6 +8,7 @@ from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import (
     against_all,
+    against_average,
     average,
     combine,
     difference,
@@ -171,3 +172,27 @@ def test_notes_and_reasons_of_any_part_hold_for_all():
     one = unweighted_average_recall(["a", "b"], ["a", "b"], ("a", "b", "c"))
     assert "2 of 3 classes" in difference(one, one).point().notes[0]
     assert values(difference(one, one)).tolist() == [0.0]
+
+
+def test_average_over_equal_groups_is_that_of_all(rng):
+    prediction, names = rng.random(90), np.repeat(["a", "b", "c"], 30)
+    masks = [names == name for name in "abc"]
+    for place, mask in enumerate(masks):
+        mean = mean_value(prediction)
+        one, other = against_average(mean, masks, place), against_all(mean, mask)
+        assert value(one) == pytest.approx(value(other), abs=1e-12)
+        assert one.point().segments.tolist() == [30]
+        # segment by segment the groups vary in size from replicate to replicate; block by block they do not
+        blocks = np.tile(np.arange(30), 3)
+        both = [resample(statistic, blocks, 200, 0).samples for statistic in (one, other)]
+        np.testing.assert_allclose(*both, atol=1e-12)
+
+
+def test_average_over_unequal_groups(rng):
+    names = np.repeat(["en", "de", "fr"], [808, 88, 88])
+    prediction = rng.random(len(names))
+    masks = [names == name for name in ("en", "de", "fr")]
+    means = [prediction[mask].mean() for mask in masks]
+    for place in range(3):
+        found = value(against_average(mean_value(prediction), masks, place))
+        assert found == pytest.approx(means[place] - np.mean(means), abs=1e-12)

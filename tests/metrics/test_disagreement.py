@@ -5,10 +5,9 @@ import pytest
 
 from soundcheck.bootstrap import resample
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.combinators import within
+from soundcheck.metrics.combinators import against_groups, within
 from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_distance, word_drops
 from soundcheck.metrics.disagreement import (
-    against_groups,
     degradations,
     distance_table,
     dropped_words,

@@ -10,6 +10,8 @@ from PIL import Image
 from soundcheck import verdicts
 from soundcheck.media import MediaStore
 from soundcheck.report import figures, verdict_figures
+from soundcheck.sample import Answers, Sample
+from soundcheck.tasks import BUILTIN
 from soundcheck.verdicts import Verdict
 
 # A figure whose layout collapses only warns.
@@ -150,6 +152,54 @@ def test_confusion_matrix_counts_and_percents():
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts == ["67 %\n(2)", "33 %\n(1)", "0 %\n(0)", "0 %\n(0)", "0 %\n(0)", "100 %\n(1)"]
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["a", "b", "other"]
+
+
+def test_agreement_is_a_scatter_or_a_confusion_matrix():
+    def sample(task, truth, prediction):
+        size = len(truth)
+        answers = Answers(np.array(prediction))
+        return Sample(
+            "c", task, pd.DataFrame(index=range(size)), np.array(truth), answers, answers, np.arange(size)
+        )
+
+    figure = figures.agreement(sample(BUILTIN["arousal"], [0.0, 0.5, 1.0], [0.2, 0.4, 0.6]), "c: female")
+    np.testing.assert_allclose(figure.axes[0].lines[-1].get_ydata(), [0.2, 0.6])
+    assert figure.axes[0].get_title(loc="left") == "c: female"
+    figure = figures.agreement(
+        sample(BUILTIN["emotion"], ["anger", "anger"], ["anger", "sadness"]), "c: male"
+    )
+    assert [text.get_text() for text in figure.axes[0].texts][:4] == [
+        "50 %\n(1)",
+        "0 %\n(0)",
+        "0 %\n(0)",
+        "50 %\n(1)",
+    ]
+    assert figure.axes[0].get_title(loc="left") == "c: male"
+
+
+def test_groups_weigh_the_same_in_the_average():
+    values = np.array(["a"] * 300 + ["b"] * 30 + ["a"] * 9, dtype=object)
+    groups = np.repeat(["x", "y", "z"], [300, 30, 9])
+    figure = figures.groups_against_all(values, groups, ["x", "y", "z"], ["a", "b"], compared=["x", "y"])
+    heights = [[bar.get_height() for bar in axes.patches] for axes in figure.axes]
+    expected = [[50, 50, 100, 0], [50, 50, 0, 100], [50, 50, 100, 0]]
+    np.testing.assert_allclose(heights, expected, atol=1e-9)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["x (300)", "y (30)", "z (9), not judged"]
+    figure = figures.contexts_against_all(
+        values, groups, ["x", "y"], "y", np.tile(["u", "v", "w"], 113), ["u", "w"], ["a", "b"]
+    )
+    heights = [[bar.get_height() for bar in axes.patches] for axes in figure.axes]
+    np.testing.assert_allclose(heights, [[50, 50, 0, 100]] * 2, atol=1e-9)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["u (10)", "w (10)"]
+
+
+def test_a_density_follows_the_weights():
+    values = np.repeat([0.3, 0.7], 10)
+    places, heights = figures.density(values, 0.03, np.repeat([3.0, 1.0], 10))
+    assert np.trapezoid(heights, places) / 0.03 == pytest.approx(20, rel=0.05)
+    assert heights[60] / heights[140] == pytest.approx(3, rel=0.3)
+    plain, alike = (figures.density(values, 0.03, weights)[1] for weights in (None, np.full(20, 0.2)))
+    np.testing.assert_allclose(plain, alike, atol=1e-12)
 
 
 def test_fit_line_and_axes():

@@ -29,6 +29,12 @@ def all_figures(study):
     yield distribution_figures.class_shares({"truth": classes, "prediction": classes[::-1]}, ["anger", "joy"])
     yield distribution_figures.groups_against_all(values, groups, HOSTILE, title="numbers")
     yield distribution_figures.groups_against_all(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
+    yield distribution_figures.groups_against_all(values, groups, HOSTILE, compared=HOSTILE[:2])
+    for each, names in ((values, ()), (classes, ["anger", "joy"])):
+        yield distribution_figures.contexts_against_all(
+            each, groups, HOSTILE[:3], HOSTILE[0], groups[::-1], HOSTILE[2:5], names, HOSTILE[1]
+        )
+    yield distribution_figures.contexts_against_all([], [], ["a"], "a", [], ["b"])
     yield distribution_figures.expected_ranges(values, groups, {name: (0.3, 0.6) for name in HOSTILE})
     yield distribution_figures.expected_ranges([], [], {})
     for n in (0, 1, 2, 30, 300):

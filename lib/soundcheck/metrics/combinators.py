@@ -5,7 +5,8 @@ finishes. So they have intervals like any other, on the same replicates.
 
 Public: :func:`within`, :func:`combine`, :func:`difference`, :func:`relative_difference`,
 :func:`paired`, :func:`paired_difference`, :func:`average`, :func:`mean_of`,
-:func:`stack`, :func:`against_all`, :func:`relabel`, :func:`minimum`.
+:func:`stack`, :func:`against_all`, :func:`against_groups`, :func:`against_average`, :func:`relabel`,
+:func:`minimum`.
 """
 
 from __future__ import annotations
@@ -195,6 +196,49 @@ def stack(statistics: Mapping[str, Statistic]) -> Statistic:
 def against_all(statistic: Statistic, mask: np.ndarray) -> Statistic:
     """Subtract: the values of a group, given by a mask, minus those of everybody, the group included."""
     return difference(within(statistic, mask), statistic)
+
+
+def against_groups(groups: Sequence[Statistic]) -> Statistic:
+    """Subtract from the values of the first group the average of all groups, itself included.
+
+    Groups without a value, in a replicate or altogether, are left out of the average; so a small group that a
+    replicate happens to leave out does not make all others undefined.
+
+    Parameters
+    ----------
+    groups
+        The same statistic within each group; the first one is compared.
+    """
+
+    def function(*values: np.ndarray) -> np.ndarray:
+        table = np.stack(values)
+        known = np.isfinite(table)
+        return values[0] - ratio(np.where(known, table, 0).sum(axis=0), known.sum(axis=0))
+
+    first = groups[0]
+    found = combine(groups, function)
+    return dataclasses.replace(found, reasons=lambda sums: first.reasons(sums[..., : first.size]))
+
+
+def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: int) -> Statistic:
+    r"""Subtract: the values of a group minus their average over all groups, itself included.
+
+    .. math:: M(g) - \frac1G \sum_{i=1}^G M(g_i)
+
+    Each group weighs alike, however many segments it has. For means and shares of groups of equal size this
+    is :func:`against_all`.
+
+    Parameters
+    ----------
+    statistic
+        Over ``N`` segments.
+    groups
+        Masks of all groups, bool ``(N,)`` each.
+    tested
+        Which of the groups is compared with the average.
+    """
+    own = [within(statistic, group) for group in groups]
+    return against_groups([own[tested], *own[:tested], *own[tested + 1 :]])
 
 
 def relabel(statistic: Labelled, name: Callable[[str], str]) -> Labelled:

@@ -12,12 +12,11 @@ Conventions
 - Distances are ordered by group, then by setting.
 
 Public: :func:`group_distances`, :func:`distance_table`, :func:`degradations`, :func:`violation_shares`,
-:func:`violation_certainties`, :func:`dropped_words`, :func:`against_groups`.
+:func:`violation_certainties`, :func:`dropped_words`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
@@ -26,7 +25,6 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from soundcheck.metrics.additive import Statistic, Tallies, ratio
-from soundcheck.metrics.combinators import combine
 from soundcheck.metrics.differential import COLUMNS, DECIMAL, words
 
 Texts = Sequence[str | None]
@@ -247,25 +245,3 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
 
     part = Tallies(answered, ~answered, columns.reshape(-1, length).T.copy())
     return Statistic((part,), finish, lambda sums: sums[..., :1], ("",), reasons)
-
-
-def against_groups(groups: Sequence[Statistic]) -> Statistic:
-    """Subtract from the values of the first group the average of all groups, itself included.
-
-    Groups without a value, in a replicate or altogether, are left out of the average; so a small group that a
-    replicate happens to leave out does not make all others undefined.
-
-    Parameters
-    ----------
-    groups
-        The same statistic within each group; the first one is compared.
-    """
-
-    def function(*values: np.ndarray) -> np.ndarray:
-        table = np.stack(values)
-        known = np.isfinite(table)
-        return values[0] - ratio(np.where(known, table, 0).sum(axis=0), known.sum(axis=0))
-
-    first = groups[0]
-    found = combine(groups, function)
-    return dataclasses.replace(found, reasons=lambda sums: first.reasons(sums[..., : first.size]))

@@ -6,7 +6,8 @@ Conventions
   shares in percent, so that groups of different size can be laid over each other.
 - Missing values are left out.
 
-Public: :func:`overlaid`, :func:`class_shares`, :func:`groups_against_all`, :func:`expected_ranges`.
+Public: :func:`overlaid`, :func:`class_shares`, :func:`groups_against_all`, :func:`contexts_against_all`,
+:func:`expected_ranges`.
 """
 
 from __future__ import annotations
@@ -74,8 +75,9 @@ def groups_against_all(
     order: Sequence[str],
     classes: Sequence[str] = (),
     title: str = "",
+    compared: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw what is predicted for each group over what is predicted for all, a small panel each.
+    """Draw what is predicted for each group over the average of the groups, a small panel each.
 
     Parameters
     ----------
@@ -89,31 +91,96 @@ def groups_against_all(
         For class names: the classes in their order.
     title
         What is shown.
+    compared
+        Groups that make up the average, all with the same weight; default: all that are shown.
     """
     values, groups = np.asarray(values), np.asarray(groups, dtype=object)
+    compared = list(order if compared is None else compared)
+    everybody = _alike(values, groups, compared)
     shown = list(order)[:MOST_GROUPS]
-    everybody = values[np.isin(groups.astype(str), [str(name) for name in order])]
-    across = min(4, max(1, len(shown)))
-    down = max(1, -(-len(shown) // across))
+    panels = [(name, values[groups == name], "" if name in compared else ", not judged") for name in shown]
+    note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
+    title = label(title, 60) + note
+    return _against([(*panel, everybody) for panel in panels], classes, title, ("average", "this group"))
+
+
+def contexts_against_all(
+    values: Sequence[float] | Sequence[str],
+    groups: Sequence[str],
+    order: Sequence[str],
+    tested: str,
+    contexts: Sequence[str],
+    shown: Sequence[str],
+    classes: Sequence[str] = (),
+    title: str = "",
+) -> Figure:
+    """Draw what is predicted for a group in each context over the average of all groups, a panel each.
+
+    Parameters
+    ----------
+    values
+        Predictions, numbers or class names, ``(N,)``.
+    groups, contexts
+        Group and context of each prediction, ``(N,)``.
+    order
+        Groups that make up the average, all with the same weight.
+    tested
+        The group that is shown.
+    shown
+        Contexts to show.
+    classes
+        For class names: the classes in their order.
+    title
+        What is shown.
+    """
+    values, groups, contexts = (
+        np.asarray(values),
+        *(np.asarray(x, dtype=object) for x in (groups, contexts)),
+    )
+    panels = []
+    for context in shown:
+        own = contexts == context
+        everybody = _alike(values[own], groups[own], order)
+        panels.append((context, values[own & (groups == tested)], "", everybody))
+    return _against(panels, classes, label(title, 60), ("average", label(tested, 18)))
+
+
+def _alike(values: np.ndarray, groups: np.ndarray, order: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Give the predictions of some groups with weights that let each group weigh the same."""
+    own = [values[(groups == name) & pd.notna(values)] for name in order]
+    weights = [np.full(len(each), 1 / max(1, len(each))) for each in own]
+    return np.concatenate([values[:0], *own]), np.concatenate([np.empty(0), *weights])
+
+
+def _against(
+    panels: Sequence[tuple[str, np.ndarray, str, tuple[np.ndarray, np.ndarray]]],
+    classes: Sequence[str],
+    title: str,
+    names: tuple[str, str],
+) -> Figure:
+    """Draw panels of a name, values, a remark, and the values with weights that they are laid over."""
+    across = min(4, max(1, len(panels)))
+    down = max(1, -(-len(panels) // across))
     with look():
-        figure, panels = new(2.5 * across, 1.9 * down + 0.8, down, across, sharex=True, sharey=True)
-        for axes in panels[len(shown) :]:
+        figure, places = new(2.5 * across, 1.9 * down + 0.8, down, across, sharex=True, sharey=True)
+        for axes in places[len(panels) :]:
             axes.set_axis_off()
-        for n, (axes, name) in enumerate(zip(panels, shown, strict=False)):
-            own = values[groups == name]
+        for n, (axes, (name, own, remark, (everybody, weights))) in enumerate(
+            zip(places, panels, strict=False)
+        ):
             if len(classes):
-                _bars(axes, {"all": everybody, name: own}, classes, colors=(GREY, BLUE))
+                both = {"all": everybody, name: own}
+                _bars(axes, both, classes, colors=(GREY, BLUE), weights={"all": weights})
             else:
-                _shape(axes, everybody, GREY, filled=True)
+                _shape(axes, everybody, GREY, filled=True, weights=weights)
                 _shape(axes, own, BLUE, filled=False)
-                axes.set_xlim(0, 1)
-            axes.set_title(f"{label(name, 18)} ({_count(own)})", loc="left", fontsize=9)
+                axes.set(xlim=(0, 1), xticks=(0, 0.5, 1))
+            axes.set_title(f"{label(name, 18)} ({_count(own)}){remark}", loc="left", fontsize=9)
             axes.set_ylabel("%" if n % across == 0 else "")
-        heights = [axes.dataLim.y1 for axes in panels[: len(shown)] if np.isfinite(axes.dataLim.y1)]
-        panels[0].set_ylim(0, 1.05 * max([1.0, *heights]))
-        note = f", first {MOST_GROUPS} of {len(order)}" if len(order) > MOST_GROUPS else ""
-        figure.suptitle(label(title, 60) + note, x=0.01, ha="left", fontsize=10)
-        handles = [Patch(color=GREY, alpha=0.6, label="all groups"), Patch(color=BLUE, label="this group")]
+        heights = [axes.dataLim.y1 for axes in places[: len(panels)] if np.isfinite(axes.dataLim.y1)]
+        places[0].set_ylim(0, 1.05 * max([1.0, *heights]))
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+        handles = [Patch(color=GREY, alpha=0.6, label=names[0]), Patch(color=BLUE, label=names[1])]
         figure.legend(handles=handles, loc="outside upper right", ncols=2, fontsize=9)
     return figure
 
@@ -185,11 +252,14 @@ def _distribution(axes: Axes, values: Sequence[float], color: str, line: str, na
     axes.plot(places, 100 / len(values) * heights, color=color, linestyle=line, linewidth=1.5)
 
 
-def _shape(axes: Axes, values: Sequence[float], color: str, filled: bool) -> None:
+def _shape(
+    axes: Axes, values: Sequence[float], color: str, filled: bool, weights: np.ndarray | None = None
+) -> None:
     """Draw the density alone; constant values as a line where they are."""
     values = np.asarray(values, dtype=float)
-    values = np.clip(values[np.isfinite(values)], 0, 1)
-    places, heights = density(values, WIDTH)
+    known = np.isfinite(values)
+    values = np.clip(values[known], 0, 1)
+    places, heights = density(values, WIDTH, None if weights is None else weights[known])
     if not len(places):
         for value in values[:1]:
             axes.axvline(value, color=color, linewidth=2)
@@ -200,7 +270,9 @@ def _shape(axes: Axes, values: Sequence[float], color: str, filled: bool) -> Non
     axes.plot(places, heights, color=color, linewidth=1 if filled else 2)
 
 
-def density(values: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+def density(
+    values: np.ndarray, width: float, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Give a Gaussian kernel density (Scott's rule) in segments a bin; nothing for constant values.
 
     Parameters
@@ -209,13 +281,19 @@ def density(values: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
         Numbers from 0 to 1, ``(N,)``.
     width
         Width of a bin.
+    weights
+        Of the values, ``(N,)``; default: all the same.
     """
-    spread = values.std() if len(values) > 1 else 0.0
+    weights = (
+        np.ones(len(values)) if weights is None else weights * (len(values) / max(1e-300, weights.sum()))
+    )
+    mean = (weights * values).sum() / max(1, len(values))
+    spread = np.sqrt((weights * (values - mean) ** 2).sum() / max(1, len(values)))
     if spread < 1e-9:
         return np.empty(0), np.empty(0)
     bandwidth = max(0.005, spread * len(values) ** -0.2)
     # Binned first: the cost does not grow with the number of segments.
-    counts, edges = np.histogram(values, bins=400, range=(0, 1))
+    counts, edges = np.histogram(values, bins=400, range=(0, 1), weights=weights)
     places, centres = np.linspace(0, 1, 201), (edges[1:] + edges[:-1]) / 2
     kernel = np.exp(-0.5 * ((places[:, np.newaxis] - centres) / bandwidth) ** 2)
     return places, kernel @ counts * width / (bandwidth * np.sqrt(2 * np.pi))
@@ -226,11 +304,14 @@ def _bars(
     values: Mapping[str, Sequence[str]],
     classes: Sequence[str],
     colors: Sequence[str] = (RED, BLUE, GREEN),
+    weights: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     width = 0.8 / max(1, len(values))
     for n, ((name, own), color) in enumerate(zip(values.items(), colors, strict=False)):
+        weight = (weights or {}).get(name, np.ones(len(own)))
+        of_class = [sum(w for value, w in zip(own, weight, strict=True) if value == one) for one in classes]
+        shares = [100 * share / (sum(of_class) or 1) for share in of_class]
         known = [value for value in own if value in classes]
-        shares = [100 * known.count(one) / max(1, len(known)) for one in classes]
         places = np.arange(len(classes)) + (n - (len(values) - 1) / 2) * width
         axes.bar(places, shares, width, color=color, alpha=0.75, label=f"{label(name)} ({len(known)})")
     axes.set_xticks(range(len(classes)), [label(one, 12) for one in classes], rotation=35, ha="right")

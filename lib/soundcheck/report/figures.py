@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from soundcheck.metrics.change import TOLERANCE
 from soundcheck.report.distribution_figures import (
     class_shares,
+    contexts_against_all,
     density,
     expected_ranges,
     groups_against_all,
@@ -28,9 +29,11 @@ from soundcheck.report.verdict_figures import group_difference, intervals, uncha
 from soundcheck.sample import Sample
 
 __all__ = [
+    "agreement",
     "averages",
     "class_shares",
     "confusion_matrix",
+    "contexts_against_all",
     "curves",
     "expected_ranges",
     "group_difference",
@@ -83,6 +86,7 @@ def confusion_matrix(
     labels: Sequence[str],
     xlabel: str = "prediction",
     ylabel: str = "truth",
+    title: str = "",
 ) -> Figure:
     """Draw how often each class is taken for each other: row percentages, counts in brackets.
 
@@ -95,6 +99,8 @@ def confusion_matrix(
         Classes in the order in which they are shown; beyond 15 of them, the most frequent ones.
     xlabel, ylabel
         What columns and rows are.
+    title
+        What is shown.
     """
     pairs = [(t, p) for t, p in zip(truth, prediction, strict=True) if not (pd.isna(t) or pd.isna(p))]
     frequency = pd.Series([t for t, _ in pairs], dtype=object).value_counts(sort=True)
@@ -121,10 +127,27 @@ def confusion_matrix(
         axes.set_xticks(range(len(columns)), [label(name) for name in columns], **slanted)
         axes.set_yticks(range(len(known)), [label(name) for name in known])
         axes.set(xlabel=label(xlabel), ylabel=label(ylabel))
-        if len(known) < len(labels):
-            axes.set_title(f"the {len(known)} most frequent of {len(labels)} classes", loc="left", fontsize=9)
+        fewer = f"the {len(known)} most frequent of {len(labels)} classes" if len(known) < len(labels) else ""
+        heading = "\n".join(filter(None, (label(title, 40), fewer)))
+        axes.set_title(heading, loc="left", fontsize=10 if title else 9)
         axes.grid(visible=False)
     return figure
+
+
+def agreement(sample: Sample, title: str = "") -> Figure:
+    """Draw how the answers of a sample fit its labels: a scatter with a fitted line, or a confusion matrix.
+
+    Parameters
+    ----------
+    sample
+        A labelled sample.
+    title
+        What is shown.
+    """
+    truth, prediction = sample.truth, sample.answers.clean
+    if sample.task.is_regression:
+        return truth_and_prediction(truth, prediction, title)
+    return confusion_matrix(truth, prediction, sample.task.classes, title=title)
 
 
 def shift(

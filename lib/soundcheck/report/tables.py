@@ -303,7 +303,8 @@ def threshold_table(family: Family) -> Html:
     ]
     tasks = list(dict.fromkeys(tasks)) or named
     simulated = any(test.simulation for test in family.tests.values())
-    limited = any(test.minimum is not None for test in family.tests.values())
+    limit = family.options.get("bin_minimum")
+    fewest = f"{limit['count']} for groups of {limit['segments']:,}" if limit else ""
     # A key of the bibliography, one word, is cited by the page's own text; it would tell a reader nothing.
     sources = list(dict.fromkeys(test.source for test in family.tests.values() if " " in test.source))
     rows = []
@@ -313,15 +314,15 @@ def threshold_table(family: Family) -> Html:
             threshold = test.thresholds.get(name)
             text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
             cells.append(Cell(text, threshold, "sc-rule"))
-        if limited:
-            cells.append("" if test.minimum is None else test.minimum)
+        if limit:
+            cells.append(fewest if "minimum_per_bin" in test.simulation else "")
         cells.append(Cell(element("span", test.note, limit=None)))
         if len(sources) > 1:
             cells.append(test.source if test.source in sources else "")
         if simulated:
             cells.append(_simulation(test.simulation))
         rows.append(cells)
-    columns = ["test", *tasks, *(["fewest segments"] if limited else []), "note"]
+    columns = ["test", *tasks, *(["fewest segments in a bin"] if limit else []), "note"]
     columns += [*(["source"] if len(sources) > 1 else [])]
     columns += [*(["largest of 1000 unbiased random models"] if simulated else [])]
     if len(sources) != 1:

@@ -52,8 +52,9 @@ def threshold(family, test, groups, samples):
 
 def test_the_shift_of_one_accent_is_found(answers):
     table, found = answers
-    english = table["accent"].ne("").to_numpy()
-    table, found = table[english], {name: rows[english] for name, rows in found.items()}
+    speakers = table.groupby("accent")["speaker"].nunique()
+    compared = table["accent"].isin(speakers.index[speakers.eq(10)]).to_numpy()  # all of the same size
+    table, found = table[compared], {name: rows[compared] for name, rows in found.items()}
     spanish = table["accent"].eq(biased.ACCENT).to_numpy()
     limit = threshold("fairness_accent", "Mean Value", table["accent"].nunique(), int(spanish.sum()))
     value, passed, certainty = judged(

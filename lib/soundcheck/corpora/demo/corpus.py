@@ -53,12 +53,13 @@ from soundcheck.files import digest, write_text
 DESCRIPTIONS = {
     SPEECH: (
         "All speech of this corpus is synthetic. Praat's built-in synthesiser reads neutral everyday "
-        "sentences with 68 test and 12 training speakers: a voice, the pronunciation rules of a region or "
-        "language, and a habitual pitch, rate and vocal tract each. They speak English with native accents "
-        "of America, Britain and Scotland, English pronounced by the rules of German, French, Spanish, "
-        "Italian, Dutch, Polish, Portuguese, Romanian, Swedish and Turkish, and German, French, Spanish and "
-        "Italian. Arousal, dominance and valence are drawn around the regions of anger, happiness, neutral "
-        "and sadness; they set pitch, pitch range, rate, loudness, spectral slope, breathiness and vocal "
+        "sentences with 78 test and 12 training speakers: a voice, the pronunciation rules of a region or "
+        "language, and a habitual pitch, rate and vocal tract each. In the test split five women and five "
+        "men each speak English as in America, Britain and Scotland and by the rules of French, German and "
+        "Spanish, 104 segments an accent, and a woman and a man by those of Italian; two women and two men "
+        "each speak French, German, Italian and Spanish. Arousal, dominance and valence are drawn around the "
+        "regions of anger, happiness, neutral and sadness; they set pitch, pitch range, rate, loudness, "
+        "spectral slope, breathiness and vocal "
         "tract, with errors of expression, and every recording has a gain and a noise floor of its own. So "
         "the labels are known exactly, voices and sentences of the test split do not occur in training, and "
         "the corpus can show that the tests work, how a book reads, and how a model of prosody reacts to "
@@ -115,7 +116,7 @@ def build(
     cache
         Folder that keeps it.
     size
-        ``"full"`` (1160 test and 432 training segments, or 288 texts, or 1020 recordings, or 240 commands)
+        ``"full"`` (1048 test and 432 training segments, or 288 texts, or 1026 recordings, or 240 commands)
         or ``"small"`` (64, 96, 36, 60 or 24; for quick tests).
     part
         ``"speech"``, ``"texts"``, ``"recordings"`` or ``"commands"``.

@@ -1,0 +1,80 @@
+"""What the sizes of groups decide: how few segments a bin may have, and which equal sizes unequal ones equal.
+
+Public: :func:`least_per_bin`, :func:`equal_size`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+FEWEST = 4  # of a bin, however small the groups are
+
+
+def least_per_bin(published: Mapping[str, int], size: float) -> int:
+    """Give the fewest segments that a bin needs in all groups together to be judged.
+
+    Parameters
+    ----------
+    published
+        ``count``, the published number, and ``segments``, the size of the published groups.
+    size
+        Average size of the groups that are compared, in segments.
+
+    Returns
+    -------
+    int
+        The published number for groups of the published size and larger ones; in proportion for smaller
+        ones, but not below 4.
+
+    Examples
+    --------
+    >>> [least_per_bin({"count": 67, "segments": 2000}, size) for size in (4000, 2000, 1000, 10)]
+    [67, 67, 34, 4]
+    """
+    count = published["count"]
+    if size >= published["segments"]:
+        return count
+    return min(count, max(FEWEST, round(count * size / published["segments"])))
+
+
+def equal_size(sizes: Sequence[int], tested: int) -> int:
+    r"""Give the size of equal groups whose differences by chance are as large as those of unequal groups.
+
+    A mean over :math:`n` independent segments has a variance in proportion to :math:`1/n`. So the mean of
+    group :math:`g` minus the average over the means of all :math:`G` groups varies as much as with groups of
+
+    .. math:: \frac{1 - 1/G}{(1 - 1/G)^2 / n_g + \sum_{j \neq g} 1 / (G^2 n_j)}
+
+    segments each.
+
+    Parameters
+    ----------
+    sizes
+        Segments of each group, ``(G,)``; at least two groups with a segment or more.
+    tested
+        Place of the group that is compared with the average.
+
+    Returns
+    -------
+    int
+        Rounded; ``n`` if all groups have ``n`` segments.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two groups or one is empty.
+
+    Examples
+    --------
+    >>> equal_size([60, 60, 60], 0), equal_size([800, 90, 90], 0), equal_size([800, 90, 90], 1)
+    (60, 220, 106)
+    """
+    counts = np.asarray(sizes, dtype=np.float64)
+    if len(counts) < 2 or counts.min() < 1:
+        raise ValueError("Two groups or more with at least one segment each are needed.")
+    own = 1 - 1 / len(counts)
+    weights = np.full(len(counts), 1 / len(counts))
+    weights[tested] = own
+    return round(own / float((weights**2 / counts).sum()))

@@ -1,0 +1,298 @@
+"""Groups of fairness tests through their notebooks: bins with few segments, speakers drawn, equal weights."""
+
+import ast
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck import resources, simulation
+from soundcheck.media import MediaStore
+from soundcheck.sounds.sound import Sounds
+from soundcheck.tasks import BUILTIN
+
+EMOTIONS = BUILTIN["emotion"].classes
+
+
+class Found:
+    """What a notebook computed: its rows, its notes and the tables and figures that it shows."""
+
+    def __init__(self, frame: pd.DataFrame, notes: list[str], shown: str) -> None:
+        self.frame, self.notes, self.shown = frame, notes, shown
+
+    def value(self, test: str, label: str) -> float:
+        """Give the value of a test."""
+        rows = self.frame[self.frame["test"].eq(test) & self.frame["label"].eq(label)]
+        return float(rows["value"].item())
+
+    def row(self, test: str, label: str) -> pd.Series:
+        """Give the row of a test."""
+        return self.frame[self.frame["test"].eq(test) & self.frame["label"].eq(label)].iloc[0]
+
+
+@pytest.fixture
+def evaluate(tmp_path, monkeypatch):
+    """Run the notebook of a family, cell by cell, on a table with predictions in it."""
+    monkeypatch.setattr(simulation, "MANY_RUNS", 20)  # by how much random models differ is not of interest
+    Sounds({}).write(tmp_path / "sounds.json")
+
+    def run(family: str, table: pd.DataFrame, own: str = "") -> Found:
+        numbers = [f"{n:06d}" for n in range(len(table))]
+        table = table.assign(key=numbers, file=numbers, start=0.0, end=1.0)
+        known = "speaker" in table and table["speaker"].notna().all()
+        answers = {"arousal": "predicted", "emotion": "predicted emotion"}
+        tasks = [task for task, column in answers.items() if column in table]
+        given = table[["key"]].assign(
+            change="", error="", drawn="", **{task: table[answers[task]] for task in tasks}
+        )
+        given.to_parquet(tmp_path / "predictions.parquet")
+        table.drop(columns=[answers[task] for task in tasks]).to_parquet(tmp_path / "segments.parquet")
+        if own:
+            (tmp_path / "thresholds").mkdir(exist_ok=True)
+            (tmp_path / "thresholds" / f"{family}.yml").write_text(own)
+        corpus = {
+            **{"name": "c", "title": "c", "synthetic": False, "root": str(tmp_path)},
+            "blocks": "speaker" if known else "file",
+            **{"base_condition": "", "probes_of": "", "audio": False, "trials": ""},
+            "segments": str(tmp_path / "segments.parquet"),
+            "predictions": str(tmp_path / "predictions.parquet"),
+        }
+        description = {
+            **{"model": "m", "family": family, "own": str(tmp_path), "seed": 0, "replicates": 20},
+            **{"interval": "percentile", "thresholds": "published", "balance_samples": 1000},
+            **{"answers_changes": False, "sounds": str(tmp_path / "sounds.json"), "sweeps": False},
+            **{"media": str(tmp_path / "media"), "prefix": "media/", "rows": str(tmp_path / "rows.json")},
+            "tasks": [vars(BUILTIN[task]) for task in tasks],
+            "corpora": [corpus],
+        }
+        (tmp_path / "run.json").write_text(json.dumps(description))
+        MediaStore(tmp_path / "media", "media/")
+        shown: list[str] = []
+        space = {"display": lambda what: shown.append(str(what))}
+        notebook = json.loads((resources.root() / "notebooks" / f"{family}.ipynb").read_text("utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                body = ast.parse("".join(cell["source"])).body
+                last = body.pop() if isinstance(body[-1], ast.Expr) else None
+                exec(compile(ast.Module(body, []), cell["id"], "exec"), space)
+                if last is not None:
+                    shown.append(str(eval(compile(ast.Expression(last.value), cell["id"], "eval"), space)))
+                if "parameters" in cell["metadata"].get("tags", []):
+                    space["run"] = str(tmp_path / "run.json")
+        evaluation = space["evaluation"]
+        frame = evaluation.frame()
+        return Found(frame.assign(label=frame["label"].fillna("")), evaluation.notes, "".join(shown))
+
+    return run
+
+
+def people(column: str, group: str, women: int, men: int, each: int = 6) -> pd.DataFrame:
+    """Make the segments of the speakers of a group."""
+    rows = [
+        {column: group, "speaker": f"{group} {sex[0]}{n}", "sex": sex}
+        for sex, count in (("female", women), ("male", men))
+        for n in range(count)
+        for _ in range(each)
+    ]
+    return pd.DataFrame(rows)
+
+
+def in_bins(size: int, low: int, high: int) -> np.ndarray:
+    """Make numbers of which so many lie in the lowest and in the highest bin, the others in between."""
+    return np.concatenate([np.full(low, 0.1), np.full(high, 0.9), np.linspace(0.3, 0.7, size - low - high)])
+
+
+def shuffled(table: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    return table.sample(frac=1, random_state=seed, ignore_index=True)
+
+
+def published_table(family: str, low: int, high: int) -> pd.DataFrame:
+    """Make groups of the published size with so many segments in the outer bins of all groups together."""
+    if family == "accent":
+        table = pd.concat([people("accent", f"accent {n:02d}", 5, 5) for n in range(31)], ignore_index=True)
+    elif family == "language":
+        table = pd.DataFrame({"language": np.repeat(["de", "en", "es", "fr", "it", "zh"], 2000)})
+    elif family == "linguistic_sentiment":
+        table = pd.DataFrame({"language": np.repeat(["de", "en", "es", "fr", "it", "ja", "pt", "zh"], 2000)})
+        # 2000 are no multiple of 3, and draws need not be even: that decides nothing.
+        table["sentiment"] = np.tile(np.repeat(["negative", "neutral", "positive"], [650, 670, 680]), 8)
+        rows = {name: table.index[table["sentiment"] == name] for name in ("negative", "neutral", "positive")}
+        table["predicted"] = 0.5
+        for own in rows.values():
+            # spread over the languages: the first ones are not those of one language
+            table.loc[np.random.default_rng(0).permutation(own), "predicted"] = in_bins(len(own), low, high)
+        return table
+    else:
+        groups = ("female", "male") if family == "sex" else ("l", "m", "h")
+        table = pd.DataFrame({"sex": np.repeat(groups, 1000)})
+        table["speaker"] = [f"{group}{n % 20}" for n, group in enumerate(table["sex"])]
+        table["pitch"] = table["sex"].map({"l": 120.0, "m": 160.0, "h": 220.0})
+        # The lowest and highest values are shared out evenly among the groups, but for a remainder.
+        table["arousal"] = 0.5
+        places = np.concatenate([table.index[n::1000] for n in range(1000)])
+        table.loc[places, "arousal"] = in_bins(len(table), low, high)
+        table["predicted"] = 1 - table["arousal"]
+        return table
+    table["predicted"] = np.random.default_rng(0).permutation(in_bins(len(table), low, high))
+    return table
+
+
+PUBLISHED = [
+    ("accent", "Relative Difference Per Bin", "accent 07: ", 4),
+    ("language", "Relative Difference Per Bin", "de: ", 67),
+    ("linguistic_sentiment", "Bin Proportion Shift Difference Negative Sentiment", "ja: ", 67),
+    ("linguistic_sentiment", "Bin Proportion Shift Difference Positive Sentiment", "de: ", 67),
+    ("pitch", "Recall Per Bin High Pitch", "", 67),
+    ("sex", "Recall Per Bin Female", "", 67),
+]
+LOWEST, HIGHEST = "(-inf, 0.25]", "(0.75, inf]"
+
+
+@pytest.mark.parametrize(("family", "test", "label", "least"), PUBLISHED)
+def test_least_number_at_the_published_size(evaluate, family, test, label, least):
+    """A bin with exactly the published number in all groups together is judged, one with fewer is not."""
+    found = evaluate(f"fairness_{family}", shuffled(published_table(family, least, least - 1)))
+    judged, skipped = found.row(test, f"{label}{LOWEST}"), found.row(test, f"{label}{HIGHEST}")
+    assert judged["passed"] in (True, False) and judged["skipped"] == ""
+    assert skipped["skipped"] == f"{least - 1} segments, {least} needed" and pd.isna(skipped["passed"])
+
+
+def test_least_number_below_the_published_size(evaluate):
+    """It follows the average size, so all languages are judged by the same bins."""
+    table = pd.DataFrame({"language": np.repeat(["de", "en", "fr"], [1600, 200, 300])})  # 700 on average
+    for low, judged in ((23, True), (22, False)):  # 67 * 700 / 2000 = 23.45
+        table["predicted"] = np.random.default_rng(0).permutation(in_bins(len(table), low, 400))
+        found = evaluate("fairness_language", table)
+        own = [found.row("Relative Difference Per Bin", f"{name}: {LOWEST}") for name in ("de", "en", "fr")]
+        assert {row["skipped"] for row in own} == ({""} if judged else {"22 segments, 23 needed"})
+        assert ">23</td>" in found.shown
+
+
+def test_languages_weigh_the_same(evaluate):
+    """As in a corpus of 1160 segments of which 808 are English."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"language": np.repeat(["en", "de", "es", "fr", "it"], [808, 88, 88, 88, 88])})
+    table["predicted"] = rng.normal(0.4, 0.05, len(table)) + 0.1 * table["language"].eq("en")
+    table["predicted emotion"] = rng.choice(EMOTIONS, len(table), p=(0.1, 0.2, 0.3, 0.4))
+    found = evaluate("fairness_language", shuffled(table))
+    means = table.groupby("language")["predicted"].mean()
+    for name, mean in means.items():
+        assert found.value("Mean Value", name) == pytest.approx(mean - means.mean(), abs=1e-12)
+    assert found.value("Mean Value", "en") == pytest.approx(0.08, abs=0.01)  # pooled: 0.03
+    assert found.value("Mean Value", "de") == pytest.approx(-0.02, abs=0.01)  # pooled: -0.07
+    shares = table.groupby("language")["predicted emotion"].value_counts(normalize=True).unstack()
+    anger = shares["anger"]
+    expected = anger["it"] - anger.mean()
+    assert found.value("Relative Difference Per Class", "it: anger") == pytest.approx(expected, abs=1e-12)
+
+
+def archive(*more: pd.DataFrame) -> pd.DataFrame:
+    """Make a large accent and two small ones; a model adds 0.1 to the large one."""
+    parts = [("english", 300, 280), ("german", 5, 5), ("welsh", 7, 12)]
+    table = pd.concat([*(people("accent", *part) for part in parts), *more], ignore_index=True)
+    return table.assign(predicted=0.45 + 0.1 * table["accent"].eq("english"))
+
+
+def means(found: Found) -> dict[str, float]:
+    rows = found.frame[found.frame["test"].eq("Mean Value") & found.frame["value"].notna()]
+    return dict(zip(rows["label"], rows["value"], strict=True))
+
+
+def test_a_bias_for_a_large_accent_is_found_there(evaluate):
+    """All speakers pooled, English would pass with 0.005 and the others fail with -0.095."""
+    table = archive()
+    pooled = table.groupby("accent")["predicted"].mean() - table["predicted"].mean()
+    assert pooled.round(3).to_dict() == {"english": 0.005, "german": -0.095, "welsh": -0.095}
+    found = evaluate("fairness_accent", shuffled(table))
+    assert means(found) == pytest.approx({"english": 0.2 / 3, "german": -0.1 / 3, "welsh": -0.1 / 3})
+    assert set(found.frame.loc[found.frame["value"].notna(), "segments"]) == {60}
+    assert "5 of 300 female, 5 of 280 male" in found.shown
+
+
+def voices(seed: int, table: pd.DataFrame) -> pd.DataFrame:
+    """Give each speaker a habit of its own, so that a mean tells who was drawn."""
+    names = sorted(set(archive()["speaker"]) | set(table["speaker"]))
+    habit = dict(zip(names, np.random.default_rng(seed).random(len(names)), strict=True))
+    return table.assign(predicted=table["speaker"].map(habit))
+
+
+def test_draws_depend_on_who_there_is(evaluate):
+    table = voices(0, archive())
+    found = means(evaluate("fairness_accent", table))
+    assert means(evaluate("fairness_accent", shuffled(table, 3))) == pytest.approx(found, abs=1e-12)
+    kept = table[~table["speaker"].isin(["welsh m11", "welsh f6", "english f299"])]
+    again = means(evaluate("fairness_accent", kept))
+    first, then = ((x["welsh"] - x["german"], x["english"] - x["german"]) for x in (found, again))
+    # one of five speakers changes a mean by 0.1 at most, if it changes at all
+    assert np.abs(np.subtract(first, then)).max() <= 0.2
+
+
+def test_accents_with_few_speakers_or_segments_are_shown_and_not_judged(evaluate):
+    few = people("accent", "<dutch>", 2, 2, 20)
+    short = people("accent", "scottish", 5, 5).iloc[:-1]
+    found = evaluate("fairness_accent", shuffled(archive(few, short, people("accent", "irish", 9, 0, 20))))
+    assert means(found) == pytest.approx({"english": 0.2 / 3, "german": -0.1 / 3, "welsh": -0.1 / 3})
+    for told in (
+        *("2 of 5 female and 2 of 5 male speakers", "59 of 60 segments", "0 of 5 male speakers"),
+        *("&lt;dutch&gt;", "5 of 9 female, 0 of 0 male"),
+    ):
+        assert told in found.shown
+    assert "<dutch>" not in found.shown
+
+
+def test_one_sex_only(evaluate):
+    table = pd.concat([people("accent", name, 0, 12, 10) for name in ("irish", "welsh")]).assign(
+        predicted=0.5
+    )
+    frame = evaluate("fairness_accent", table).frame
+    told = "0 of 2 accents with enough speakers and segments (irish: 0 of 5 female speakers; welsh: 0 of 5 "
+    assert frame["passed"].isna().all() and frame["skipped"].str.startswith(told).all()
+
+
+def test_without_sexes_ten_speakers_are_drawn(evaluate):
+    table = archive().assign(sex=None)
+    for given in (table, table.drop(columns="sex")):
+        found = evaluate("fairness_accent", given)
+        assert set(found.frame.loc[found.frame["value"].notna(), "segments"]) == {60}
+        assert "10 of 580" in found.shown
+        assert found.notes == [
+            "c: the sex of speakers is not known, so 10 speakers of each accent are drawn whatever their sex"
+        ]
+    found = evaluate(
+        "fairness_accent", pd.concat([table, people("accent", "irish", 2, 2, 30)]).assign(sex=None)
+    )
+    assert "4 of 10 speakers" in found.shown
+
+
+def test_without_speakers_all_segments_are_used(evaluate):
+    found = evaluate("fairness_accent", archive().drop(columns=["speaker", "sex"]))
+    sizes = found.frame[found.frame["test"].eq("Mean Value") & found.frame["value"].notna()]
+    assert dict(zip(sizes["label"], sizes["segments"], strict=True)) == {
+        "english": 3480,
+        "german": 60,
+        "welsh": 114,
+    }
+    assert means(found) == pytest.approx({"english": 0.2 / 3, "german": -0.1 / 3, "welsh": -0.1 / 3})
+    assert found.notes == ["c: speakers are not known, so all segments of each accent are used"]
+
+
+def test_all_speakers_if_no_number_is_given(evaluate):
+    shipped = (resources.root() / "thresholds" / "fairness_accent.yml").read_text("utf-8")
+    line = next(line for line in shipped.splitlines() if line.startswith("  speakers:"))
+    for other in ("", "  speakers:"):
+        found = evaluate("fairness_accent", archive(), shipped.replace(line, other))
+        sizes = found.frame.loc[found.frame["test"].eq("Mean Value"), ["label", "segments"]]
+        assert dict(sizes.dropna().to_numpy()) == {"english": 3480, "german": 60, "welsh": 114}
+        assert found.notes == []
+
+
+def test_strange_sexes_and_missing_speakers_are_counted(evaluate):
+    table = archive()
+    table.loc[table["speaker"].eq("welsh f0"), "sex"] = "other"
+    table.loc[table["speaker"].eq("welsh f1"), "speaker"] = None
+    found = evaluate("fairness_accent", table)
+    assert found.notes == [
+        "c: 12 of 3654 segments with accent are without speaker, or not of female or male sex"
+    ]
+    assert "5 of 5 female, 5 of 12 male" in found.shown
