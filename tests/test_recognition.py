@@ -105,8 +105,8 @@ def run(tmp_path_factory, command, shared_cache):
     make_project(folder)
     (folder / "thresholds").mkdir()
     text = (resources.root() / "thresholds" / "asr_fault_localisation.yml").read_text()
-    assert "{words: 40, sentences: 6}" in text  # fewer sentences than usual
-    text = text.replace("{words: 40, sentences: 6}", "{words: 5, sentences: 2}")
+    assert "{sentences: 50}" in text  # fewer than usual
+    text = text.replace("{sentences: 50}", "{sentences: 8}")
     (folder / "thresholds" / "asr_fault_localisation.yml").write_text(text)
     done = command("run", "suite.yml", "--jobs", "2", cwd=folder, **environment(shared_cache))
     return folder, done
@@ -243,7 +243,8 @@ def test_a_table_is_not_asked_about_spoken_sentences(run):
     assert known["inputs"] == 44
     assert [corpus["name"] for corpus in record["corpora"]] == [
         "tones",
-        "words of tones for asr_fault_localisation",
+        "words of tones for good, asr_fault_localisation",
+        "words of tones for poor, asr_fault_localisation",
     ]
 
 

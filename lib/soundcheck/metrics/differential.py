@@ -14,9 +14,9 @@ Conventions
 - Counts are cumulative: what exceeds 0.15 exceeds 0.01 as well, and counts for both.
 
 Public: :data:`TAUS`, :func:`words`, :func:`word_distance`, :func:`violations`, :func:`counts`,
-:func:`word_counts`, :func:`word_drops`, :class:`Omega`, :func:`read_omega`,
-:func:`localise`. What the same computations are as statistics with intervals is in
-:mod:`soundcheck.metrics.disagreement`.
+:func:`word_counts`, :func:`frequent_words`, :func:`word_drops`, :class:`Omega`,
+:func:`read_omega`, :class:`Localised`, :func:`localise`. What the same computations are as
+statistics with intervals is in :mod:`soundcheck.metrics.disagreement`.
 """
 
 from __future__ import annotations
@@ -162,6 +162,27 @@ def counts(found: pd.DataFrame, groups: Sequence[str], by: str = "") -> pd.DataF
 def word_counts(transcripts: Iterable[str | None]) -> Counter[str]:
     """Count how often each word stands in transcripts; missing ones are passed over."""
     return Counter(word for text in transcripts if text is not None for word in words(text))
+
+
+def frequent_words(counts: Mapping[str, int], minimum: int = 1, most: int | None = None) -> dict[str, int]:
+    """Keep frequent words, the most frequent first, those as frequent in alphabetical order.
+
+    Parameters
+    ----------
+    counts
+        Word -> count.
+    minimum
+        Count that a word needs.
+    most
+        How many words are kept; default all.
+
+    Examples
+    --------
+    >>> frequent_words({"b": 2, "a": 2, "c": 3, "d": 1}, minimum=2, most=2)
+    {'c': 3, 'a': 2}
+    """
+    kept = sorted((-count, word) for word, count in counts.items() if count >= minimum)
+    return {word: int(-count) for count, word in kept[:most]}
 
 
 def word_drops(
@@ -324,15 +345,13 @@ def localise(
     >>> [(word.word, word.drop, word.kind) for word in found]
     [('bags', 3, 'not robust'), ('six', 0, 'robust')]
     """
-    least = minimum if omega.share else min(minimum, int(omega.value))
-    known = {word: int(count) for word, count in original.items() if count >= max(least, 1)}
-    frequent = sorted(known, key=lambda word: (-known[word], word))[:most]
-    drops, _ = word_drops({word: known[word] for word in frequent}, changed, omega=1)
+    known = frequent_words(original, minimum if omega.share else min(minimum, int(omega.value)), most)
+    drops, _ = word_drops(known, changed, omega=1)
 
     def kind(word: str) -> str:
         if drops[word] == 0:
             return ROBUST
         return NOT_ROBUST if omega.is_reached(known[word], drops[word]) else BETWEEN
 
-    found = [Localised(word, known[word], drops[word], kind(word)) for word in frequent]
+    found = [Localised(word, known[word], drops[word], kind(word)) for word in known]
     return sorted(found, key=lambda own: (-own.drop / own.count, -own.count, own.word))
