@@ -137,7 +137,7 @@ def localised_words(evaluation: Recognition, sample: Sample) -> dict[Group, list
     ----------
     evaluation
         Its family's options say by which transformation (``by``), with which ``omega``, and how often words
-        must be recognised (``minimum_count``, ``words``).
+        must be recognised (``minimum_count``, ``group_count`` within a group, ``words``).
     sample
         From :meth:`~soundcheck.recognition.Recognition.transformed`.
 
@@ -151,8 +151,10 @@ def localised_words(evaluation: Recognition, sample: Sample) -> dict[Group, list
     omega = read_omega(options["omega"], evaluation.model)
     masks = group_masks(evaluation, sample) | {EVERYBODY: np.ones(len(sample), dtype=bool)}
     counted = {group: counted_words(evaluation, series, options["by"], mask) for group, mask in masks.items()}
+    minimum = options["minimum_count"]
+    least = {group: options.get("group_count", minimum) for group in masks} | {EVERYBODY: minimum}
     return {
-        group: localise(*counts, omega, minimum=options["minimum_count"], most=options["words"])
+        group: localise(*counts, omega, minimum=least[group], most=options["words"])
         for group, counts in counted.items()
     }
 

@@ -77,6 +77,7 @@ class _Localisation(schema.Section):
     groups: schema.Texts
     words: schema.whole(1, 1_000_000)
     minimum_count: schema.whole(1, 1_000_000)
+    group_count: schema.whole(1, 1_000_000) = 1
     minimum_segments: schema.whole(1, 1_000_000)
     omega: schema.parsed(object, _parse_omega)
     probe_group: schema.parsed(object, _parse_group) = {}

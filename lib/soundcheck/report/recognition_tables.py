@@ -222,12 +222,12 @@ def probed_words(
     title
         What the table shows.
     """
-    shown: list[list[object]] = [
-        [row["kind"], _listed(row["words"]), *(cell for found in row["found"] for cell in _share(found))]
+    known = {
+        row["kind"]: [_listed(row["words"]), *(cell for found in row["found"] for cell in _share(found))]
         for row in rows
-    ]
-    known = [row["kind"] for row in rows]
-    shown += [[kind, "no such words", "", "", "", ""] for kind in (ROBUST, NOT_ROBUST) if kind not in known]
+    }
+    none = ["no such words", "", "", "", ""]
+    shown: list[list[object]] = [[kind, *known.get(kind, none)] for kind in (ROBUST, NOT_ROBUST)]
     for name, unit, found in (("difference", POINTS, "difference"), ("relative", "%", "relative difference")):
         if name in more:
             sides = [cell for side in more[name] for cell in ("", _signed(side, unit))]

@@ -51,7 +51,11 @@ SLOTS = {
 EACH = 6  # commands of each speaker of the full corpus
 
 NAMES = ("anna", "peter", "maria", "david", "susan", "robert")  # women and men in turn
-QUOTES = ("{name} {quotes} the word {word} {times}", "the {order} word of {name} is {word}")  # for any word
+QUOTES = (  # for any word
+    "{name} {quotes} the word {word} {times}",
+    "the {order} word of {name} is {word}",
+    "{name} {quotes} {word} and nothing more",
+)
 FRAMES = {  # class -> sentence that suits its words
     "noun": "{name} {likes} the {word} {complement}",
     "adjective": "{name} {likes} {word} {things}",
@@ -128,7 +132,7 @@ def possible(word: str, complements: Sequence[str] = ()) -> int:
 def sentences(
     word: str, count: int, *, seed: int = 0, first: int = 0, complements: Sequence[str] = ()
 ) -> list[str]:
-    """Put a word into different sentences that suit it.
+    """Put a word into different sentences that suit it, and that do not hold it a second time.
 
     Parameters
     ----------
@@ -185,6 +189,7 @@ def _piles(word: str, complements: Sequence[str], seed: int) -> dict[tuple[int, 
                 for name in NAMES[sex::2]
                 for values in itertools.product(*(fillers[slot] for slot in slots))
             ]
+            texts = [text for text in texts if text.split().count(word) <= 1]
             order = generator(seed, "probe", word, pattern, sex).permutation(len(texts))
             piles[sex, pattern] = [texts[n] for n in order]
     return piles
