@@ -160,7 +160,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     lists = trial_lists(suite, tested, corpora)
     artefacts.write_segments(corpora, lists, output)
 
-    def predict(entry: ModelEntry, asked_about: Sequence[Corpus]) -> PredictionReport:
+    def predict(entry: ModelEntry, asked_about: Sequence[Corpus], log: str = "") -> PredictionReport:
         asked = planning.tasks_of(suite, entry)
         families = [family for family in tested if entry.is_for(family.name)]
         changes = planning.changes_of(families, asked) if entry.answers_changes else {}
@@ -176,6 +176,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             fingerprint=fingerprints[entry.name],
             wanted=functools.partial(planning.wanted, families, asked, suite.seed),
             sounds=sounds,
+            log=log,
         )
 
     reports = {
@@ -190,7 +191,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     for entry in suite.models.values():
         own = planning.asked_about(suite, entry, tested, probes)
         if own:
-            reports[entry.name] = reports[entry.name].joined(predict(entry, own))
+            reports[entry.name] = reports[entry.name].joined(predict(entry, own, "words"))
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     artefacts.write_scores(lists, corpora, reports, output)
 
