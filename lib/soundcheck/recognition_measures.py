@@ -336,7 +336,8 @@ def average_drops(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
                 averages.append(np.mean(list(drops.values())) if drops else np.nan)
             rows[name, transformation] = averages
     index = pd.MultiIndex.from_tuples(rows, names=["recogniser", "transformation"])
-    return pd.DataFrame(list(rows.values()), index=index, columns=pd.MultiIndex.from_tuples(masks))
+    columns = pd.MultiIndex.from_frame(pd.DataFrame(list(masks), columns=["column", "group"]))
+    return pd.DataFrame(np.reshape(list(rows.values()), (len(rows), len(masks))), index, columns)
 
 
 def recognisers(evaluation: Recognition, sample: Sample) -> list[str]:
