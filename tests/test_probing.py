@@ -143,6 +143,17 @@ def test_missing_words_are_counted_for_each_kind():
     text = str(recognition_tables.probed_words([robust, lost], more, "missing"))
     assert "21 of 50" in text and "30 of 50" in text and "+42.9" in text and "+18.0" in text
     assert "relative to 0" in text  # of the clean ones
+    assert "42.0\xa0%" in text and "\xa0to\xa0" in text
+
+
+def test_few_words_have_no_interval():
+    rows = [(word, "", word) for word in ("door", "go") for _ in range(4)]
+    rows += [(f"w{n}", f"w{n}", "" if n % 2 else f"w{n}") for n in range(8)]
+    chosen = {ROBUST: ["door", "go"], NOT_ROBUST: [f"w{n}" for n in range(8)]}
+    found = missing_words(evaluation(), Probe(rows), chosen)
+    text = str(recognition_tables.probed_words(found, missing_more(evaluation(), Probe(rows), chosen), "x"))
+    robust, lost, difference, _ = text.split("<tr>")[2:]
+    assert "\xa0to\xa0" not in robust + difference and "\xa0to\xa0" in lost
 
 
 def test_one_kind_alone_is_not_compared():

@@ -30,6 +30,7 @@ from soundcheck.report.tables import Cell, number, table, two_lines
 SURE = 0.95  # certainty from which a violation counts as sure
 POINTS = "points"  # unit of a difference of rates
 MOST_NAMED = 20  # words of a list
+LEAST_WORDS = 5  # of a kind, for intervals that resample words
 LEAST_RANKED = 3  # groups of a rank correlation
 MOST_WORDS = 200  # of an alignment that is shown
 _MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
@@ -216,32 +217,45 @@ def probed_words(
     Parameters
     ----------
     rows
-        From :func:`soundcheck.recognition_measures.missing_words`; a kind without sentences says so.
+        From :func:`soundcheck.recognition_measures.missing_words`; a kind without sentences says so, and one
+        with fewer than :data:`LEAST_WORDS` words has no interval.
     more
         From :func:`soundcheck.recognition_measures.missing_more`.
     title
         What the table shows.
     """
+    many = {row["kind"]: len(row["words"]) >= LEAST_WORDS for row in rows}
     known = {
-        row["kind"]: [_listed(row["words"]), *(cell for found in row["found"] for cell in _share(found))]
+        row["kind"]: [
+            _listed(row["words"]),
+            *(cell for found in row["found"] for cell in _share(found, many[row["kind"]])),
+        ]
         for row in rows
     }
     none = ["no such words", "", "", "", ""]
     shown: list[list[object]] = [[kind, *known.get(kind, none)] for kind in (ROBUST, NOT_ROBUST)]
     for name, unit, found in (("difference", POINTS, "difference"), ("relative", "%", "relative difference")):
         if name in more:
-            sides = [cell for side in more[name] for cell in ("", _signed(side, unit))]
-            shown.append([found, "", *sides])
+            sides = [_signed(side, unit, all(many.values())) for side in more[name]]
+            shown.append([found, "", "", sides[0], "", sides[1]])
     columns = ["words", "", "missing, clean", "share", "missing, changed", "share"]
     return table(shown, columns, caption=title, sortable=False)
 
 
-def _signed(found: Resampled, unit: str) -> Cell | str:
-    """Show a difference with its sign and its interval, or why there is none."""
+def _share(found: Resampled, many: bool) -> tuple[str, Cell]:
+    """Show a share as a count and in per cent, with its interval if there are many words."""
+    count = int(found.segments[0])
+    low, high = (bound[0] if many else np.nan for bound in found.interval())
+    times = "" if np.isnan(found.value[0]) else f"{round(found.value[0] * count)} of {count}"
+    return times, percent_cell(found.value[0], low, high)
+
+
+def _signed(found: Resampled, unit: str, many: bool) -> Cell | str:
+    """Show a difference with its sign, and its interval if there are many words; or why there is none."""
     measured = found.value[0]
     if np.isnan(measured):
         return found.reasons[0]
-    (low,), (high,) = found.interval()
+    low, high = (bound[0] if many else np.nan for bound in found.interval())
     sign = "+" if measured > 0 else ""
     span = "" if np.isnan(low) else f"{number(100 * low, 1)} to {number(100 * high, 1)}".replace(" ", "\xa0")
     return Cell(two_lines(sign + percent(measured, 1, unit), span), float(measured), "sc-number")
@@ -286,13 +300,6 @@ def shortened(words: Sequence[str], most: int = MOST_NAMED) -> str:
     """List words, of many only the first ones and how many others there are."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
-
-
-def _share(found: Resampled) -> tuple[str, Cell]:
-    """Show a share as a count and in per cent with its interval."""
-    (low,), (high,), count = *found.interval(), int(found.segments[0])
-    times = "" if np.isnan(found.value[0]) else f"{round(found.value[0] * count)} of {count}"
-    return times, percent_cell(found.value[0], low, high)
 
 
 def _verdict(model: str, other: str, low: float, high: float) -> str:
