@@ -21,13 +21,13 @@ sounds
 augment
 models.base models.processes models.importing models.reference
 models.function models.command models.transcripts models.table models.scores models.demo models.load
-probing trial_lists
+trial_lists
 predict
 bootstrap balance group_sizes verdicts studies selection pairs
 languages pitch media scoring views sample evaluation recognition recognition_measures
 verification verification_measures comparison robustness
 report
-output artefacts execution runner record planning
+output artefacts execution runner probing record planning
 book
 pipeline gate starter threshold_table
 cli

@@ -137,6 +137,13 @@ def test_probes_get_the_changes_and_corpora_the_steps(corpus):
     assert not any(masks[change.identity].any() for change in family.stepped)
 
 
+def test_only_its_listener_is_asked_about_probes():
+    probes = CorpusEntry("words of c for r", "csv", probes_of="c", listener="r")
+    assert ModelEntry("r", "python", "m:f", ("transcript",)).listens_to(probes)
+    assert not ModelEntry("s", "python", "m:f", ("transcript",)).listens_to(probes)
+    assert not ModelEntry("r", "python", "m:f", ("transcript",), corpora=("d",)).listens_to(probes)
+
+
 def test_a_table_knows_nothing_about_probes():
     probes = CorpusEntry("words of c", "csv", probes_of="c")
     assert ModelEntry("r", "python", "m:f", ("transcript",)).listens_to(probes)

@@ -105,8 +105,8 @@ def run(tmp_path_factory, command, shared_cache):
     make_project(folder)
     (folder / "thresholds").mkdir()
     text = (resources.root() / "thresholds" / "asr_fault_localisation.yml").read_text()
-    assert "{words: 40, sentences: 6}" in text  # fewer sentences than usual
-    text = text.replace("{words: 40, sentences: 6}", "{words: 5, sentences: 2}")
+    assert "{sentences: 50}" in text  # fewer than usual
+    text = text.replace("{sentences: 50}", "{sentences: 8}")
     (folder / "thresholds" / "asr_fault_localisation.yml").write_text(text)
     done = command("run", "suite.yml", "--jobs", "2", cwd=folder, **environment(shared_cache))
     return folder, done
@@ -259,8 +259,61 @@ def test_a_table_is_not_asked_about_spoken_sentences(run):
     assert known["inputs"] == 44
     assert [corpus["name"] for corpus in record["corpora"]] == [
         "tones",
-        "words of tones for asr_fault_localisation",
+        "words of tones for good, asr_fault_localisation",
+        "words of tones for poor, asr_fault_localisation",
     ]
+
+
+def localised(run, model, rows=slice(None), minimum=2):
+    """Localise words with nothing but the tables of predictions."""
+    family = read_family("asr_fault_localisation")
+    table, segments = predictions(run, model)
+    wide = table.pivot(index="key", columns="change", values="transcript").reindex(segments.index)
+    texts = wide.map(lambda text: " ".join(plain(text)) if isinstance(text, str) else None)
+    texts = texts[segments["transcript"].notna()]
+    levels = ["", *(change.identity for change in family.transformations["Noise"].steps.values())]
+    answered = texts.loc[rows if isinstance(rows, slice) else rows[texts.index], levels].dropna()
+    before, *changed = (differential.word_counts(answered[level]) for level in levels)
+    return differential.localise(before, changed, differential.Omega(0.5, True), minimum=minimum)
+
+
+def test_a_group_keeps_words_that_everybody_together_loses(run):
+    _, segments = predictions(run, "good")
+    husky = localised(run, "good", segments["accent"].eq("husky"))
+    lost = {word.word for word in husky if word.kind == differential.NOT_ROBUST}
+    pooled = {word.word for word in localised(run, "good", minimum=3) if word.kind == differential.NOT_ROBUST}
+    assert lost - pooled
+    page = (run[0] / "build" / "html" / "results" / "good" / "asr_fault_localisation.html").read_text()
+    shown = re.search(r"<td>accent: husky</td>(.*?)</tr>", page, re.DOTALL)[1]
+    for word in husky:
+        if word.kind == differential.NOT_ROBUST:
+            assert f"{word.word} ({word.drop} of {word.count})" in shown
+    assert f">{len(lost - pooled)}<" in shown
+
+
+def test_the_words_that_were_localised_are_spoken(run):
+    found = {}
+    for path in (run[0] / "build" / "corpora").glob("words-of-*.parquet"):
+        spoken = pd.read_parquet(path)
+        table = next((run[0] / "build" / "predictions").glob(f"*/{path.name}"))
+        found[table.parent.name] = set(spoken["item"])
+        heard = pd.read_parquet(table)
+        assert heard["change"].nunique() == 2 and len(heard) == 2 * len(spoken)  # clean and noise
+        per_kind = 8
+        assert len(spoken) in (per_kind, 2 * per_kind)
+        assert spoken.apply(lambda row: row["item"] in row["transcript"].split(), axis=1).all()
+    assert set(found) == {"good", "poor"}  # each hears words of its own; a table of transcripts hears none
+    _, segments = predictions(run, "good")
+    kinds = {}
+    for column in ("accent", "sex"):
+        for group in segments[column].unique():
+            words = localised(run, "good", segments[column].eq(group))
+            robust, lost = (
+                {word.word for word in words if word.kind == kind}
+                for kind in (differential.ROBUST, differential.NOT_ROBUST)
+            )
+            kinds[column, group] = (bool(robust and lost), len(lost), robust | lost)
+    assert found["good"] == max(kinds.values(), key=lambda own: own[:2])[2]
 
 
 def test_what_cannot_be_tested_says_why(results):
@@ -333,6 +386,26 @@ def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, sha
     assert record["suite"]["corpora"]["several"]["blocks"] == ["meeting", "speaker"]
     pages = [path.read_text() for path in (folder / "meetings" / "html" / "corpora").glob("*.html")]
     assert sum("resampled together in intervals: speaker within meeting" in page for page in pages) == 1
+
+
+def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shared_cache):
+    folder, _ = run
+    segments = pd.read_csv(folder / "data" / "segments.csv")[["file", "speaker"]]
+    segments.to_csv(folder / "data" / "bare.csv", index=False)
+    (folder / "words.yml").write_text(SUITE.replace("segments.csv", "bare.csv"))
+    options = ("--model", "poor", "--out", "words", "--family", "asr_fault_localisation")
+    done = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
+    assert done.returncode == 3, done.stdout + done.stderr
+    (spoken,) = (folder / "words" / "corpora").glob("words-of-*.parquet")
+    assert len(pd.read_parquet(spoken)) == 8
+    page = (folder / "words" / "html" / "results" / "poor" / "asr_fault_localisation.html").read_text()
+    assert "8 sentences, around words of everybody" in page and "no such words" in page
+    assert "tones: no other recogniser of the suite hears this corpus" in page
+    # Another run speaks and asks nothing again.
+    notebook = folder / "words" / "notebooks" / "poor" / "asr_fault_localisation.ipynb"
+    before = notebook.stat().st_mtime_ns
+    again = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
+    assert again.returncode == 3 and notebook.stat().st_mtime_ns == before
 
 
 def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):

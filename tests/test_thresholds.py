@@ -11,6 +11,7 @@ import pytest
 from soundcheck import resources
 from soundcheck.errors import InputError
 from soundcheck.families import Change, TestDefinition, passes
+from soundcheck.metrics.differential import read_omega
 from soundcheck.simulation import minimum_per_bin, setting_of
 from soundcheck.tasks import BUILTIN, Task
 from soundcheck.thresholds import read_family
@@ -373,7 +374,7 @@ def test_transformations_of_recognition():
     clear = [value for own in rated.values() for value in own.values() if value >= 7.2]
     assert len(clear) == 26  # as the paper keeps
     faults = read_family("asr_fault_localisation")
-    assert faults.probes == {"words": 40, "sentences": 6}
+    assert faults.probes == {"sentences": 50} and faults.others
     assert list(faults.transformations["Scale"].steps) == ["0.9", "0.8", "0.7"]
     # The other steps are the very same changes, so both families share their predictions.
     shared = {change.identity for change in faults.stepped} & {change.identity for change in family.stepped}
@@ -384,3 +385,39 @@ def test_transformations_of_recognition():
 def test_probes_are_checked(tmp_path):
     with pytest.raises(InputError, match="this does not say what is spoken"):
         own(tmp_path, with_sweeps("probes: {words: 40}\n"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("{share: 0.5}", "{share: 2}", "options.omega: ω as a share lies above 0 and is at most 1, not 2"),
+        ("{share: 0.5}", "{count: 1.5}", "ω as a count is a whole number from 1 on, not 1.5"),
+        ("{share: 0.5}", "often", "ω is not a number. Write {count: 3} or {share: 0.5}"),
+        ("{share: 0.5}", "{sphinx: 2}", "ω has no default for models that are not named"),
+        ("by: Noise", "by: Noises", "'Noises' is none of the transformations. Did you mean 'Noise'"),
+        ("probe_group: {}", "probe_group: {age: old}", "a column that is not compared. Allowed: accent, sex"),
+        ("probe_group: {}", "probe_group: {accent: a, sex: b}", "is not one group. Write {accent: welsh}"),
+        ("minimum_count: 3", "minimum_count: few", "options.minimum_count"),
+        ("complements: {}", "complements: {bags: {of: wool}}", "options.complements.bags"),
+        ("tasks: [transcription]", "tasks: [transcription, regression]", "localised in transcripts only"),
+    ],
+)
+def test_options_of_localisation_are_checked(tmp_path, old, new, said):
+    name = "asr_fault_localisation"
+    text = (resources.root() / "thresholds" / f"{name}.yml").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "thresholds").mkdir()
+    (tmp_path / "thresholds" / f"{name}.yml").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read_family(name, tmp_path)
+    assert said in str(refused.value) and "line " in str(refused.value)
+
+
+@pytest.mark.parametrize("omega", ["3", "0.25", "{count: 3}", "{default: {share: 0.5}, mine: 2}"])
+def test_omega_may_be_a_count_or_a_share(tmp_path, omega):
+    name = "asr_fault_localisation"
+    text = (resources.root() / "thresholds" / f"{name}.yml").read_text(encoding="utf-8")
+    (tmp_path / "thresholds").mkdir()
+    changed = text.replace("{share: 0.5}\n", f"{omega}\n")
+    (tmp_path / "thresholds" / f"{name}.yml").write_text(changed, encoding="utf-8")
+    assert read_omega(read_family(name, tmp_path).options["omega"], "mine").value in (3, 0.25, 2)

@@ -59,6 +59,8 @@ class CorpusEntry:
         What only one format knows; demo: ``{"size": ..., "part": ...}``.
     probes_of
         Name of the corpus whose words are probed by this one, which no suite names; empty for all others.
+    listener
+        Name of the only model that is asked about it; empty = all.
     trials, enrolments
         List of trials, and of the utterances that each speaker is enrolled with; absolute, ``None`` = none.
     shown_trials, shown_enrolments
@@ -85,6 +87,7 @@ class CorpusEntry:
     families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     probes_of: str = ""
+    listener: str = ""
     trials: Path | None = None
     shown_trials: str = ""
     enrolments: Path | None = None
@@ -176,10 +179,12 @@ class ModelEntry:
     def listens_to(self, corpus: CorpusEntry) -> bool:
         """Say whether the model is asked about a corpus, or about the probes of one.
 
-        A table of predictions cannot know about probes, which are spoken for the run; scores belong to a list
-        of trials; and a corpus without audio is only for models that do not listen.
+        Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
+        a list of trials; and a corpus without audio is only for models that do not listen.
         """
         if corpus.probes_of and not self.answers_changes:
+            return False
+        if corpus.listener not in ("", self.name):
             return False
         if self.kind == "scores" and not corpus.lists_trials:
             return False

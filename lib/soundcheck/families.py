@@ -195,8 +195,8 @@ class Family:
     others
         Whether it compares a model with the other models of the suite that predict the same.
     probes
-        Spoken sentences that it needs around the words of each corpus: ``words`` and ``sentences``, the most
-        frequent words and the sentences around each; empty if it needs none.
+        Spoken sentences that it needs to test words that it localised, see :mod:`soundcheck.probing`:
+        ``sentences``, how many around words of each kind; empty if it needs none.
     trials
         Pairs of utterances that it compares: ``targets``, ``same_sex`` and ``cross_sex``, how many are made
         for a corpus that brings no list of them; empty if it compares none.

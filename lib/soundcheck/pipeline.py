@@ -1,4 +1,4 @@
-"""One run: suite, corpora, models, predictions, notebooks, results, book.
+"""One run: suite, corpora, models, predictions, spoken words, notebooks, results, book.
 
 Everything that can be refused is refused before a model runs, all problems at once. After that nothing stops
 the run: what fails is listed, and the exit code says so.
@@ -20,7 +20,7 @@ from soundcheck.augment.registry import check_change
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
-from soundcheck.entries import ComparisonEntry, CorpusEntry, Suite
+from soundcheck.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
 from soundcheck.errors import (
     EXIT_INCOMPLETE,
     EXIT_OK,
@@ -157,18 +157,17 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
 
     wanted = sorted({name for family in tested for name in family.measured})
     corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
-    corpora += probe_corpora(suite, tested, corpora, output.cache, jobs, progress=True)
     lists = trial_lists(suite, tested, corpora)
     artefacts.write_segments(corpora, lists, output)
-    reports = {}
-    for entry in suite.models.values():
+
+    def predict(entry: ModelEntry, asked_about: Sequence[Corpus], log: str = "") -> PredictionReport:
         asked = planning.tasks_of(suite, entry)
         families = [family for family in tested if entry.is_for(family.name)]
         changes = planning.changes_of(families, asked) if entry.answers_changes else {}
-        reports[entry.name] = predict_model(
+        return predict_model(
             entry,
             suite,
-            planning.asked_about(suite, entry, tested, corpora),
+            asked_about,
             changes,
             output.folder,
             output.cache,
@@ -177,7 +176,22 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             fingerprint=fingerprints[entry.name],
             wanted=functools.partial(planning.wanted, families, asked, suite.seed),
             sounds=sounds,
+            log=log,
         )
+
+    reports = {
+        entry.name: predict(entry, planning.asked_about(suite, entry, tested, corpora))
+        for entry in suite.models.values()
+    }
+    # What is spoken around words depends on which of them each model loses.
+    localising = planning.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
+    probes = probe_corpora(suite, localising, output.cache, jobs, progress=True)
+    corpora += probes
+    artefacts.write_segments(corpora, lists, output)
+    for entry in suite.models.values():
+        own = planning.asked_about(suite, entry, tested, probes)
+        if own:
+            reports[entry.name] = reports[entry.name].joined(predict(entry, own, "words"))
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     artefacts.write_scores(lists, tested, corpora, reports, output)
 

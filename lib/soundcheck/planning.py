@@ -123,7 +123,10 @@ def notebook_of(name: str, own: Path) -> Path:
 def family_jobs(
     suite: Suite, families: Iterable[Family], corpora: Sequence[Corpus], output: Output, sounds: Sounds
 ) -> list[Job]:
-    """Describe one notebook for each model and each family that applies to one of its tasks."""
+    """Describe one notebook for each model and each family that applies to one of its tasks.
+
+    What stands in the description is all that the notebook sees; words are localised with the same.
+    """
     library = record.library_digest()
     sounds.write(output.sounds)
     jobs = []

@@ -1,106 +1,91 @@
-"""Corpora that probe single words: sentences around the words of a corpus, spoken by the synthesiser.
+"""Corpora that probe single words: sentences around words of a corpus, spoken by the synthesiser.
 
-A recogniser may hear a word well or badly; whether a word that vanished under noise is really one that it
-hears badly is only known from other sentences with it. So a family may ask for such sentences around the most
-frequent words of each corpus (``probes`` in its threshold file). Which of them stand for robust words is left
-to the notebook that finds them.
+Words that vanish from a recogniser's transcripts under noise may be words that it hears badly, or have stood
+in bad places. Other sentences tell. So a family may ask for sentences (``probes`` in its threshold file)
+around the words that each recogniser keeps and around those that it loses; they are localised in its answers
+by the function that the notebook uses as well.
 
-Public: :func:`probe_corpora`, :func:`frequent_words`.
+Public: :func:`probe_corpora`.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-
-import pandas as pd
 
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.demo import sentences
 from soundcheck.corpora.demo.corpus import TABLE
 from soundcheck.corpora.load import load_corpus
 from soundcheck.entries import CorpusEntry, Suite
-from soundcheck.families import Family
-from soundcheck.metrics.differential import word_counts
-from soundcheck.normalisation import NORMALISERS
+from soundcheck.recognition import Recognition
+from soundcheck.recognition_measures import localised_words, words_to_probe
+from soundcheck.runner import Job
 
 DESCRIPTION = (
-    "All speech of this corpus is synthetic. Praat's built-in synthesiser reads sentences around each of the "
-    "most frequent words of another corpus of this suite, with American and British voices of women and men. "
-    "They show whether a recogniser that loses a word under noise loses it in other sentences as well."
+    "All speech of this corpus is synthetic. Praat's built-in synthesiser reads sentences around words that "
+    "one recogniser of this suite keeps under noise, and around words that it loses, with American and "
+    "British voices of women and men. They show whether it loses the words in other sentences as well."
 )
 
 
-def frequent_words(transcripts: Iterable[str | None], count: int) -> list[str]:
-    """List the most frequent words of normalised transcripts, those as frequent in alphabetical order."""
-    counts = word_counts(transcripts)
-    return sorted(counts, key=lambda word: (-counts[word], word))[:count]
-
-
 def probe_corpora(
-    suite: Suite,
-    families: Sequence[Family],
-    corpora: Sequence[Corpus],
-    cache: Path,
-    jobs: int = 1,
-    progress: bool = False,
+    suite: Suite, jobs: Iterable[Job], cache: Path, workers: int = 1, progress: bool = False
 ) -> list[Corpus]:
     """Speak the probes that families ask for.
 
     Parameters
     ----------
     suite
-        For its models, normaliser and tasks.
-    families
-        What is tested.
-    corpora
-        Loaded corpora; words are taken from those with transcripts.
+        For its tasks and limits.
+    jobs
+        The notebooks of families with probes, with the answers that their models gave so far.
     cache
         Folder that keeps the sentences.
-    jobs, progress
+    workers, progress
         See :func:`soundcheck.corpora.demo.sentences.build`.
 
     Returns
     -------
     list of Corpus
-        At most one for each corpus and family; their segments hold the word in the column ``item``.
+        At most one for each model, corpus and family; their segments hold the word in the column ``item``.
     """
-    normaliser = NORMALISERS[suite.normaliser]
     found = []
-    for family in families:
-        for corpus in corpora if family.probes else ():
-            entry = _entry(corpus.name, family.name)
-            if not corpus.entry.is_for(family.name) or not _somebody_listens(suite, family, entry):
+    for job in jobs:
+        if not suite.models[job.model].answers_changes:
+            continue
+        evaluation = Recognition(job.description | {"rows": str(job.rows)})
+        options = evaluation.family.options
+        for sample in evaluation.transformed():
+            probed = words_to_probe(evaluation, sample, localised_words(evaluation, sample))
+            if not any(probed.kinds.values()):
                 continue
-            texts = corpus.segments.get("transcript", pd.Series(dtype=object)).dropna()
-            spoken = frequent_words(map(normaliser, texts), family.probes["words"])
-            if spoken:
-                count = family.probes["sentences"]
-                folder = sentences.build(cache, spoken, count, jobs=jobs, progress=progress)
-                entry = dataclasses.replace(entry, path=folder / TABLE, root=folder)
-                found.append(load_corpus(entry, suite, cache, jobs, progress))
+            folder = sentences.build(
+                cache,
+                probed.kinds,
+                evaluation.family.probes["sentences"],
+                seed=evaluation.seed,
+                complements=options.get("complements"),
+                jobs=workers,
+                progress=progress,
+            )
+            entry = _entry(sample.corpus, job, folder)
+            found.append(load_corpus(entry, suite, cache, workers, progress))
     return found
 
 
-def _somebody_listens(suite: Suite, family: Family, probes: CorpusEntry) -> bool:
-    return any(
-        entry.is_for(family.name)
-        and entry.listens_to(probes)
-        and any(family.applies_to(suite.tasks[name]) for name in entry.tasks)
-        for entry in suite.models.values()
-    )
-
-
-def _entry(corpus: str, family: str) -> CorpusEntry:
+def _entry(corpus: str, job: Job, folder: Path) -> CorpusEntry:
     return CorpusEntry(
-        name=f"words of {corpus} for {family}",
+        name=f"words of {corpus} for {job.model}, {job.family}",
         format="csv",
+        path=folder / TABLE,
+        root=folder,
         shown_path=TABLE,
         columns={"item": "keyword"},
-        title=f"words of {corpus}",
+        title=f"words of {corpus} for {job.model}",
         description=DESCRIPTION,
         synthetic=True,
-        families=(family,),
+        families=(job.family,),
         probes_of=corpus,
+        listener=job.model,
     )

@@ -15,6 +15,7 @@ from soundcheck.document_reader import DocumentReader
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.families import CATEGORIES, RULES, Change, Family, Sweep, TestDefinition
+from soundcheck.metrics.differential import read_omega
 from soundcheck.tasks import KINDS
 from soundcheck.yaml_reader import Document, Plain, read_yaml
 
@@ -60,6 +61,38 @@ class _BinMinimum(schema.Section):
 class _Speakers(schema.Section):
     female: schema.whole(1, 1_000_000)
     male: schema.whole(1, 1_000_000)
+
+
+def _parse_omega(value: object) -> object:
+    given = schema.parse_free(value)
+    try:
+        read_omega(given)
+    except ValueError as error:
+        raise schema.wrong(str(error), "Write {count: 3} or {share: 0.5}") from None
+    return given
+
+
+def _parse_group(value: object) -> object:
+    given = schema.parse_free(value)
+    if given in ("", None, {}):
+        return {}
+    if not isinstance(given, dict) or len(given) != 1 or not all(isinstance(n, str) for n in given.values()):
+        raise schema.wrong(f"{schema.shown(value)} is not one group", "Write {accent: welsh}")
+    return given
+
+
+class _Localisation(schema.Section):
+    """Options of families with probes."""
+
+    by: schema.Text
+    groups: schema.Texts
+    words: schema.whole(1, 1_000_000)
+    minimum_count: schema.whole(1, 1_000_000)
+    group_count: schema.whole(1, 1_000_000) = 1
+    minimum_segments: schema.whole(1, 1_000_000)
+    omega: schema.parsed(object, _parse_omega)
+    probe_group: schema.parsed(object, _parse_group) = {}
+    complements: dict[str, schema.Texts] = {}
 
 
 class _Sweep(schema.Section):
@@ -135,8 +168,8 @@ class _Reader(DocumentReader):
                 if kind not in KINDS:
                     remedy = did_you_mean(kind, KINDS)
                     self.note(("tasks", position), f"unknown kind of task {quoted(kind)}", remedy)
-            if set(top.probes) not in (set(), {"words", "sentences"}):
-                self.note(("probes",), "this does not say what is spoken", "Write {words: 40, sentences: 5}")
+            if set(top.probes) not in (set(), {"sentences"}):
+                self.note(("probes",), "this does not say what is spoken", "Write {sentences: 50}")
             if set(top.trials) not in (set(), {"targets", "same_sex", "cross_sex"}):
                 remedy = "Write {targets: 4000, same_sex: 12000, cross_sex: 12000}"
                 self.note(("trials",), "this does not say how many trials are made", remedy)
@@ -152,6 +185,8 @@ class _Reader(DocumentReader):
             {key: self.read_sweep((part, key), value) for key, value in self.entries(part, needed=False)}
             for part in ("sweeps", "transformations")
         )
+        if top is not None and top.probes:
+            self.check_localisation(top)
         tests = {key: self.read_test(key, value) for key, value in self.entries("tests")}
         if len(self.problems):
             return None
@@ -183,6 +218,24 @@ class _Reader(DocumentReader):
             return []
         self.check_names((key,), value)
         return list(value.items())
+
+    def check_localisation(self, top: _Top) -> None:
+        """Check the options by which words are localised: they are used before the notebook runs."""
+        if set(top.tasks) != {"transcription"}:
+            self.note(("probes",), "words are localised in transcripts only", "Write tasks: [transcription]")
+        given, known = self.document.data.get("options", {}), _Localisation.model_fields
+        if not isinstance(given, dict):
+            return
+        found = self.section(("options",), {key: given[key] for key in given if key in known}, _Localisation)
+        if found is None:
+            return
+        names = self.document.data.get("transformations")
+        if isinstance(names, dict) and found.by not in names:
+            what = f"{quoted(found.by)} is none of the transformations"
+            self.note(("options", "by"), what, did_you_mean(found.by, list(names)))
+        if found.probe_group and not set(found.probe_group) <= set(found.groups):
+            what = "the group has a column that is not compared"
+            self.note(("options", "probe_group"), what, f"Allowed: {', '.join(found.groups)}")
 
     def read_sweep(self, path: tuple[str, str], value: object) -> Sweep | None:
         """Read a change with an option that takes several values, or with options of each step."""

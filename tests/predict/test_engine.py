@@ -62,14 +62,14 @@ class World:
     def source(self, text: str) -> None:
         (self.root / "model.py").write_text(textwrap.dedent(text))
 
-    def run(self, changes=None, corpora=None, jobs=1, out=None, **entry) -> PredictionReport:
+    def run(self, changes=None, corpora=None, jobs=1, out=None, log="", **entry) -> PredictionReport:
         given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0} | entry
         model = ModelEntry(name="mine", **given)
         file = self.root / "suite.yml"
         suite = Suite("t", 0, 100, "percentile", (), {}, {"mine": model}, dict(BUILTIN), self.root, file)
         corpora = corpora or [self.corpus()]
         out = out or self.out
-        return predict_model(model, suite, corpora, changes or {}, out, self.cache, jobs=jobs)
+        return predict_model(model, suite, corpora, changes or {}, out, self.cache, jobs=jobs, log=log)
 
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
@@ -191,6 +191,16 @@ def test_a_model_that_raises_is_listed_and_asked_again_next_time(world):
     again = world.run(TONE)
     assert (again.computed, again.reused, again.failed) == (0, 10, 2)
     assert report.tables["demo"].read_bytes() == again.tables["demo"].read_bytes()
+
+
+def test_every_round_has_a_log(world):
+    world.model("print('first')")
+    world.run(corpora=[world.corpus("one")])
+    world.model("print('second')")
+    world.run(corpora=[world.corpus("two")], log="words")
+    names = {path.name for path in (world.out / "logs").glob("*")}
+    assert {"mine.1.log", "mine.words.1.log"} <= names
+    assert "first" in world.log() and "second" in world.log()
 
 
 def test_the_same_problem_is_told_once(world):

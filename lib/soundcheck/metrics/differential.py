@@ -14,15 +14,18 @@ Conventions
 - Counts are cumulative: what exceeds 0.15 exceeds 0.01 as well, and counts for both.
 
 Public: :data:`TAUS`, :func:`words`, :func:`word_distance`, :func:`violations`, :func:`counts`,
-:func:`word_counts`, :func:`word_drops`. What the same computations are as statistics with intervals is in
-:mod:`soundcheck.metrics.disagreement`.
+:func:`word_counts`, :func:`frequent_words`, :func:`word_drops`, :class:`Omega`,
+:func:`read_omega`, :class:`Localised`, :func:`localise`. What the same computations are as
+statistics with intervals is in :mod:`soundcheck.metrics.disagreement`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,6 +34,7 @@ from rapidfuzz.distance import Levenshtein
 TAUS = (0.01, 0.05, 0.1, 0.15)
 COLUMNS = ("pair", "transformation", "level", "group", "distance")
 FILLERS = ("%hesitation",)
+ROBUST, NOT_ROBUST, BETWEEN = "robust", "not robust", "in between"  # kinds of words
 DECIMAL = 1e-9  # 0.35 - 0.25 is 0.1, whatever binary numbers make of it
 _BETWEEN = re.compile(r"[\s\-:,;.]+")
 
@@ -160,6 +164,27 @@ def word_counts(transcripts: Iterable[str | None]) -> Counter[str]:
     return Counter(word for text in transcripts if text is not None for word in words(text))
 
 
+def frequent_words(counts: Mapping[str, int], minimum: int = 1, most: int | None = None) -> dict[str, int]:
+    """Keep frequent words, the most frequent first, those as frequent in alphabetical order.
+
+    Parameters
+    ----------
+    counts
+        Word -> count.
+    minimum
+        Count that a word needs.
+    most
+        How many words are kept; default all.
+
+    Examples
+    --------
+    >>> frequent_words({"b": 2, "a": 2, "c": 3, "d": 1}, minimum=2, most=2)
+    {'c': 3, 'a': 2}
+    """
+    kept = sorted((-count, word) for word, count in counts.items() if count >= minimum)
+    return {word: int(-count) for count, word in kept[:most]}
+
+
 def word_drops(
     original: Mapping[str, int], changed: Iterable[Mapping[str, int]], omega: float
 ) -> tuple[dict[str, int], set[str]]:
@@ -195,3 +220,138 @@ def word_drops(
         word: max(int(count) - min(level[word] for level in levels), 0) for word, count in original.items()
     }
     return drops, {word for word, drop in drops.items() if drop >= omega and drop > 0}
+
+
+@dataclasses.dataclass(frozen=True)
+class Omega:
+    r"""The :math:`\omega` of Algorithm 2: the drop from which on a word is not robust.
+
+    Parameters
+    ----------
+    value
+        A count, at least 1; or a share of the times that a word is recognised, above 0 and at most 1.
+    share
+        Which of them it is.
+    """
+
+    value: float
+    share: bool
+
+    def is_reached(self, count: int, drop: int) -> bool:
+        """Say whether a word that was recognised ``count`` times drops far enough."""
+        return drop > 0 and drop >= (self.value * count if self.share else self.value) - DECIMAL
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:g}\xa0%" if self.share else f"{self.value:g}"
+
+
+def read_omega(given: object, model: str = "") -> Omega:
+    r"""Read :math:`\omega` as threshold files write it.
+
+    Parameters
+    ----------
+    given
+        ``{"count": 3}`` or ``{"share": 0.5}``; a number below 1 is a share, a whole one from 1 on a count; or
+        a mapping of models to any of these, with one for all others under ``default``.
+    model
+        For which it is read.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these; the message says what is wrong.
+
+    Examples
+    --------
+    >>> str(read_omega({"count": 3})), str(read_omega(0.5))
+    ('3', '50\xa0%')
+    >>> read_omega({"default": 3, "ibm": 2}, "ibm").value
+    2
+    """
+    if isinstance(given, Mapping) and not {"count", "share"} & set(given):
+        if "default" not in given:
+            raise ValueError("ω has no default for models that are not named")
+        for name, own in given.items():
+            if isinstance(own, Mapping) and not {"count", "share"} & set(own):
+                raise ValueError(f"ω of {name} is neither a count nor a share")
+            read_omega(own)
+        return read_omega(given.get(model, given["default"]))
+    share = None
+    if isinstance(given, Mapping):
+        if len(given) != 1:
+            raise ValueError("ω is either a count or a share, not both")
+        ((kind, given),) = given.items()
+        share = kind == "share"
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise ValueError("ω is not a number")
+    if share is None:
+        share = given < 1
+    if share and not 0 < given <= 1:
+        raise ValueError(f"ω as a share lies above 0 and is at most 1, not {given:g}")
+    if not share and (given < 1 or given != int(given)):
+        raise ValueError(f"ω as a count is a whole number from 1 on, not {given:g}")
+    return Omega(given, share)
+
+
+class Localised(NamedTuple):
+    """A word with the times that it is recognised in the signals as they are, its drop, and its kind."""
+
+    word: str
+    count: int
+    drop: int
+    kind: str
+
+
+def localise(
+    original: Mapping[str, int],
+    changed: Iterable[Mapping[str, int]],
+    omega: Omega,
+    *,
+    minimum: int = 1,
+    most: int | None = None,
+) -> list[Localised]:
+    r"""Tell robust words of a group from others (Algorithm 2 of the paper).
+
+    A word that drops by :math:`\omega` or more is not robust, one that never drops is robust, and others are
+    in between. See :func:`word_drops` for drops, and for why not more than :math:`\omega` is asked for.
+
+    Parameters
+    ----------
+    original
+        Word -> count over all transcripts of a recogniser for one group.
+    changed
+        The same for each level of the transformation, at least one.
+    omega
+        As a count or as a share of the word's count.
+    minimum
+        Words that are recognised less often are left out, but none that a smaller count of ``omega`` needs.
+    most
+        Only so many of the most frequent words are looked at; those as frequent in alphabetical order.
+
+    Returns
+    -------
+    list of Localised
+        Those that lose the largest share first, then the most frequent ones.
+
+    Raises
+    ------
+    ValueError
+        If there is no level.
+
+    Examples
+    --------
+    >>> levels = [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}]
+    >>> found = localise({"bags": 4, "six": 4}, levels, Omega(3, False))
+    >>> [(word.word, word.drop, word.kind) for word in found]
+    [('bags', 3, 'not robust'), ('six', 0, 'robust')]
+    """
+    known = frequent_words(original, minimum if omega.share else min(minimum, int(omega.value)), most)
+    drops, _ = word_drops(known, changed, omega=1)
+
+    def kind(word: str) -> str:
+        if drops[word] == 0:
+            return ROBUST
+        return NOT_ROBUST if omega.is_reached(known[word], drops[word]) else BETWEEN
+
+    found = [Localised(word, known[word], drops[word], kind(word)) for word in known]
+    return sorted(found, key=lambda own: (-own.drop / own.count, -own.count, own.word))

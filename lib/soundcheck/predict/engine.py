@@ -58,6 +58,7 @@ def predict_model(
     fingerprint: str = "",
     wanted: Wanted | None = None,
     sounds: Sounds | None = None,
+    log: str = "",
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
@@ -85,6 +86,8 @@ def predict_model(
         ``(segments,)``; default all.
     sounds
         Noises and impulse responses that changes draw from.
+    log
+        Part of the name of the log, for models that are asked in several rounds.
 
     Raises
     ------
@@ -101,8 +104,8 @@ def predict_model(
         fingerprint = fingerprint or check_model(entry, suite)
         plain = _plain_changes(changes, sounds or Sounds())
         prediction = _Prediction(entry, suite, fingerprint, corpora, plain, cache, wanted, sounds or Sounds())
-        log = out / "logs" / f"{files.slug(entry.name)}.log"
-        prediction.run(kind, jobs=jobs, progress=progress, log=log)
+        name = ".".join(filter(None, (files.slug(entry.name), log, "log")))
+        prediction.run(kind, jobs=jobs, progress=progress, log=out / "logs" / name)
         prediction.refuse_odd_lengths()
         report, rows = prediction.report(), prediction.rows()
     else:

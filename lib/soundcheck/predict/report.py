@@ -63,6 +63,23 @@ class PredictionReport:
     seconds: float = 0.0
     notices: tuple[str, ...] = ()
 
+    def joined(self, later: PredictionReport) -> PredictionReport:
+        """Add what became of other inputs of the same model, which were asked about later."""
+        counts = collections.Counter(self.unknown_classes) + collections.Counter(later.unknown_classes)
+        summed = (
+            *("inputs", "computed", "reused", "failed", "unusable", "out_of_range"),
+            *("repeated", "repeated_different"),
+        )
+        return dataclasses.replace(
+            self,
+            tables=self.tables | later.tables,
+            failures=[*self.failures, *later.failures],
+            unknown_classes=dict(counts),
+            seconds=round(self.seconds + later.seconds, 3),
+            notices=tuple(dict.fromkeys([*self.notices, *later.notices])),
+            **{name: getattr(self, name) + getattr(later, name) for name in summed},
+        )
+
     def notes(self) -> list[str]:
         """Say in sentences what is not as it should be; the same problem is told once, with its count."""
         notes = []

@@ -7,7 +7,8 @@ Conventions
 
 Public: :func:`normaliser_notice`, :func:`rate_table`, :func:`confusion_table`,
 :func:`aligned_words`, :func:`comparison_row`, :func:`comparison_table`, :func:`conclusion`,
-:func:`probed_words`, :func:`count_table`, :func:`word_table`, :func:`certainty_table`,
+:func:`probed_words`, :func:`count_table`, :func:`word_table`, :func:`group_words`,
+:func:`probe_notes`, :func:`drop_table`, :func:`agreement_table`, :func:`certainty_table`,
 :func:`percent_cell`.
 """
 
@@ -20,12 +21,17 @@ import pandas as pd
 
 from soundcheck.bootstrap import FEW_BLOCKS, Resampled
 from soundcheck.metrics.alignment import align
+from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.recognition import Recognition
+from soundcheck.recognition_measures import EVERYBODY, Probed
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
 
 SURE = 0.95  # certainty from which a violation counts as sure
 POINTS = "points"  # unit of a difference of rates
+MOST_NAMED = 20  # words of a list
+LEAST_WORDS = 5  # of a kind, for intervals that resample words
+LEAST_RANKED = 3  # groups of a rank correlation
 MOST_WORDS = 200  # of an alignment that is shown
 _MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
 _MEANINGS = "≠ another word, − left out, + put in"
@@ -236,33 +242,97 @@ def conclusion(
     return element("p", element("strong", text, limit=None))
 
 
-def probed_words(rows: Sequence[Mapping[str, object]], bags: Mapping[str, Sequence[str]], title: str) -> Html:
+def probed_words(
+    rows: Sequence[Mapping[str, object]], more: Mapping[str, Sequence[Resampled]], title: str
+) -> Html:
     """Show in how many sentences around words of each kind the word is missing from the transcript.
 
     Parameters
     ----------
     rows
-        From :func:`soundcheck.recognition_measures.missing_words`.
-    bags
-        Kind of word -> words; kinds without words are named.
+        From :func:`soundcheck.recognition_measures.missing_words`; a kind without sentences says so, and one
+        with fewer than :data:`LEAST_WORDS` words has no interval.
+    more
+        From :func:`soundcheck.recognition_measures.missing_more`.
     title
         What the table shows.
     """
-    shown = [
-        [row["kind"], ", ".join(row["words"]), *(cell for found in row["found"] for cell in _share(found))]
+    many = {row["kind"]: len(row["words"]) >= LEAST_WORDS for row in rows}
+    known = {
+        row["kind"]: [
+            _listed(row["words"]),
+            *(cell for found in row["found"] for cell in _share(found, many[row["kind"]])),
+        ]
         for row in rows
-    ]
-    known = [row["kind"] for row in rows]
-    shown += [[kind, "no such words", "", "", "", ""] for kind in bags if kind not in known]
+    }
+    none = ["no such words", "", "", "", ""]
+    shown: list[list[object]] = [[kind, *known.get(kind, none)] for kind in (ROBUST, NOT_ROBUST)]
+    for name, unit, found in (("difference", POINTS, "difference"), ("relative", "%", "relative difference")):
+        if name in more:
+            sides = [_signed(side, unit, all(many.values())) for side in more[name]]
+            shown.append([found, "", "", sides[0], "", sides[1]])
     columns = ["words", "", "missing, clean", "share", "missing, changed", "share"]
     return table(shown, columns, caption=title, sortable=False)
 
 
-def _share(found: Resampled) -> tuple[str, Cell]:
-    """Show a share as a count and in per cent with its interval."""
-    (low,), (high,), count = *found.interval(), int(found.segments[0])
+def _share(found: Resampled, many: bool) -> tuple[str, Cell]:
+    """Show a share as a count and in per cent, with its interval if there are many words."""
+    count = int(found.segments[0])
+    low, high = (bound[0] if many else np.nan for bound in found.interval())
     times = "" if np.isnan(found.value[0]) else f"{round(found.value[0] * count)} of {count}"
     return times, percent_cell(found.value[0], low, high)
+
+
+def _signed(found: Resampled, unit: str, many: bool) -> Cell | str:
+    """Show a difference with its sign, and its interval if there are many words; or why there is none."""
+    measured = found.value[0]
+    if np.isnan(measured):
+        return found.reasons[0]
+    low, high = (bound[0] if many else np.nan for bound in found.interval())
+    sign = "+" if measured > 0 else ""
+    span = "" if np.isnan(low) else f"{number(100 * low, 1)} to {number(100 * high, 1)}".replace(" ", "\xa0")
+    return Cell(two_lines(sign + percent(measured, 1, unit), span), float(measured), "sc-number")
+
+
+def probe_notes(corpus: str, probed: Probed, spoken: int) -> list[str]:
+    """Say whose words are spoken, and what is not spoken and why.
+
+    Parameters
+    ----------
+    corpus
+        Name of the corpus that the words come from.
+    probed
+        From :func:`soundcheck.recognition_measures.words_to_probe`.
+    spoken
+        Number of sentences.
+    """
+    if probed.reason:
+        notes = [f"{corpus}: no sentences were spoken: {probed.reason}"]
+    else:
+        notes = [f"{corpus}: {spoken} sentences, around words of {group_name(probed.group)}"]
+    reasons: dict[str, list[str]] = {}
+    for word, reason in probed.refused.items():
+        reasons.setdefault(reason, []).append(word)
+    for reason, listed in reasons.items():
+        notes.append(f"{corpus}: not spoken, {reason}: {shortened(listed)}")
+    if probed.surplus:
+        notes.append(f"{corpus}: {probed.surplus} more words were not drawn, there are not so many sentences")
+    return notes
+
+
+def _listed(words: Sequence[str]) -> Html:
+    return element("span", shortened(words), limit=None)
+
+
+def group_name(group: tuple[str, str]) -> str:
+    """Name a group with its column, ``accent: welsh``."""
+    return ": ".join(filter(None, group))
+
+
+def shortened(words: Sequence[str], most: int = MOST_NAMED) -> str:
+    """List words, of many only the first ones and how many others there are."""
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _verdict(model: str, other: str, low: float, high: float) -> str:
@@ -292,23 +362,85 @@ def count_table(counts: Mapping[str, pd.DataFrame], caption: str) -> Html:
     return table(rows, ["counted", "", *groups], caption=caption, sortable=False)
 
 
-def word_table(words: Sequence[tuple[str, int, int, float]], omega: float, caption: str) -> Html:
+def word_table(words: Sequence[Localised], caption: str) -> Html:
     """Show which words are robust.
 
     Parameters
     ----------
     words
-        Word, times that it is recognised, drop, and the drop as a share of these times.
-    omega
-        Share from which a word is not robust.
+        From :func:`soundcheck.metrics.differential.localise`.
     caption
         What the table shows.
     """
-    rows = []
-    for word, count, drop, share in words:
-        kind = "not robust" if drop and share >= omega else "robust" if not drop else "in between"
-        rows.append([word, count, drop, percent_cell(share), kind])
+    rows = [[own.word, own.count, own.drop, percent_cell(own.drop / own.count), own.kind] for own in words]
     return table(rows, ["word", "recognised", "drop", "share", ""], caption=caption)
+
+
+def group_words(found: Mapping[tuple[str, str], Sequence[Localised]], caption: str) -> Html:
+    """Show for each group which words are not robust, which ones are, and how many are of each kind.
+
+    Parameters
+    ----------
+    found
+        From :func:`soundcheck.recognition_measures.localised_words`.
+    caption
+        What the table shows.
+    """
+    pooled = {own.word for own in found[EVERYBODY] if own.kind == NOT_ROBUST} if EVERYBODY in found else set()
+    rows = []
+    for group, words in found.items():
+        lost = [own for own in words if own.kind == NOT_ROBUST]
+        kinds = [sum(own.kind == kind for own in words) for kind in (ROBUST, BETWEEN, NOT_ROBUST)]
+        listed = _listed([f"{own.word} ({own.drop} of {own.count})" for own in lost])
+        only = "" if group == EVERYBODY else sum(own.word not in pooled for own in lost)
+        kept = _listed([own.word for own in words if own.kind == ROBUST])
+        rows.append([group_name(group), *kinds, only, listed, kept])
+    names = ["not so for everybody", "words that are not robust", "robust words"]
+    columns = ["group", ROBUST, BETWEEN, NOT_ROBUST, *names]
+    return table(rows, columns, caption=caption, sortable=False)
+
+
+def drop_table(drops: pd.DataFrame, caption: str) -> Html:
+    """Show average drops of words: a row for each recogniser, and one for each transformation.
+
+    Parameters
+    ----------
+    drops
+        From :func:`soundcheck.recognition_measures.average_drops`, the groups of one column.
+    caption
+        What the table shows.
+    """
+    rows = [
+        [what, name, *own.to_numpy()]
+        for what in drops.index.names
+        for name, own in drops.groupby(what, sort=False).mean().iterrows()
+    ]
+    rows.append(["all", "", *drops.mean().to_numpy()])
+    names = [group if isinstance(group, str) else group[-1] for group in drops.columns]
+    return table(rows, ["mean for each", "", *names], caption=caption, sortable=False)
+
+
+def agreement_table(drops: pd.Series, violations: pd.Series, caption: str) -> Html:
+    """Show the average drop of words of each group beside its violations, and their rank correlation.
+
+    Parameters
+    ----------
+    drops, violations
+        Group -> average drop, and number of violations.
+    caption
+        What the table shows.
+    """
+    both = pd.DataFrame({"drop": drops, "violations": violations}).dropna()
+    rows = [[name, row["drop"], int(row["violations"])] for name, row in both.iterrows()]
+    if len(both) < LEAST_RANKED:
+        said = f"fewer than {LEAST_RANKED} groups have no order that could agree"
+    elif both.nunique().min() < 2:
+        said = "all groups are equal, there is no order that could agree"
+    else:
+        rho = both["drop"].corr(both["violations"], method="spearman")
+        said = f"rank correlation {number(rho, 2)} (Spearman, {len(both)} groups)"
+    columns = ["group", "average drop", "violations"]
+    return table(rows, columns, caption=f"{caption}; {said}", sortable=False)
 
 
 def certainty_table(found: pd.DataFrame, title: str, count: int = 10) -> Html:

@@ -1,6 +1,7 @@
 """Spoken commands: the grammar, who says what, and sentences around words."""
 
 import os
+import re
 
 import audiofile
 import numpy as np
@@ -12,7 +13,7 @@ from soundcheck.corpora.demo import commands, corpus, sentences
 from soundcheck.corpora.demo.voices import BY_NAME, CALLERS
 from soundcheck.files import digest
 
-WORDS = ["kitchen", "null", "../up", "déjà vu", "a,b\n<c> [[d]]", "x\x00y", ""]
+KINDS = {"some": ["kitchen", "null", "../up", "déjà vu"], "others": ["a,b\n<c> [[d]]", "x\x00y", ""]}
 
 
 def contents(folder):
@@ -41,7 +42,7 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def around(tmp_path_factory):
-    return sentences.build(tmp_path_factory.mktemp("sentences"), WORDS, 4, jobs=2)
+    return sentences.build(tmp_path_factory.mktemp("sentences"), KINDS, 16, jobs=2)
 
 
 # What is said -----------------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ def test_grammar_accepts_every_command(table, accepts):
 
 def test_grammar_accepts_every_probe(accepts):
     for word in commands.vocabulary():
-        assert all(accepts(sentence) for sentence in commands.sentences(word, 12))
+        assert all(accepts(sentence) for sentence in commands.sentences(word, commands.possible(word)))
 
 
 def test_grammar_can_be_read(tmp_path):
@@ -153,38 +154,118 @@ def test_all_words_are_in_the_dictionary():
 
 
 def test_sentences_differ():
-    for word in ("kitchen", "stop", "any words at all"):
-        found = commands.sentences(word, commands.PROBES)
-        assert len(set(found)) == commands.PROBES == 96
+    for word in ("kitchen", "stop", "the", "any words at all"):
+        found = commands.sentences(word, commands.possible(word))
+        assert len(set(found)) == commands.possible(word) >= 24
         assert found[:5] == commands.sentences(word, 5)
-        assert all(f" {word} " in sentence for sentence in found)
+        assert all(f" {word} " in f" {sentence} " for sentence in found)
     assert commands.sentences("kitchen", 0) == []
     first = {commands.sentences(word, 1)[0].replace(word, "") for word in commands.vocabulary()}
     assert len(first) > 10  # not every word gets the same one
+    assert commands.sentences("kitchen", 5, seed=1) != commands.sentences("kitchen", 5)
+
+
+def patterns(word, count=12):
+    """Number the patterns of the sentences that a word gets, in the order of the grammar."""
+    fillers = commands.FILLERS | {"name": commands.NAMES, "word": [word]}
+    slots = {slot: f"({'|'.join(values)})" for slot, values in fillers.items()}
+    shapes = [pattern.format(**slots) for pattern in (*commands.QUOTES, *commands.FRAMES.values())]
+    said = commands.sentences(word, count)
+    return [[n for n, shape in enumerate(shapes) if re.fullmatch(shape, sentence)] for sentence in said]
+
+
+def test_sentences_suit_the_class_of_the_word():
+    # Function words and unknown ones are quoted only: nobody "says of again".
+    for word, skipped in {"of": {1}, "the": {0, 1}, "twice": set(), "zyzzyva": set()}.items():
+        assert commands.class_of(word) == ""
+        assert {n for found in patterns(word) for n in found} == {0, 1, 2} - skipped
+    for word, kind in {"spoons": 3, "thick": 4, "six": 5, "open": 6, "left": 7}.items():
+        used = patterns(word, 16)
+        assert {n for found in used for n in found} == {0, 1, 2, kind}
+        assert sum(kind in found for found in used) == 4  # patterns take turns
+    assert set(commands.CLASSES) == set(commands.FRAMES)
+    listed = [word for words in commands.CLASSES.values() for word in words.split()]
+    assert len(listed) == len(set(listed))
+
+
+def test_no_sentence_holds_the_word_twice():
+    for word in commands.grammar_words():
+        assert commands.possible(word) >= 20
+        found = commands.sentences(word, commands.possible(word))
+        assert all(sentence.split().count(word) == 1 for sentence in found)
+
+
+def test_complements_make_the_sentences():
+    ends = ["of wool", "of groceries", "of concrete"]  # those of the paper
+    found = commands.sentences("bags", 50, complements=ends)
+    assert len(set(found)) == 50
+    assert all(re.fullmatch(r"\w+ \w+ bags of (wool|groceries|concrete)", said) for said in found)
+    assert commands.possible("bags", ends) == 6 * 5 * 3
+    assert commands.possible("bags", ["of {name}"]) == 30  # braces are text
 
 
 def test_names_of_women_and_men_take_turns():
-    for word in ("kitchen", "stop", "door"):
-        names = [sentence.split()[0] for sentence in commands.sentences(word, 24)]
-        assert [commands.NAMES.index(name) % 2 for name in names] == [0, 1] * 12
-        assert {names.count(name) for name in commands.NAMES} == {4}
+    for word, first in (("kitchen", 0), ("stop", 1), ("door", 0)):
+        found = commands.sentences(word, 24, first=first)
+        names = [next(part for part in said.split() if part in commands.NAMES) for said in found]
+        assert [commands.NAMES.index(name) % 2 for name in names] == [first, 1 - first] * 12
 
 
 def test_too_many_sentences():
-    with pytest.raises(ValueError, match="96 sentences for a word, not 97"):
-        commands.sentences("kitchen", 97)
+    with pytest.raises(ValueError, match="24 sentences for a word, not 25"):
+        commands.sentences("the", 25)
+
+
+def test_sentences_are_dealt_evenly():
+    table = sentences.table({"few": ["a", "b"], "many": [f"w{n}" for n in range(60)], "no": []}, 50)
+    counts = table["keyword"].value_counts()
+    assert counts["a"] == counts["b"] == 25 and counts.filter(like="w").tolist() == [1] * 50
+    assert "w49" in counts and "w50" not in counts
+    # Both kinds have the same voices, and those of both sexes have all accents.
+    voices = table.groupby(table["keyword"].str.startswith("w"))["speaker"].value_counts().unstack()
+    assert (voices.loc[False] == voices.loc[True]).all() and voices.to_numpy().min() == 12
+    uneven = sentences.table({"some": ["a", "b", "c"]}, 50)["keyword"].value_counts()
+    assert uneven.to_dict() == {"a": 17, "b": 17, "c": 16}
+    few = sentences.table({"some": ["a"]}, 50, complements={"a": ["here"]})
+    assert len(few) == 30  # there are no more
+
+
+def test_sentences_of_a_word_depend_on_the_seed_and_the_word():
+    one, other = (sentences.table({"kind": words}, 8, seed=3) for words in (["a", "b"], ["c", "a"]))
+    texts = [set(table.loc[table["keyword"].eq("a"), "transcript"]) for table in (one, other)]
+    assert texts[0] == texts[1]
+    assert texts[0] != set(sentences.table({"kind": ["a", "b"]}, 8, seed=4)["transcript"][:4])
+
+
+def test_what_cannot_be_spoken():
+    for word in ("thick", "don't", "o’clock", "a", "I", "Bags"):
+        assert sentences.obstacle(word) == ""
+    for word, reason in {
+        "5": "digits",
+        "b2b": "digits",
+        "ποῦ": "not English",
+        "küche": "not English",
+        "<b>": "signs",
+        "'s": "signs",
+        "rock&roll": "signs",
+        "": "signs",
+        "t": "single letter",
+        "a" * 31: "more than 30 letters",
+    }.items():
+        assert reason in sentences.obstacle(word)
 
 
 def test_spoken_sentences(around):
     table = read(around)
     assert list(table.columns) == "file speaker sex language accent transcript keyword".split()
-    assert table["keyword"].tolist() == [word for word in WORDS for _ in range(4)]
-    for word, own in table.groupby("keyword"):
+    assert table["keyword"].drop_duplicates().tolist() == [word for words in KINDS.values() for word in words]
+    assert table["keyword"].value_counts(sort=False).tolist() == [4, 4, 4, 4, 6, 5, 5]
+    for word, own in list(table.groupby("keyword", sort=False))[:4]:
         assert own["transcript"].tolist() == commands.sentences(word, 4)
         assert len(own[["accent", "sex"]].drop_duplicates()) == 4
         # The sexes of speaker and name in all pairs.
-        first = own["transcript"].str.split().str[0]
-        women = [commands.NAMES.index(name) % 2 == 0 for name in first]
+        names = [next(part for part in said.split() if part in commands.NAMES) for said in own["transcript"]]
+        women = [commands.NAMES.index(name) % 2 == 0 for name in names]
         assert len(set(zip(own["sex"], women, strict=True))) == 4
     assert table["file"].is_unique
     assert table["file"].str.fullmatch(r"audio/c\d\d/c\d\d_\d{3,}\.wav").all()
@@ -194,24 +275,23 @@ def test_spoken_sentences(around):
 
 
 def test_sentences_have_the_same_bytes_for_any_jobs(around, tmp_path):
-    again = sentences.build(tmp_path, WORDS, 4)
+    again = sentences.build(tmp_path, KINDS, 16)
     assert again.name == around.name and contents(again) == contents(around)
 
 
 def test_other_sentences_have_a_folder_of_their_own():
-    names = {
-        sentences.fingerprint(words, count) for words, count in ((["a"], 2), (["a"], 3), (["a", "b"], 2))
-    }
-    assert len(names) == 3
+    cases = (["a"], 2, 0), (["a"], 3, 0), (["a", "b"], 2, 0), (["a"], 2, 1)
+    tables = [sentences.table({"kind": words}, count, seed=seed) for words, count, seed in cases]
+    assert len(set(map(sentences.fingerprint, tables))) == 4
 
 
 def test_half_a_character_is_spoken(tmp_path):
-    table = read(sentences.build(tmp_path, ["\ud800"], 1))
+    table = read(sentences.build(tmp_path, {"kind": ["\ud800"]}, 1))
     assert table["keyword"].tolist() == ["?"]
 
 
 def test_no_words(tmp_path):
-    assert read(sentences.build(tmp_path, [], 3)).empty
+    assert read(sentences.build(tmp_path, {}, 3)).empty
 
 
 # The sound --------------------------------------------------------------------------------------------------
