@@ -15,6 +15,7 @@ from soundcheck.document_reader import DocumentReader
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.families import CATEGORIES, RULES, Change, Family, Sweep, TestDefinition
+from soundcheck.family_options import check_options
 from soundcheck.tasks import KINDS
 from soundcheck.yaml_reader import Document, Plain, read_yaml
 
@@ -138,6 +139,8 @@ class _Reader(DocumentReader):
             for part in ("sweeps", "transformations")
         )
         tests = {key: self.read_test(key, value) for key, value in self.entries("tests")}
+        if not len(self.problems):
+            check_options(self, name, top.options, transformations)
         if len(self.problems):
             return None
         return Family(

@@ -7,8 +7,8 @@ Conventions
 
 Public: :func:`normaliser_notice`, :func:`rate_table`, :func:`confusion_table`,
 :func:`aligned_words`, :func:`comparison_row`, :func:`comparison_table`, :func:`conclusion`,
-:func:`probed_words`, :func:`count_table`, :func:`word_table`, :func:`certainty_table`,
-:func:`percent_cell`.
+:func:`probed_words`, :func:`count_table`, :func:`base_table`, :func:`word_table`,
+:func:`certainty_table`, :func:`percent_cell`.
 """
 
 from __future__ import annotations
@@ -251,12 +251,36 @@ def count_table(counts: Mapping[str, pd.DataFrame], caption: str) -> Html:
         What the table shows.
     """
     rows = [
-        [title, "" if len(counted) == 1 else name, *map(int, counted.loc[name])]
+        [title, "" if name == "all" else name, *map(int, counted.loc[name])]
         for title, counted in counts.items()
         for name in counted.index
     ]
     groups = next(iter(counts.values())).columns
     return table(rows, ["counted", "", *groups], caption=caption, sortable=False)
+
+
+def base_table(counted: Mapping[str, pd.DataFrame], base: str, caption: str) -> Html:
+    """Show the violations of groups beside those of one group: times as many, and the difference in per cent.
+
+    Parameters
+    ----------
+    counted
+        What was counted -> table of :func:`soundcheck.metrics.differential.against_base`.
+    base
+        The group that the others are compared with.
+    caption
+        What the table shows.
+    """
+    rows = []
+    for what, frame in counted.items():
+        for group, (violations, times) in zip(frame.index, frame.to_numpy(), strict=True):
+            shown = number(violations, 0 if violations == int(violations) else 1)
+            more = f"{'+' if times > 1 else ''}{percent(times - 1)}"
+            more = f"{base} has none" if np.isnan(times) else more
+            cells = ((shown, violations), (number(times, 2), times), (more, times))
+            rows.append([what, group, *(Cell(text, value, "sc-number") for text, value in cells)])
+    columns = ["counted", "group", "violations", "times as many", "difference"]
+    return table(rows, columns, caption=caption, sortable=False)
 
 
 def word_table(words: Sequence[tuple[str, int, int, float]], omega: float, caption: str) -> Html:
