@@ -191,7 +191,7 @@ def counts(
     return table.reindex(columns=list(groups)).fillna(0).astype(int)
 
 
-def against_base(counted: Mapping[str, int], base: str = "") -> tuple[str, pd.DataFrame]:
+def against_base(counted: Mapping[str, int] | pd.Series, base: str = "") -> tuple[str, pd.DataFrame]:
     """Compare the violations of all groups with those of one of them, as the paper does.
 
     Parameters
@@ -212,6 +212,7 @@ def against_base(counted: Mapping[str, int], base: str = "") -> tuple[str, pd.Da
     >>> against_base({"male": 28, "female": 176}, "male")[1]["times"].round(3).to_dict()
     {'female': 6.286}
     """
+    counted = dict(counted)
     base = base if base in counted else min(counted, key=counted.__getitem__)
     others = {group: float(number) for group, number in counted.items() if group != base}
     if len(others) > 1:

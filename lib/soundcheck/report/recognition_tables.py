@@ -251,9 +251,9 @@ def count_table(counts: Mapping[str, pd.DataFrame], caption: str) -> Html:
         What the table shows.
     """
     rows = [
-        [title, "" if name == "all" else name, *map(int, counted.loc[name])]
+        [title, "" if name == "all" else f"{name:g}" if isinstance(name, float) else name, *map(int, row)]
         for title, counted in counts.items()
-        for name in counted.index
+        for name, row in zip(counted.index, counted.to_numpy(), strict=True)
     ]
     groups = next(iter(counts.values())).columns
     return table(rows, ["counted", "", *groups], caption=caption, sortable=False)
@@ -265,21 +265,22 @@ def base_table(counted: Mapping[str, pd.DataFrame], base: str, caption: str) -> 
     Parameters
     ----------
     counted
-        What was counted -> table of :func:`soundcheck.metrics.differential.against_base`.
+        What was counted -> table of :func:`soundcheck.metrics.differential.against_base`; all of the same
+        groups.
     base
         The group that the others are compared with.
     caption
         What the table shows.
     """
-    rows = []
-    for what, frame in counted.items():
-        for group, (violations, times) in zip(frame.index, frame.to_numpy(), strict=True):
-            shown = number(violations, 0 if violations == int(violations) else 1)
+    rows = [[group] for group in next(iter(counted.values())).index]
+    for frame in counted.values():
+        for row, (violations, times) in zip(rows, frame.to_numpy(), strict=True):
+            shown = f"{violations:,.{0 if violations == int(violations) else 1}f}"
             more = f"{'+' if times > 1 else ''}{percent(times - 1)}"
             more = f"{base} has none" if np.isnan(times) else more
             cells = ((shown, violations), (number(times, 2), times), (more, times))
-            rows.append([what, group, *(Cell(text, value, "sc-number") for text, value in cells)])
-    columns = ["counted", "group", "violations", "times as many", "difference"]
+            row += [Cell(text, value, "sc-number") for text, value in cells]
+    columns = ["group", *(name for what in counted for name in (what, "times as many", "difference"))]
     return table(rows, columns, caption=caption, sortable=False)
 
 
