@@ -247,12 +247,19 @@ class Recognition(Evaluation):
         -------
         list of Contest
             For each column with at least two groups: all pairs of recognisers that hear the corpus, with and
-            without the tested one; then the tested one with the transcripts, if there are any.
+            without the tested one; then the tested one with the transcripts, if there are any. Pairs without
+            any segment that both answered under all settings are left out, with a note.
         """
         hearing = sorted([self.model, *self.opponents(sample)])
-        pairs = list(itertools.combinations(hearing, 2))
+        asked = list(itertools.combinations(hearing, 2))
         if sample.truth is not None:
-            pairs.append((self.model, TRUTH))
+            asked.append((self.model, TRUTH))
+        answered = {name: self._answered(sample, name) for name in dict.fromkeys(itertools.chain(*asked))}
+        pairs = [(first, second) for first, second in asked if (answered[first] & answered[second]).any()]
+        for first, second in asked:
+            if (first, second) not in pairs:
+                told = f"{sample.corpus}: {first} and {second} are not compared"
+                self._tell(f"{told}, no segment has both under all settings")
         grouped = [(column, self.groups(sample, column)) for column in self.family.options["groups"]]
         return [
             Contest(sample, column, groups, opponent, recogniser)
@@ -260,6 +267,22 @@ class Recognition(Evaluation):
             if groups
             for recogniser, opponent in pairs
         ]
+
+    def no_contest(self, sample: Sample, with_transcripts: bool) -> str:
+        """Say why the tested recogniser is compared with nobody on a sample, or not with the transcripts."""
+        options = self.family.options
+        if not any(self.groups(sample, column) for column in options["groups"]):
+            return f"fewer than 2 groups with {options['minimum_segments']} segments"
+        if with_transcripts and sample.truth is None:
+            return "the corpus has no transcripts"
+        if not with_transcripts and not self.opponents(sample):
+            return "no other recogniser of the suite hears this corpus"
+        return "no segment was answered under all settings by both that are compared"
+
+    def _answered(self, sample: Sample, name: str) -> np.ndarray:
+        """Say which segments one side of a contest has under all settings, bool ``(segments,)``."""
+        texts = np.array(self.series(sample, name), dtype=object).reshape(len(self.settings), len(sample))
+        return np.not_equal(texts, None).all(axis=0)
 
     def distances(self, contest: Contest, *, random: bool = False) -> Statistic:
         """Measure how much two disagree on each group under each setting; computed once.
