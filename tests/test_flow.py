@@ -11,7 +11,7 @@ LIBRARY = Path(soundcheck.__file__).parent
 ORDER = """
 escaping errors files places programs seeds resources precision tasks packing text_table
 normalisation yaml_reader schema document_reader entries
-metrics simulation simulated_thresholds suite_models suite families thresholds
+metrics simulation simulated_thresholds suite_models suite families family_options thresholds
 corpora.kept corpora.audio corpora.inspection corpora.segments
 corpora.utterances corpora.trial_layouts corpora.trial_files corpora.trial_speakers
 corpora.trial_table corpora.trials corpora.trial_design

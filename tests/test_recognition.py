@@ -12,6 +12,7 @@ import soundfile
 from soundcheck import resources
 from soundcheck.metrics import differential
 from soundcheck.metrics.word_errors import word_errors
+from soundcheck.recognition import Recognition, settings_left_out
 from soundcheck.thresholds import read_family
 
 RATE = 16000
@@ -236,13 +237,10 @@ def test_violations_are_those_of_the_plain_computation(run, results):
             )
             rows.append(("good–poor", name, step, accent, edits / longer if longer else np.nan))
     table = pd.DataFrame(rows, columns=["pair", "transformation", "level", "group", "distance"])
-    # What destroys everything is left out, on the average of all pairs of the page, which says what that is.
+    # The two settings that the paper leaves out are left out here.
     page = (run[0] / "build" / "html" / "results" / "good" / "asr_fairness.html").read_text()
-    counted, cells = re.search(
-        r"left out; (\d+) are counted</caption>(.*?)</table>", page, re.DOTALL
-    ).groups()
-    left_out = re.findall(r"<tr><td>([^<]+)</td><td[^>]*>([^<]+)</td>", cells)
-    assert int(counted) + len(left_out) == 41
+    assert "tones: settings that are left out; 39 are counted</caption>" in page
+    left_out = [("Scale", "0.6"), ("Scale", "0.5")]
     kept = table[[(row.transformation, row.level) not in left_out for row in table.itertuples()]]
     compared = kept[kept["transformation"] != ""].groupby(["transformation", "level"])["distance"]
     comparisons = compared.apply(lambda both: both.notna().all()).sum()
@@ -251,6 +249,81 @@ def test_violations_are_those_of_the_plain_computation(run, results):
     for accent in ("clear", "husky"):
         found = row(results, "good", "Violations Against Recognisers", f"accent: {accent}")
         assert found["value"] == pytest.approx(expected[accent] / comparisons)
+
+
+@pytest.fixture(scope="module")
+def three(run, command, shared_cache):
+    """Run three recognisers, and one that never answers; their pages on recognition fairness."""
+    folder, _ = run
+    (folder / "others.py").write_text(
+        "import tones\n\n"
+        "def strict(signal, sampling_rate):\n"
+        "    return {'transcript': tones.recognise(signal, 0.9)}\n\n"
+        "def silent(signal, sampling_rate):\n"
+        "    return {'transcript': None}\n"
+    )
+    suite = SUITE[: SUITE.index("families:")] + "families: [asr_fairness]\n"
+    for name in ("strict", "silent"):
+        suite = suite.replace(
+            "  known:", f'  {name}: {{python: "others:{name}", tasks: [transcript]}}\n  known:', 1
+        )
+    (folder / "three.yml").write_text(suite)
+    done = command(
+        "run", "three.yml", "--out", "three", "--jobs", "2", cwd=folder, **environment(shared_cache)
+    )
+    assert done.returncode == 3, done.stdout + done.stderr  # one answers nothing, as the record says
+    pages = folder / "three" / "html" / "results"
+    return folder / "three", {
+        name: (pages / name / "asr_fairness.html").read_text()
+        for name in ("good", "poor", "strict", "silent")
+    }
+
+
+def tables_of(page, beginning):
+    return re.findall(rf"<caption>({beginning}[^<]*)</caption>(.*?)</table>", page, re.DOTALL)
+
+
+def test_a_pair_has_the_same_counts_on_all_pages(three):
+    _, pages = three
+    for beginning in (
+        "Violations of each group, tones, ",
+        "Violations beside those of ",
+        "Differences between",
+    ):
+        found = {name: tables_of(page, beginning) for name, page in pages.items()}
+        suite = [table for table in found["good"] if "transcripts" not in table[0]]
+        assert len(suite) == 2  # accents and sexes
+        for name in ("poor", "strict"):
+            assert [table for table in found[name] if "transcripts" not in table[0]] == suite
+    accents = next(table for table in tables_of(pages["good"], "Violations of each group, tones, accent"))
+    cells = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in accents[1].split("<tr>")[2:]]
+    rows = {(kind, name): [int(cell.replace(",", "")) for cell in rest] for kind, name, *rest in cells}
+    pairs = {name for kind, name in rows if kind == "by pair"}
+    assert pairs == {"good–poor", "good–strict", "poor–strict"}
+    total = np.array(rows["in all", ""])
+    assert total.sum() > 0
+    for kind in ("by pair", "by τ", "by transformation"):
+        assert np.array_equal(np.sum([row for (own, _), row in rows.items() if own == kind], axis=0), total)
+    assert len([row for row in rows if row[0] == "by transformation"]) == 8
+    assert (np.array(rows["comprehensible", ""]) <= total).all()
+
+
+def test_transcripts_stand_apart(three):
+    _, pages = three
+    own = "Violations of each group, good–transcripts, tones, accent"
+    assert len(tables_of(pages["good"], own)) == 1 and len(tables_of(pages["poor"], own)) == 0
+    assert "comprehensible settings, tones, accent" in pages["good"]
+
+
+def test_a_recogniser_without_answers_is_not_compared(three):
+    folder, pages = three
+    results = pd.read_csv(folder / "results.csv", keep_default_na=False, na_values=[""])
+    silent = results[results["model"].eq("silent")]
+    told = "no segment was answered under all settings by both that are compared"
+    assert silent["skipped"].eq(told).all() and len(silent) == 2
+    good = results[results["model"].eq("good")]
+    assert good["value"].notna().all() and len(good) == 8  # the others are tested as if it were not there
+    assert "good and silent are not compared, no segment has both under all settings" in pages["good"]
 
 
 def test_a_table_is_not_asked_about_spoken_sentences(run):
@@ -314,6 +387,52 @@ def test_the_words_that_were_localised_are_spoken(run):
             )
             kinds[column, group] = (bool(robust and lost), len(lost), robust | lost)
     assert found["good"] == max(kinds.values(), key=lambda own: own[:2])[2]
+
+
+def recognition(tmp_path, old="", new=""):
+    """Give what only needs the family, with another line in its threshold file."""
+    text = (resources.root() / "thresholds" / "asr_fairness.yml").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "thresholds").mkdir()
+    (tmp_path / "thresholds" / "asr_fairness.yml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    found = object.__new__(Recognition)
+    found.family = read_family("asr_fairness", tmp_path)
+    return found
+
+
+def distances_of(evaluation, distance):
+    rows = [("a–b", *setting, group, distance(*setting)) for setting in evaluation.settings for group in "xy"]
+    return pd.DataFrame(rows, columns=["pair", "transformation", "level", "group", "distance"])
+
+
+def test_the_settings_of_the_paper_are_left_out(tmp_path):
+    evaluation = recognition(tmp_path)
+    judged = evaluation.judged_settings([])
+    assert len(judged) == 41 and judged["distance"].isna().all()
+    assert settings_left_out(judged) == {("Scale", "0.6"), ("Scale", "0.5")}
+    # The paper keeps 26 settings that are rated 7.2 or better.
+    assert len(judged) - len(settings_left_out(judged, 7.2)) == 26
+
+
+def test_settings_that_destroy_everything_are_left_out_on_request(tmp_path):
+    evaluation = recognition(tmp_path, "destroyed: null", "destroyed: 0.85")
+    table = distances_of(evaluation, lambda name, level: {"2": 0.9, "4": 0.8}.get(level, 0.1))
+    judged = evaluation.judged_settings([table, table.assign(distance=np.nan)])
+    left_out = settings_left_out(judged)
+    assert left_out == {("Scale", "0.6"), ("Scale", "0.5"), ("Noise", "2"), ("Amplitude", "2")}
+    assert set(judged["left_out"]) == {"", "excluded", "mean distance above 0.85"}
+    # One pair of two rows at 0.9 and one of two at 0.7: 0.8 on average.
+    other = distances_of(evaluation, lambda name, level: 0.7)
+    assert settings_left_out(evaluation.judged_settings([table, other])) == left_out - {
+        ("Noise", "2"),
+        ("Amplitude", "2"),
+    }
+
+
+def test_settings_that_are_hard_to_understand_are_left_out_on_request(tmp_path):
+    judged = recognition(tmp_path, "minimum_rating: 0", "minimum_rating: 7.2").judged_settings([])
+    assert len(settings_left_out(judged)) == 41 - 26
+    assert "rated 6.84, below 7.2" in set(judged["left_out"])
 
 
 def test_what_cannot_be_tested_says_why(results):
@@ -406,6 +525,32 @@ def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shared_c
     before = notebook.stat().st_mtime_ns
     again = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert again.returncode == 3 and notebook.stat().st_mtime_ns == before
+
+
+def test_no_setting_is_left(run, command, shared_cache):
+    folder, _ = run
+    other = folder / "unrated"
+    (other / "thresholds").mkdir(parents=True)
+    text = (resources.root() / "thresholds" / "asr_fairness.yml").read_text(encoding="utf-8")
+    for old, new in {
+        "minimum_rating: 0": "minimum_rating: 11",
+        "sweep_segments: 40": "sweep_segments: 8",
+    }.items():
+        assert old in text
+        text = text.replace(old, new)
+    (other / "thresholds" / "asr_fairness.yml").write_text(text, encoding="utf-8")
+    (other / "suite.yml").write_text(SUITE.replace("data/", "../data/"))
+    for name in ("tones.py", "known.csv"):
+        (other / name).write_text((folder / name).read_text())
+    options = ("--model", "good", "--family", "asr_fairness", "--jobs", "2")
+    done = command("run", "suite.yml", *options, cwd=other, **environment(shared_cache))
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(other / "build" / "results.csv", keep_default_na=False, na_values=[""])
+    skipped = results.set_index("test")["skipped"].to_dict()
+    assert skipped == {
+        "Violations Against Recognisers": "no other recogniser of the suite hears this corpus",
+        "Violations Against Transcripts": "no setting is left to be counted",
+    }
 
 
 def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):

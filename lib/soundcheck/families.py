@@ -117,6 +117,26 @@ class Sweep:
     axis: str
     steps: dict[str, Change]
 
+    def step(self, level: object) -> str | None:
+        """Find the step that a level stands for, by name or as a number; ``None`` if there is none.
+
+        Examples
+        --------
+        >>> Sweep("Scale", "factor", {"0.9": None, "0.5": None}).step(0.50)
+        '0.5'
+        """
+        text = f"{level:g}" if isinstance(level, float) else str(level)
+        if text in self.steps:
+            return text
+        return next((name for name in self.steps if _equal_numbers(name, text)), None)
+
+
+def _equal_numbers(first: str, second: str) -> bool:
+    try:
+        return float(first) == float(second)
+    except ValueError:
+        return False
+
 
 @dataclasses.dataclass(frozen=True)
 class TestDefinition:

@@ -4,24 +4,29 @@ Conventions
 -----------
 - All texts of samples are normalised, transcripts of the corpus and of recognisers alike; see
   :mod:`soundcheck.normalisation`. A missing one is ``None``, an empty one is an answer.
-- *The transcripts* of a corpus count as one more opponent of a recogniser, called :data:`TRUTH`.
+- *The transcripts* of a corpus are one more opponent of the recogniser that is tested, called :data:`TRUTH`.
+  What is compared with them never decides about pairs of recognisers.
+- A pair of recognisers is called the same on the pages of both: their names in alphabetical order.
 - Answers under transformations are known for the segments that :meth:`Recognition.transformed` gives.
 
-Public: :class:`Recognition`, :class:`Contest`, :data:`TRUTH`, :data:`CLEAN`.
+Public: :class:`Recognition`, :class:`Contest`, :func:`settings_left_out`, :data:`TRUTH`, :data:`CLEAN`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from soundcheck import selection, views
 from soundcheck.evaluation import Evaluation
 from soundcheck.families import Change
-from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.disagreement import Setting, group_distances
+from soundcheck.metrics import differential
+from soundcheck.metrics.additive import Statistic, values
+from soundcheck.metrics.disagreement import Setting, distance_table, group_distances
 from soundcheck.models.reference import reference_answers
 from soundcheck.normalisation import NORMALISERS, changed_examples
 from soundcheck.sample import Answers, Sample
@@ -30,9 +35,11 @@ TRUTH = "transcripts"  # of the corpus, as an opponent
 CLEAN: Setting = ("", "")  # the signals as they are
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Contest:
     """Two that hear the same, and the groups of speakers that they may disagree on.
+
+    Contests are told apart by identity, so that they can be keys.
 
     Parameters
     ----------
@@ -44,12 +51,30 @@ class Contest:
         Groups with enough segments.
     opponent
         Name of the other recogniser, or :data:`TRUTH`.
+    recogniser
+        Name of the recogniser; empty for the one that is tested.
     """
 
     sample: Sample
     column: str
     groups: list[str]
     opponent: str
+    recogniser: str = ""
+
+    @property
+    def pair(self) -> str:
+        """Who is compared."""
+        return f"{self.recogniser}–{self.opponent}"
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where they are compared: the corpus, and the column of the groups."""
+        return self.sample.corpus, self.column
+
+    @property
+    def with_transcripts(self) -> bool:
+        """Whether the opponent is what was said, and no recogniser."""
+        return self.opponent == TRUTH
 
     @property
     def masks(self) -> list[np.ndarray]:
@@ -79,6 +104,7 @@ class Recognition(Evaluation):
         self.normaliser = NORMALISERS[description["normaliser"]]
         self._texts: dict[str, str] = {}
         self._answers: dict[tuple[str, str, str], dict[str, str | None]] = {}
+        self._distances: dict[tuple[Contest, bool], Statistic] = {}
         own = [*self.corpora, *self.probes.values()]
         self._views = {self.model: {view.name: view for view in own}}
         for name, described in description["others"].items():
@@ -209,27 +235,188 @@ class Recognition(Evaluation):
             if view is not None and (not changed or (view.predictions["change"] != "").any())
         ]
 
+    def contests(self, sample: Sample) -> list[Contest]:
+        """List who is compared on the groups of a sample.
+
+        Parameters
+        ----------
+        sample
+            From :meth:`transformed`.
+
+        Returns
+        -------
+        list of Contest
+            For each column with at least two groups: all pairs of recognisers that hear the corpus, with and
+            without the tested one; then the tested one with the transcripts, if there are any. Pairs without
+            any segment that both answered under all settings are left out, with a note.
+        """
+        hearing = sorted([self.model, *self.opponents(sample)])
+        asked = list(itertools.combinations(hearing, 2))
+        if sample.truth is not None:
+            asked.append((self.model, TRUTH))
+        answered = {name: self._answered(sample, name) for name in dict.fromkeys(itertools.chain(*asked))}
+        pairs = [(first, second) for first, second in asked if (answered[first] & answered[second]).any()]
+        for first, second in asked:
+            if (first, second) not in pairs:
+                told = f"{sample.corpus}: {first} and {second} are not compared"
+                self._tell(f"{told}, no segment has both under all settings")
+        grouped = [(column, self.groups(sample, column)) for column in self.family.options["groups"]]
+        return [
+            Contest(sample, column, groups, opponent, recogniser)
+            for column, groups in grouped
+            if groups
+            for recogniser, opponent in pairs
+        ]
+
+    def no_contest(self, sample: Sample, with_transcripts: bool) -> str:
+        """Say why the tested recogniser is compared with nobody on a sample, or not with the transcripts."""
+        options = self.family.options
+        if not any(self.groups(sample, column) for column in options["groups"]):
+            return f"fewer than 2 groups with {options['minimum_segments']} segments"
+        if with_transcripts and sample.truth is None:
+            return "the corpus has no transcripts"
+        if not with_transcripts and not self.opponents(sample):
+            return "no other recogniser of the suite hears this corpus"
+        return "no segment was answered under all settings by both that are compared"
+
+    def _answered(self, sample: Sample, name: str) -> np.ndarray:
+        """Say which segments one side of a contest has under all settings, bool ``(segments,)``."""
+        texts = np.array(self.series(sample, name), dtype=object).reshape(len(self.settings), len(sample))
+        return np.not_equal(texts, None).all(axis=0)
+
     def distances(self, contest: Contest, *, random: bool = False) -> Statistic:
-        """Measure how much two disagree on each group under each setting.
+        """Measure how much two disagree on each group under each setting; computed once.
+
+        The family's option ``average`` says how segments are averaged, see
+        :mod:`soundcheck.metrics.disagreement`.
 
         Parameters
         ----------
         contest
             Who is compared with whom, on which groups.
         random
-            Whether the random reference takes the place of the recogniser.
+            Whether the random reference takes the place of the recogniser that is tested.
         """
-        sample = contest.sample
-        own = self.random_series(sample) if random else self.series(sample)
-        return group_distances(own, self.series(sample, contest.opponent), contest.masks)
+        if (contest, random) not in self._distances:
+            average = self.family.options.get("average", "micro")
+            self._distances[contest, random] = group_distances(
+                self._side(contest, contest.recogniser or self.model, random),
+                self._side(contest, contest.opponent, random),
+                contest.masks,
+                average,
+            )
+        return self._distances[contest, random]
+
+    def _side(self, contest: Contest, name: str, random: bool) -> list[np.ndarray]:
+        if random and name == self.model:
+            return self.random_series(contest.sample)
+        return self.series(contest.sample, name)
+
+    def distance_table(self, contest: Contest) -> pd.DataFrame:
+        """Measure the distances of a contest; see :func:`soundcheck.metrics.disagreement.distance_table`."""
+        found = values(self.distances(contest))
+        return distance_table(found, contest.pair, list(self.settings), contest.groups)
+
+    # Settings
 
     def rating(self, setting: Setting) -> float:
         """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
         transformation, level = setting
         rated = self.family.options["ratings"].get(transformation, {})
-        return next((rating for known, rating in rated.items() if float(known) == float(level)), np.inf)
+        series = self.family.transformations[transformation]
+        return next((rating for known, rating in rated.items() if series.step(known) == level), np.inf)
+
+    def judged_settings(self, distances: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """Say which settings count, and why others do not.
+
+        The family's options decide: ``excluded``, ``minimum_rating`` and ``destroyed``.
+
+        Parameters
+        ----------
+        distances
+            From :meth:`distance_table`, of the pairs of recognisers on one corpus. All of them, so that the
+            same settings count on the pages of all recognisers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a setting: ``transformation``, ``level``, ``rating`` (infinite if nobody was asked),
+            ``distance`` (mean over pairs and groups, NaN without any) and ``left_out``, the reason, empty if
+            the setting counts.
+        """
+        options = self.family.options
+        excluded = {
+            (name, self.family.transformations[name].step(level))
+            for name, levels in (options.get("excluded") or {}).items()
+            for level in levels
+        }
+        means = _mean_distances(distances)
+        limit = options.get("destroyed")
+        rows = []
+        for setting in list(self.settings)[1:]:
+            rating, mean, reason = self.rating(setting), means.get(setting, np.nan), ""
+            if setting in excluded:
+                reason = "excluded"
+            elif rating < options["minimum_rating"]:
+                reason = f"rated {rating:g}, below {options['minimum_rating']:g}"
+            elif limit is not None and mean > limit:
+                reason = f"mean distance above {limit:g}"
+            rows.append((*setting, rating, mean, reason))
+        return pd.DataFrame(rows, columns=["transformation", "level", "rating", "distance", "left_out"])
+
+    def violation_counts(
+        self, contests: Sequence[Contest], left_out: Collection[Setting] = ()
+    ) -> dict[str, pd.DataFrame]:
+        """Count the violations of groups over some contests, in the layout of the paper.
+
+        Parameters
+        ----------
+        contests
+            Who is compared, all on the same groups; at least one.
+        left_out
+            Settings that do not count, from :func:`settings_left_out`.
+
+        Returns
+        -------
+        dict of str to pandas.DataFrame
+            ``"in all"``, ``"by τ"``, ``"by pair"`` and ``"by transformation"`` -> whole numbers, one column a
+            group; see :func:`soundcheck.metrics.differential.counts`.
+        """
+        groups, taus = contests[0].groups, self.family.options["taus"]
+        distances = pd.concat([self.distance_table(contest) for contest in contests])
+        found = differential.violations(distances, taus, left_out)
+        rows = {
+            "in all": ("", ["all"]),
+            "by τ": ("tau", taus),
+            "by pair": ("pair", [contest.pair for contest in contests]),
+            "by transformation": ("transformation", list(self.family.transformations)),
+        }
+        return {title: differential.counts(found, groups, *asked) for title, asked in rows.items()}
 
     def probe(self, sample: Sample, change: Change) -> Sample | None:
         """Give the sentences that probe the words of a sample's corpus, changed; ``None`` without any."""
         view = self.probes.get(sample.corpus)
         return None if view is None else self._sample(view, sample.task, change)
+
+
+def settings_left_out(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
+    """List the settings that do not count.
+
+    Parameters
+    ----------
+    judged
+        From :meth:`Recognition.judged_settings`.
+    least_rating
+        Settings that people found less comprehensible do not count either.
+    """
+    rows = judged[judged["left_out"].ne("") | (judged["rating"] < least_rating)]
+    return set(zip(rows["transformation"], rows["level"], strict=True))
+
+
+def _mean_distances(distances: Sequence[pd.DataFrame]) -> dict[Setting, float]:
+    """Average the distances of each setting over all rows of some tables; those without any are left out."""
+    known = [table.dropna(subset="distance") for table in distances]
+    if not known:
+        return {}
+    means = pd.concat(known).groupby(["transformation", "level"])["distance"].mean()
+    return {setting: float(mean) for setting, mean in means.items()}

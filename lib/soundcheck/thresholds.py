@@ -15,6 +15,7 @@ from soundcheck.document_reader import DocumentReader
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.families import CATEGORIES, RULES, Change, Family, Sweep, TestDefinition
+from soundcheck.family_options import check_options
 from soundcheck.metrics.differential import read_omega
 from soundcheck.tasks import KINDS
 from soundcheck.yaml_reader import Document, Plain, read_yaml
@@ -188,6 +189,8 @@ class _Reader(DocumentReader):
         if top is not None and top.probes:
             self.check_localisation(top)
         tests = {key: self.read_test(key, value) for key, value in self.entries("tests")}
+        if not len(self.problems):
+            check_options(self, name, top.options, transformations)
         if len(self.problems):
             return None
         return Family(

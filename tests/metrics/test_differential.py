@@ -6,11 +6,15 @@ import pytest
 
 from soundcheck.metrics.differential import (
     BETWEEN,
+    MEAN,
     NOT_ROBUST,
     ROBUST,
+    TAUS,
     Localised,
     Omega,
+    against_base,
     counts,
+    differences,
     localise,
     read_omega,
     violations,
@@ -223,3 +227,73 @@ def test_omega_of_a_model():
 def test_bad_omegas_are_refused(given, said):
     with pytest.raises(ValueError, match=said):
         read_omega(given, "other")
+
+
+def test_rows_without_violations_are_counted_as_none():
+    found = violations(DISTANCES)
+    by_pair = counts(found, GROUPS, "pair", ["A-B", "A-C"])
+    assert by_pair.loc["A-B"].tolist() == [0, 5, 9] and by_pair.loc["A-C"].tolist() == [0, 0, 0]
+    nothing = counts(violations(DISTANCES, taus=[9]), GROUPS, "tau", [9])
+    assert nothing.loc[9].tolist() == [0, 0, 0]
+
+
+def test_differences_before_anything_is_changed():
+    # The signals as they are: english 0.10, korean 0.30, russian 0.20. All comparisons are strict.
+    found = differences(DISTANCES)
+    told = {pair: sorted(own["tau"]) for pair, own in found.groupby(["base", "other"])}
+    assert told == {
+        ("korean", "english"): list(TAUS),
+        ("korean", "russian"): [0.01, 0.05],
+        ("russian", "english"): [0.01, 0.05],
+    }
+    assert counts(found, GROUPS, "tau", TAUS).loc[0.1].tolist() == [0, 1, 0]
+    gap = DISTANCES.copy()
+    gap.loc[1, "distance"] = np.nan
+    assert set(differences(gap)["base"]) == {"russian"}
+    assert differences(DISTANCES[DISTANCES["transformation"] != ""]).empty
+
+
+def test_ratios_of_the_paper():
+    # Its Table 4: violations of native and other accents, of both sexes, and of two varieties of English.
+    accents = {
+        **{"english": 312, "ganda": 844, "french": 413, "gujarati": 406},
+        **{"indonesian": 311, "korean": 1086, "russian": 853},
+    }
+    base, beside = against_base(accents, "english")
+    assert base == "english" and "english" not in beside.index
+    assert beside.loc[MEAN, "times"] - 1 == pytest.approx(1.09, abs=0.005)  # 109 % more
+    assert beside.loc["indonesian", "times"] < 1
+    for counted, more in (({"male": 28, "female": 176}, 5.2857), ({"midlands": 93, "nigerian": 239}, 1.569)):
+        base, beside = against_base(counted)  # the one with the fewest
+        assert base == next(iter(counted))
+        assert beside["times"].tolist() == [pytest.approx(1 + more, abs=0.0015)]  # no mean of a single group
+
+
+def test_a_base_that_is_not_there_or_has_no_violations():
+    assert against_base({"a": 3, "b": 1, "c": 1}, "welsh")[0] == "b"
+    base, beside = against_base({"a": 3, "b": 0}, "b")
+    assert base == "b" and beside.loc["a", "violations"] == 3 and np.isnan(beside.loc["a", "times"])
+    assert against_base(pd.Series({"only": 2}))[1].empty
+
+
+def test_the_settings_of_the_paper_by_hand():
+    """Count in a table with all settings of the paper, where group b degrades by 0.12 more at every one."""
+    levels = {
+        name: range(5) for name in ("Clipping", "Drop", "Frame", "High pass", "Low pass", "Noise", "Scale")
+    }
+    levels["Amplitude"] = range(6)
+    pairs = ("A-B", "A-C", "B-C")
+    rows = []
+    for pair in pairs:
+        rows += [(pair, "", np.nan, "a", 0.1), (pair, "", np.nan, "b", 0.3)]
+        for name, severities in levels.items():
+            for level in severities:
+                rows += [(pair, name, level, "a", 0.2), (pair, name, level, "b", 0.52)]
+    worst = {("Scale", 3), ("Scale", 4)}
+    found = violations(table(rows), excluded=worst)
+    assert counts(found, ["a", "b"]).loc["all"].tolist() == [0, 39 * 3 * 3]  # three of four taus are exceeded
+    assert counts(found, ["a", "b"], "tau", TAUS)["b"].tolist() == [117, 117, 117, 0]
+    assert counts(found, ["a", "b"], "pair")["b"].tolist() == [117, 117, 117]
+    by = counts(found, ["a", "b"], "transformation")["b"]
+    assert by["Scale"] == 3 * 3 * 3 and by["Amplitude"] == 6 * 3 * 3 and by["Noise"] == 5 * 3 * 3
+    assert len(violations(table(rows))) == 41 * 3 * 3

@@ -131,3 +131,35 @@ def test_groups_are_compared_with_the_average_of_those_that_have_a_value():
     assert against_groups(groups[::-1]).point().reasons == ("no words are recognised",)
     found = resample(against_groups(groups), np.array([0, 1, 2, 3, 4]), 300, 0)
     assert np.isfinite(found.samples).mean() > 0.8
+
+
+def test_macro_is_the_mean_of_the_distances_of_segments():
+    first = [["go left right stop", "go", ""], ["go left", "stop", "door"]]
+    second = [["go left right door", "left", ""], ["go left", "stop", ""]]
+    everybody = [np.array([True, True, True])]
+    # Edits by words: 1/4, 1/1 and none at all; then 0/2, 0/1 and 1/1.
+    assert values(group_distances(first, second, everybody)).tolist() == pytest.approx([2 / 5, 1 / 4])
+    macro = group_distances(first, second, everybody, "macro")
+    assert values(macro).tolist() == pytest.approx([(1 / 4 + 1) / 2, 1 / 3])
+    assert macro.point().segments.tolist() == [3, 3]
+    assert np.isnan(values(group_distances([[""]], [[""]], [np.array([True])], "macro"))).all()
+    with pytest.raises(ValueError, match="unknown average 'median', allowed: micro, macro"):
+        group_distances(first, second, everybody, "median")
+
+
+def test_averages_agree_where_all_segments_are_equally_long():
+    rng = np.random.default_rng(1)
+    first, second = (
+        [[" ".join(rng.choice(WORDS, 4)) for _ in range(20)] for _ in SETTINGS] for _ in range(2)
+    )
+    masks = [np.arange(20) % 2 == n for n in range(2)]
+    micro, macro = (values(group_distances(first, second, masks, average)) for average in ("micro", "macro"))
+    assert micro == pytest.approx(macro) and micro.min() > 0
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_a_pair_is_the_same_from_both_sides(heard, average):
+    first, second, masks, blocks = heard
+    one, two = (group_distances(*sides, masks, average) for sides in ((first, second), (second, first)))
+    assert values(one).tolist() == values(two).tolist()
+    assert np.array_equal(resample(one, blocks, 50, 0).samples, resample(two, blocks, 50, 0).samples)

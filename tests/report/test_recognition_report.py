@@ -9,7 +9,7 @@ import pytest
 from soundcheck.bootstrap import resample
 from soundcheck.metrics.alignment import confusions
 from soundcheck.metrics.combinators import paired_difference
-from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
+from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.recognition_measures import EVERYBODY
 from soundcheck.report import recognition_figures, recognition_tables
@@ -118,7 +118,10 @@ def test_counts_and_words():
         "by τ": pd.DataFrame([[3, 0], [1, 0]], columns=["german", "welsh"], index=[0.01, 0.1]),
     }
     text = str(recognition_tables.count_table(counts, "Violations"))
-    assert text.count("<tr>") == 4 and "0.01" in text
+    assert text.count("<tr>") == 4 and ">0.01<" in text
+    one = {"by pair": pd.DataFrame([[3, 0]], columns=["german", HOSTILE], index=["a–b"])}
+    text = str(recognition_tables.count_table(one, "Violations"))
+    assert "a–b" in text and HOSTILE not in text  # a single pair is named as well
     words = [
         Localised("bags", 4, 3, NOT_ROBUST),
         Localised("six", 4, 0, ROBUST),
@@ -178,6 +181,17 @@ def test_agreement_of_drops_and_violations():
     assert "fewer than 3 groups" in str(two)
     flat = recognition_tables.agreement_table(drops, violations * 0, "paper")
     assert "all groups are equal" in str(flat)
+
+
+def test_violations_beside_those_of_a_base():
+    tables = {
+        "in all": against_base({"male": 28, "female": 176, HOSTILE: 1400}, "male")[1],
+        "comprehensible": against_base({"male": 0, "female": 5, HOSTILE: 2}, "male")[1],
+    }
+    text = str(recognition_tables.base_table(tables, "male", "Violations"))
+    assert "6.29" in text and "+528.6" in text and "1,400" in text and "+2,714.3" not in text
+    assert text.count("male has none") == 3 and HOSTILE not in text
+    assert text.count("<tr>") == 1 + 2 + 1 and MEAN in text
 
 
 def test_figures_are_drawn():

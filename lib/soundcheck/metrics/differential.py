@@ -13,10 +13,11 @@ Conventions
   :math:`\tau`: strictly, and in this direction only. Every group is the base once.
 - Counts are cumulative: what exceeds 0.15 exceeds 0.01 as well, and counts for both.
 
-Public: :data:`TAUS`, :func:`words`, :func:`word_distance`, :func:`violations`, :func:`counts`,
-:func:`word_counts`, :func:`frequent_words`, :func:`word_drops`, :class:`Omega`,
-:func:`read_omega`, :class:`Localised`, :func:`localise`. What the same computations are as
-statistics with intervals is in :mod:`soundcheck.metrics.disagreement`.
+Public: :data:`TAUS`, :data:`MEAN`, :func:`words`, :func:`word_distance`, :func:`violations`,
+:func:`differences`, :func:`counts`, :func:`against_base`, :func:`word_counts`,
+:func:`frequent_words`, :func:`word_drops`, :class:`Omega`, :func:`read_omega`, :class:`Localised`,
+:func:`localise`. What the same computations are as statistics with intervals is in
+:mod:`soundcheck.metrics.disagreement`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,9 @@ TAUS = (0.01, 0.05, 0.1, 0.15)
 COLUMNS = ("pair", "transformation", "level", "group", "distance")
 FILLERS = ("%hesitation",)
 ROBUST, NOT_ROBUST, BETWEEN = "robust", "not robust", "in between"  # kinds of words
+MEAN = "mean of these"  # row of :func:`against_base`
 DECIMAL = 1e-9  # 0.35 - 0.25 is 0.1, whatever binary numbers make of it
+_FOUND = ("tau", "base", "other", "excess")
 _BETWEEN = re.compile(r"[\s\-:,;.]+")
 
 
@@ -126,37 +129,101 @@ def violations(
     ):
         if (transformation, level) in excluded:
             continue
-        groups, values = own["group"].to_numpy(), own["degradation"].to_numpy()
-        excess = values[:, None] - values[None, :]
-        for tau in taus:
-            for base, other in zip(*np.nonzero(excess > tau + DECIMAL), strict=True):
-                rows.append(
-                    (pair, transformation, level, tau, groups[base], groups[other], excess[base, other])
-                )
-    columns = ["pair", "transformation", "level", "tau", "base", "other", "excess"]
-    return pd.DataFrame(rows, columns=columns)
+        exceeding = _exceeding(own["group"].to_numpy(), own["degradation"].to_numpy(), taus)
+        rows += [(pair, transformation, level, *row) for row in exceeding]
+    return pd.DataFrame(rows, columns=["pair", "transformation", "level", *_FOUND])
 
 
-def counts(found: pd.DataFrame, groups: Sequence[str], by: str = "") -> pd.DataFrame:
+def differences(distances: pd.DataFrame, taus: Sequence[float] = TAUS) -> pd.DataFrame:
+    """Find groups that two recognisers disagree more about than about others before anything is changed.
+
+    Parameters
+    ----------
+    distances
+        See :func:`violations`; only the rows with an empty transformation are looked at.
+    taus
+        By how much a distance may exceed another one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a difference: ``pair, tau, base, other, excess``; the last is the distance of the base minus
+        that of the other group.
+    """
+    plain = distances[distances["transformation"].isna() | distances["transformation"].eq("")]
+    rows = []
+    for pair, own in plain.groupby("pair", sort=False):
+        exceeding = _exceeding(own["group"].to_numpy(), own["distance"].to_numpy(dtype=float), taus)
+        rows += [(pair, *row) for row in exceeding]
+    return pd.DataFrame(rows, columns=["pair", *_FOUND])
+
+
+def _exceeding(
+    groups: np.ndarray, values: np.ndarray, taus: Sequence[float]
+) -> Iterator[tuple[float, str, str, float]]:
+    """Give each tau with the groups whose value exceeds another one's by more, that group and the excess."""
+    excess = values[:, None] - values[None, :]
+    for tau in taus:
+        for base, other in zip(*np.nonzero(excess > tau + DECIMAL), strict=True):
+            yield tau, groups[base], groups[other], excess[base, other]
+
+
+def counts(
+    found: pd.DataFrame, groups: Sequence[str], by: str = "", rows: Sequence[Hashable] | None = None
+) -> pd.DataFrame:
     """Count violations by base group, in the layout of the paper's table.
 
     Parameters
     ----------
     found
-        What :func:`violations` returned.
+        What :func:`violations` or :func:`differences` returned.
     groups
         All groups, in the order of the columns; one without violations counts 0.
     by
         ``"tau"``, ``"pair"`` or ``"transformation"`` for a row each; empty for one row, ``"all"``.
+    rows
+        The rows in order; one without violations counts 0. Default: those that have any, sorted.
 
     Returns
     -------
     pandas.DataFrame
         Whole numbers; rows as asked for, one column a group.
     """
-    rows = found[by] if by else pd.Series("all", index=found.index)
-    table = pd.crosstab(rows, found["base"]) if len(found) else pd.DataFrame(index=[] if by else ["all"])
-    return table.reindex(columns=list(groups), fill_value=0).fillna(0).astype(int)
+    kinds = found[by] if by else pd.Series("all", index=found.index)
+    table = pd.crosstab(kinds, found["base"]) if len(found) else pd.DataFrame(index=[] if by else ["all"])
+    if rows is not None:
+        table = table.reindex(index=list(rows))
+    return table.reindex(columns=list(groups)).fillna(0).astype(int)
+
+
+def against_base(counted: Mapping[str, int] | pd.Series, base: str = "") -> tuple[str, pd.DataFrame]:
+    """Compare the violations of all groups with those of one of them, as the paper does.
+
+    Parameters
+    ----------
+    counted
+        Group -> number of violations, at least one group.
+    base
+        The group that the others are compared with; if it is not there, the first of those with the fewest.
+
+    Returns
+    -------
+    tuple of str and pandas.DataFrame
+        The base, and a table with a row for each other group: ``violations``, and ``times`` as many as those
+        of the base (NaN if it has none). More than one other group is followed by the mean of them.
+
+    Examples
+    --------
+    >>> against_base({"male": 28, "female": 176}, "male")[1]["times"].round(3).to_dict()
+    {'female': 6.286}
+    """
+    counted = dict(counted)
+    base = base if base in counted else min(counted, key=counted.__getitem__)
+    others = {group: float(number) for group, number in counted.items() if group != base}
+    if len(others) > 1:
+        others[MEAN] = float(np.mean(list(others.values())))
+    frame = pd.DataFrame({"violations": others}, dtype=float)
+    return base, frame.assign(times=frame["violations"] / (counted[base] or np.nan))
 
 
 def word_counts(transcripts: Iterable[str | None]) -> Counter[str]:

@@ -9,10 +9,12 @@ Conventions
 - A *setting* is what was done to the signals; the first one stands for the signals as they are.
 - A segment counts only if both recognisers answered under every setting, so that all distances of a group
   rest on the same segments.
+- Averages over segments are *micro* (edits of all segments by words of all segments) or *macro* (the mean of
+  the segments' own distances). A segment in which neither wrote a word has none and counts for neither.
 - Distances are ordered by group, then by setting.
 
-Public: :func:`group_distances`, :func:`distance_table`, :func:`degradations`, :func:`violation_shares`,
-:func:`violation_certainties`, :func:`dropped_words`.
+Public: :data:`AVERAGES`, :func:`group_distances`, :func:`distance_table`, :func:`degradations`,
+:func:`violation_shares`, :func:`violation_certainties`, :func:`dropped_words`.
 """
 
 from __future__ import annotations
@@ -24,15 +26,20 @@ import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
-from soundcheck.metrics.additive import Statistic, Tallies, ratio
+from soundcheck.metrics.additive import Columns, Part, Statistic, Tallies, ratio
 from soundcheck.metrics.differential import COLUMNS, DECIMAL, words
+
+AVERAGES = ("micro", "macro")
 
 Texts = Sequence[str | None]
 Setting = tuple[str, Hashable]  # transformation and level; the first setting is ("", "")
 
 
 def group_distances(
-    first: Sequence[Texts], second: Sequence[Texts], groups: Sequence[np.ndarray]
+    first: Sequence[Texts],
+    second: Sequence[Texts],
+    groups: Sequence[np.ndarray],
+    average: str = "micro",
 ) -> Statistic:
     """Measure how much two recognisers disagree on each group under each setting.
 
@@ -42,12 +49,21 @@ def group_distances(
         Transcripts of both, ``(S, N)``: one sequence of ``N`` texts a setting; ``None`` = no answer.
     groups
         Masks of the ``G`` groups, bool ``(N,)`` each.
+    average
+        ``"micro"`` or ``"macro"``; see the conventions of this module.
 
     Returns
     -------
     Statistic
         ``G * S`` distances from 0 to 1, NaN where nobody wrote a word; see the conventions of this module.
+
+    Raises
+    ------
+    ValueError
+        If the average is unknown.
     """
+    if average not in AVERAGES:
+        raise ValueError(f"unknown average {average!r}, allowed: {', '.join(AVERAGES)}")
     settings, length = len(first), len(groups[0])
     edits, longer = np.zeros((2, settings, length))
     answered = np.ones(length, dtype=bool)
@@ -59,8 +75,15 @@ def group_distances(
             ours, theirs = words(left), words(right)
             edits[place, n] = Levenshtein.distance(ours, theirs)
             longer[place, n] = max(len(ours), len(theirs))
-    tallies = np.concatenate([edits, longer]).T.copy()
-    parts = tuple(Tallies(mask & answered, mask & ~answered, tallies) for mask in groups)
+    parts: tuple[Part, ...]
+    if average == "macro":  # sums of distances, and of segments that have one
+        known = longer > 0
+        each = np.divide(edits, longer, out=np.zeros_like(edits), where=known)
+        columns = tuple(np.concatenate([each, known]))
+        parts = tuple(Columns(mask & answered, mask & ~answered, columns) for mask in groups)
+    else:
+        tallies = np.concatenate([edits, longer]).T.copy()
+        parts = tuple(Tallies(mask & answered, mask & ~answered, tallies) for mask in groups)
 
     def split(sums: np.ndarray) -> np.ndarray:
         return sums.reshape(*sums.shape[:-1], len(groups), 1 + 2 * settings)

@@ -7,9 +7,9 @@ Conventions
 
 Public: :func:`normaliser_notice`, :func:`rate_table`, :func:`confusion_table`,
 :func:`aligned_words`, :func:`comparison_row`, :func:`comparison_table`, :func:`conclusion`,
-:func:`probed_words`, :func:`count_table`, :func:`word_table`, :func:`group_words`,
-:func:`probe_notes`, :func:`drop_table`, :func:`agreement_table`, :func:`certainty_table`,
-:func:`percent_cell`.
+:func:`probed_words`, :func:`count_table`, :func:`base_table`, :func:`word_table`,
+:func:`group_words`, :func:`probe_notes`, :func:`drop_table`, :func:`agreement_table`,
+:func:`certainty_table`, :func:`percent_cell`.
 """
 
 from __future__ import annotations
@@ -354,12 +354,37 @@ def count_table(counts: Mapping[str, pd.DataFrame], caption: str) -> Html:
         What the table shows.
     """
     rows = [
-        [title, "" if len(counted) == 1 else name, *map(int, counted.loc[name])]
+        [title, "" if name == "all" else f"{name:g}" if isinstance(name, float) else name, *map(int, row)]
         for title, counted in counts.items()
-        for name in counted.index
+        for name, row in zip(counted.index, counted.to_numpy(), strict=True)
     ]
     groups = next(iter(counts.values())).columns
     return table(rows, ["counted", "", *groups], caption=caption, sortable=False)
+
+
+def base_table(counted: Mapping[str, pd.DataFrame], base: str, caption: str) -> Html:
+    """Show the violations of groups beside those of one group: times as many, and the difference in per cent.
+
+    Parameters
+    ----------
+    counted
+        What was counted -> table of :func:`soundcheck.metrics.differential.against_base`; all of the same
+        groups.
+    base
+        The group that the others are compared with.
+    caption
+        What the table shows.
+    """
+    rows = [[group] for group in next(iter(counted.values())).index]
+    for frame in counted.values():
+        for row, (violations, times) in zip(rows, frame.to_numpy(), strict=True):
+            shown = f"{violations:,.{0 if violations == int(violations) else 1}f}"
+            more = f"{'+' if times > 1 else ''}{percent(times - 1)}"
+            more = f"{base} has none" if np.isnan(times) else more
+            cells = ((shown, violations), (number(times, 2), times), (more, times))
+            row += [Cell(text, value, "sc-number") for text, value in cells]
+    columns = ["group", *(name for what in counted for name in (what, "times as many", "difference"))]
+    return table(rows, columns, caption=caption, sortable=False)
 
 
 def word_table(words: Sequence[Localised], caption: str) -> Html:

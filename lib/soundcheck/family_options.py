@@ -1,0 +1,95 @@
+"""Checks what a threshold file says to the notebook of a family in ``options``, where a slip would go unseen.
+
+Other options are what their notebook makes of them. Public: :func:`check_options`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from soundcheck import schema
+from soundcheck.document_reader import DocumentReader
+from soundcheck.errors import did_you_mean
+from soundcheck.families import Sweep
+from soundcheck.metrics.disagreement import AVERAGES
+
+NAME_SETTINGS = ("excluded", "ratings")  # options that name levels of the family's transformations
+
+
+def _parse_limit(value: object) -> float | None:
+    """Read a share, or nothing for no limit."""
+    return None if schema.parse_free(value) is None else schema.parse_number(value, low=0, high=1)
+
+
+class _Differential(schema.Section):
+    """Options of families that compare recognisers without transcripts."""
+
+    groups: schema.Texts = []
+    base_groups: dict[str, schema.Text] = {}
+    minimum_segments: schema.whole(1, 1_000_000) = 1
+    tau: schema.number(0, 1) = 0
+    taus: list[schema.number(0, 1)] = []
+    average: schema.choice(*AVERAGES) = AVERAGES[0]
+    destroyed: schema.parsed(object, _parse_limit) = None
+    minimum_rating: schema.Number = 0
+    shown_rating: schema.Number = 0
+
+
+_KNOWN = {"asr_fairness": _Differential}
+
+
+def check_options(
+    reader: DocumentReader, family: str, options: Mapping[str, object], transformations: Mapping[str, Sweep]
+) -> None:
+    """Note what is wrong with the options of a family.
+
+    Parameters
+    ----------
+    reader
+        Reads the threshold file; takes the problems.
+    family
+        Name of the family.
+    options
+        The options as read.
+    transformations
+        Changes from mild to severe that the options may name.
+    """
+    known = _KNOWN.get(family)
+    if known is not None:
+        given = reader.document.data.get("options", {})
+        own = {key: value for key, value in given.items() if key in known.model_fields}
+        reader.section(("options",), own, known)
+    if transformations:
+        for option in NAME_SETTINGS:
+            _check_settings(reader, option, options.get(option), transformations)
+
+
+def _check_settings(
+    reader: DocumentReader, option: str, named: object, transformations: Mapping[str, Sweep]
+) -> None:
+    """Note settings that an option names and the transformations do not have."""
+    if named is None:
+        return
+    if not isinstance(named, dict):
+        reader.note(("options", option), "this names no settings", "Write {Scale: [0.6, 0.5]}")
+        return
+    found = set()
+    for name, levels in named.items():
+        path = ("options", option, name)
+        series = transformations.get(name)
+        if series is None:
+            what = f"unknown transformation {schema.shown(name)}"
+            reader.note(path, what, did_you_mean(name, list(transformations)))
+        elif not isinstance(levels, list | dict):
+            reader.note(path, "this is not a list of levels", f"Write [{next(iter(series.steps))}]")
+        else:
+            for place, level in enumerate(levels):
+                step = series.step(level)
+                found.add((name, step))
+                if step is None:
+                    below = (*path, place if isinstance(levels, list) else level)
+                    what = f"{name} has no level {schema.shown(str(level))}"
+                    reader.note(below, what, f"Its levels: {', '.join(series.steps)}")
+    everything = {(name, step) for name, series in transformations.items() for step in series.steps}
+    if option == "excluded" and found >= everything:
+        reader.note(("options", option), "no setting is left", "Leave out fewer levels")
