@@ -318,3 +318,15 @@ def test_a_change_names_its_kind_of_sounds():
 def test_sounds_that_are_not_there_are_named():
     with pytest.raises(ValueError, match="there are no sounds of the kind babble"):
         registry.apply(CHANGES[12], np.ones(99, np.float32), RATE, seed=0, content="a")
+
+
+def test_full_scale_is_kept_unless_a_change_clips_there(rng):
+    signal = rng.uniform(-0.9, 0.9, 500).astype(np.float32)
+    kept, drawn = apply(Change("Loud", "scaled_amplitude", {"factor": 2.0}), signal)
+    assert np.abs(kept).max() > 1.7 and drawn == {"factor": 2.0}
+    clipped, drawn = apply(
+        Change("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "clipped"}), signal
+    )
+    assert np.array_equal(clipped, np.clip(kept, -1, 1)) and drawn["full_scale"] == "clipped"
+    wrong = Change("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "cut"})
+    assert "'cut' is not allowed" in registry.check_change(wrong)
