@@ -67,7 +67,7 @@ def make_project(folder):
             for condition, signal in (("near", near), ("far", 0.7 * near + 0.3 * np.roll(near, 40))):
                 name = f"s{speaker}_{item}_{condition}.wav"
                 soundfile.write(folder / "data" / name, signal, RATE, subtype="PCM_16")
-                emotion = ("anger", "happiness", "sadness")[(speaker + item) % 3]
+                emotion = ("anger", "happiness", "sadness")[(speaker + item) % 3] if item < 2 else ""
                 rows.append(f"{name},s{speaker},{item},{condition},{rng.uniform():.3f},{emotion}")
     odd = {
         "silent": np.zeros(8000),

@@ -251,8 +251,7 @@ class Evaluation:
         truth, chosen = None, np.ones(len(segments), dtype=bool)
         if task.name in segments.columns and segments[task.name].notna().any():
             truth = corpus.labels(task)
-        # Changes need no labels; but where there are some, all tests of a change rest on the same segments.
-        if self.family.label or (self.family.changes and truth is not None):
+        if truth is not None and (self.family.label or task.is_transcription and self.family.changes):
             chosen = pd.notna(truth)
             missing = int((~chosen).sum())
             if missing:
