@@ -80,10 +80,12 @@ def test_missing_notebook_is_named():
 
 def test_steps_of_sweeps_are_wanted_for_their_segments(corpus):
     family = read_family("robustness_background_noise")
+    family = dataclasses.replace(family, options={**family.options, "sweep_segments": 2})
     wanted = planning.wanted([family], [AROUSAL], 0, corpus)
     assert set(wanted) == set(planning.changes_of([family], [AROUSAL]))
     assert len(wanted) == 6 + 2 * 7
-    assert all(rows.tolist() == [True, False, False] for rows in wanted.values())
+    assert all(wanted[change.identity].all() for change in family.changes.values())
+    assert all(wanted[step.identity].sum() == 2 for step in family.stepped)
 
 
 def test_a_corpus_for_other_families_is_asked_nothing(corpus):
