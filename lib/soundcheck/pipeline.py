@@ -164,7 +164,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     for entry in suite.models.values():
         asked = planning.tasks_of(suite, entry)
         families = [family for family in tested if entry.is_for(family.name)]
-        changes = planning.changes_of(families, asked) if entry.answers_changes else {}
+        changes = planning.changes_of(families, asked, sounds) if entry.answers_changes else {}
         reports[entry.name] = predict_model(
             entry,
             suite,

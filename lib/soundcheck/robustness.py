@@ -62,8 +62,8 @@ def judge_changes(evaluation: Evaluation, samples: Iterable[Sample]) -> None:
     for sample in samples:
         labelled = 0 if sample.truth is None else int(pd.notna(sample.truth).sum())
         note = (
-            f"{sample.corpus}, {sample.task.name}: {labelled} of {len(sample)} segments have a label; the change "
-            "of quality rests on these, the share of unchanged predictions on all"
+            f"{sample.corpus}, {sample.task.name}: {labelled} of {len(sample)} segments have a label; the "
+            "change of quality rests on these, the share of unchanged predictions on all"
         )
         if 0 < labelled < len(sample) and note not in evaluation.notes:
             evaluation.notes.append(note)

@@ -30,7 +30,7 @@ def test_clipping_keeps_the_peak(speech, rng, limit):
 
 
 def test_the_released_definition_clips_at_full_scale(rng):
-    """The text clips the same samples of loud and of quiet speech, the released generator fewer of quiet one."""
+    """The text clips the same samples of loud and quiet speech, the released generator fewer of quiet one."""
     loud = rng.laplace(size=RATE)
     loud = (loud / np.abs(loud).max()).astype(np.float32)
     shares = {}

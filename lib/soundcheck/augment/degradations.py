@@ -75,8 +75,8 @@ def clipped_at(
     With the peak :math:`p`: :math:`y_n = \frac{p}{\theta} \min(\max(x_n / p, -\theta), \theta)`
 
     By the released definition full scale takes the place of the peak, and nothing is scaled back:
-    :math:`y_n = \min(\max(x_n / 1.414, -\theta), \theta)`. So the louder the speech, the more of it is clipped,
-    and the result is quiet. At a limit of 0.05 and of speech with a peak of 1, 0.3 and 0.1 (demo corpus),
+    :math:`y_n = \min(\max(x_n / 1.414, -\theta), \theta)`. So more of loud speech is clipped, and the
+    result is quiet. At a limit of 0.05 and of speech with a peak of 1, 0.3 and 0.1 (demo corpus),
     26, 7 and 0.2 % of the samples are clipped instead of 33 % at any level.
 
     Parameters

@@ -70,8 +70,8 @@ def reverberation(
     Raises
     ------
     ValueError
-        If an option is out of range, if there are no such impulse responses, or if the one that was drawn is silent before its direct path
-        could be heard.
+        If an option is out of range, if there are no such impulse responses, or if the one that was drawn is
+        silent before its direct path could be heard.
     """
     require(ratio == 0 or 1 <= ratio <= 100, f"ratio is {ratio}. It must be 0 or lie between 1 and 100")
     require(0 < times <= 1000, f"times is {times}. It must be above 0 and at most 1000")

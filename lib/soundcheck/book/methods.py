@@ -120,7 +120,7 @@ def _spectra(family: Family, media: MediaStore, signal: np.ndarray, seed: int, s
     """Draw the spectra of the sample and of its changed versions."""
     signals = {"original": signal}
     for change in family.changes.values():
-        if not missing(change):
+        if not missing(change, sounds):
             options = {"seed": seed, "content": SAMPLE, "sounds": sounds}
             signals[change.name] = apply(change, signal, audio.SAMPLING_RATE, **options)[0]
     figure = spectra(signals, audio.SAMPLING_RATE)
@@ -128,7 +128,7 @@ def _spectra(family: Family, media: MediaStore, signal: np.ndarray, seed: int, s
 
 
 def _changed(change: Change, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
-    if problem := missing(change):
+    if problem := missing(change, sounds):
         return element("figure", element("strong", change.name), element("figcaption", problem))
     changed, drawn = apply(change, signal, audio.SAMPLING_RATE, seed=seed, content=SAMPLE, sounds=sounds)
     return player(media, changed, audio.SAMPLING_RATE, change.name, caption=settings(drawn), color="changed")

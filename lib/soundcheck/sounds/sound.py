@@ -219,8 +219,8 @@ class Sounds:
         kind, role
             See :meth:`of`.
         ratio
-            How far the distance may be from the wanted one, as a ratio from 1 on; 0 = any distance. It does not
-            count for the base, nor if the distance of the base is unknown.
+            How far the distance may be from the wanted one, as a ratio from 1 on; 0 = any distance. It does
+            not count for the base, nor if the distance of the base is unknown.
         times
             The wanted distance as a multiple of that of the base.
 
@@ -241,8 +241,8 @@ class Sounds:
         )
         if not near:
             raise ValueError(
-                f"of {kind}, nothing but {base.label or base.name} was measured at {times * base.distance:.3g} m, "
-                f"within a ratio of {ratio:g}"
+                f"of {kind}, nothing but {base.label or base.name} was measured at a distance within a ratio "
+                f"of {ratio:g} of {times * base.distance:.3g} m"
             )
         return near
 
@@ -258,10 +258,7 @@ class Sounds:
                 "sounds": [
                     {
                         "path": str(sound.path),
-                        **{
-                            key: getattr(sound, key)
-                            for key in _WRITTEN
-                        },
+                        **{key: getattr(sound, key) for key in _WRITTEN},
                     }
                     for sound in group.sounds
                 ],
