@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from soundcheck import resources
 from soundcheck.augment import level, registry
 from soundcheck.augment.base import transform
 from soundcheck.errors import InputError
 from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
+from soundcheck.thresholds import read_family
 
 RATE = 16000
 
@@ -330,3 +332,20 @@ def test_full_scale_is_kept_unless_a_change_clips_there(rng):
     assert np.array_equal(clipped, np.clip(kept, -1, 1)) and drawn["full_scale"] == "clipped"
     wrong = Change("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "cut"})
     assert "'cut' is not allowed" in registry.check_change(wrong)
+
+
+@pytest.mark.parametrize("family", ["asr_fairness", "asr_fault_localisation"])
+def test_a_suite_switches_to_the_released_definitions(family, tmp_path):
+    shipped = (resources.root() / "thresholds" / f"{family}.yml").read_text(encoding="utf-8")
+    (tmp_path / "thresholds").mkdir()
+    own = shipped.replace("definition: text,", "definition: released,")
+    assert own.count("definition: released,") == 3
+    (tmp_path / "thresholds" / f"{family}.yml").write_text(own, encoding="utf-8")
+    before, after = (read_family(family, folder).transformations for folder in (None, tmp_path))
+    speech = np.random.default_rng(0).laplace(scale=0.02, size=4000).astype(np.float32)
+    for name, series in after.items():
+        for step, change in series.steps.items():
+            differs = change.identity != before[name].steps[step].identity
+            assert differs == (name in ("Clipping", "High pass", "Low pass"))
+            heard = [apply(one.steps[step], speech)[0] for one in (before[name], series)]
+            assert np.array_equal(*heard) != differs

@@ -88,7 +88,7 @@ def _measured(family: Family, sounds: Sounds, group: SoundSet) -> list[Html]:
             caption=f"Impulse responses: {group.kind}",
         )
     ]
-    (base,) = sounds.of(group.kind, BASE)
+    base = sounds.of(group.kind, BASE)[0]
     if group.kind == "rooms" and not base.distance:
         shown.append(element("p", NO_DISTANCES, class_="sc-note", limit=None))
     return shown

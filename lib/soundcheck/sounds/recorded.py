@@ -179,14 +179,17 @@ def _with_roles(
     where = f"sounds.{kind}"
     wanted = entry.base or responses.BASES[kind]
     base = responses.reference(measured, {sound.name for sound in usable}, wanted, f"{where}.base")
-    found = []
+    found: list[Sound] = []
     for sound in usable:
         place = measured[sound.name]
         if kind == "rooms" and measured[base].distance and not place.distance:
             left_out.append((sound.name, "nothing tells at which distance it was measured"))
             continue
-        same = place.label.casefold() == measured[base].label.casefold()
-        role = BASE if sound.name == base else "" if same else OTHER
+        role = OTHER
+        if (
+            place.label.casefold() == measured[base].label.casefold()
+        ):  # of several segments of a file the first
+            role = BASE if sound.name == base and all(other.role != BASE for other in found) else ""
         found.append(dataclasses.replace(sound, role=role, label=place.label, distance=place.distance))
     if OTHER not in {sound.role for sound in found}:
         raise refuse(where, "there is nothing to compare the base with", "Add other impulse responses")
