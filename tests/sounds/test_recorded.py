@@ -1,5 +1,6 @@
 """Recordings that a suite brings: folders, known layouts, databases, and what is wrong with them."""
 
+import dataclasses
 import os
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ import soundfile
 from soundcheck.augment import registry
 from soundcheck.entries import SoundEntry
 from soundcheck.errors import InputError
+from soundcheck.families import Change
 from soundcheck.report.material import material
 from soundcheck.sounds.recorded import read_sounds
 from soundcheck.sounds.responses import measurements
@@ -289,6 +291,12 @@ def test_the_page_says_what_each_response_is_used_for(tmp_path):
         "Simulated Room; Rooms by distance, 1",
     ] in cells
     assert ["lecture", "10.2", "air_binaural_lecture_0_6.wav", "nothing"] in cells
+    both = Change(
+        "Any", "reverberation", {"responses": "rooms", "role": ["base", "other"], "ratio": [1, 1.5]}
+    )
+    assert "ratio of 1 of 1.5 m" in registry.missing(both, sounds)
+    both = dataclasses.replace(both, options={**both.options, "ratio": [1.5, 0]})
+    assert len(registry.drawable(both, sounds)) == 3 and not registry.missing(both, sounds)
     step = family.sweeps["Rooms by distance"].steps["4"]
     assert registry.missing(step, sounds) == (
         "of rooms, nothing but booth was measured at a distance within a ratio of 1.4 of 6 m"

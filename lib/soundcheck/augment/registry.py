@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import pkgutil
 import sys
 import typing
@@ -210,23 +211,25 @@ def missing(change: Change, sounds: Sounds | None = None) -> str:
 
 
 def drawable(change: Change, sounds: Sounds) -> list[Sound]:
-    """List the impulse responses that a change with fixed options may draw.
+    """List the impulse responses that a change may draw.
 
     Raises
     ------
     ValueError
-        If there are none, or if nothing is known of the distance that it wants.
+        If there are none for one of its options, or if nothing is known of the distance that it wants.
     """
-    found: list[Sound] = []
-    options = change.options
-    for kind in kind_of_sounds(change):
-        if options.get("times", 1) != 1 and not sounds.of(kind, BASE)[0].distance:
+    known = _lookup(change).options
+    wanted = [
+        _drawable(change.options.get(name, known[name].default))[0] for name in ("role", "ratio", "times")
+    ]
+    found: dict[str, Sound] = {}
+    for kind, role, ratio, times in itertools.product(kind_of_sounds(change), *wanted):
+        if times != 1 and not sounds.of(kind, BASE)[0].distance:
             raise ValueError(
                 f"nothing tells at which distances the impulse responses of {kind} were measured"
             )
-        distance = {name: options[name] for name in ("ratio", "times") if name in options}
-        found += sounds.responses(kind, options["role"], **distance)
-    return found
+        found |= {sound.name: sound for sound in sounds.responses(kind, role, ratio, times)}
+    return list(found.values())
 
 
 def _lookup(change: Change) -> Transform:
