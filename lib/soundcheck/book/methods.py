@@ -96,7 +96,8 @@ def cells(
                 parts.append(pages.output(_spectra(family, media, signal, seed, sounds)))
         elif line.strip() == FILTERS:
             flush()
-            parts.append(pages.output(_filters(family, media)))
+            if family.changes:
+                parts.append(pages.output(_filters(family, media)))
         elif line.strip() == MATERIAL:
             flush()
             parts.append(pages.output(material(family, sounds)))

@@ -67,11 +67,18 @@ def magnitude_responses(filters: Mapping[str, np.ndarray], sampling_rate: int) -
             count = RESOLUTION * len(taps)
             level = 20 * np.log10(np.maximum(np.abs(np.fft.rfft(taps, count)), 1e-30))
             hertz = np.fft.rfftfreq(count, 1 / sampling_rate)
-            axes.plot(hertz / 1000, level, color=_COLORS[n], linestyle=_STYLES[n], label=label(name))
+            axes.plot(
+                hertz / 1000,
+                level,
+                _STYLES[n % len(_STYLES)],
+                color=_COLORS[n % len(_COLORS)],
+                label=label(name),
+            )
         axes.axhline(0, color=GREY, linewidth=0.8)
         axes.set(xlabel="frequency in kHz", ylabel="magnitude in dB")
         axes.set(xlim=(0, sampling_rate / 2000), ylim=(LOWEST_DB, 10))
-        axes.legend(fontsize=9)
+        if filters:
+            axes.legend(fontsize=9)
     return figure
 
 
