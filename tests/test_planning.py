@@ -1,5 +1,6 @@
 """Which notebooks a run executes, and for which segments changed signals are predicted."""
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,25 +30,26 @@ def corpus():
     return SimpleNamespace(segments=table, entry=CorpusEntry("c", "csv"))
 
 
-def test_changed_signals_are_wanted_for_labelled_segments_only(corpus):
+def test_changed_signals_are_wanted_for_all_segments_unless_labels_are_needed(corpus):
     family = read_family("robustness_spectral_tilt")
-    tasks = [AROUSAL, EMOTION]
+    needy = dataclasses.replace(family, label=True)
     for change in family.changes.values():
-        assert planning.wanted([family], tasks, 0, corpus)[change.identity].tolist() == [True, True, False]
-        assert planning.wanted([family], [AROUSAL], 0, corpus)[change.identity].tolist() == [
-            True,
-            False,
-            False,
-        ]
-        valence = planning.wanted([family], [BUILTIN["valence"]], 0, corpus)
-        assert valence[change.identity].all()  # no labels at all: every segment will do
+        for tasks in ([AROUSAL, EMOTION], [AROUSAL], [BUILTIN["valence"]]):
+            assert planning.wanted([family], tasks, 0, corpus)[change.identity].all()
+        rows = planning.wanted([needy], [AROUSAL, EMOTION], 0, corpus)[change.identity]
+        assert rows.tolist() == [True, True, False]
+        rows = planning.wanted([needy], [AROUSAL], 0, corpus)[change.identity]
+        assert rows.tolist() == [True, False, False]
 
 
 def test_families_share_what_they_want(corpus):
-    labelled, any_segment = read_family("robustness_spectral_tilt"), read_family("robustness_small_changes")
-    both = planning.wanted([labelled, any_segment], [AROUSAL], 0, corpus)
-    assert set(both) == set(planning.changes_of([labelled, any_segment], [AROUSAL]))
-    for change in any_segment.changes.values():
+    tilt, small = read_family("robustness_spectral_tilt"), read_family("robustness_small_changes")
+    tilt = dataclasses.replace(tilt, label=True)
+    both = planning.wanted([tilt, small], [AROUSAL], 0, corpus)
+    assert set(both) == set(planning.changes_of([tilt, small], [AROUSAL]))
+    for change in small.changes.values():
+        assert both[change.identity].all()
+    for change in tilt.changes.values():
         assert both[change.identity].tolist() == [True, False, False]
 
 
@@ -78,10 +80,12 @@ def test_missing_notebook_is_named():
 
 def test_steps_of_sweeps_are_wanted_for_their_segments(corpus):
     family = read_family("robustness_background_noise")
+    family = dataclasses.replace(family, options={**family.options, "sweep_segments": 2})
     wanted = planning.wanted([family], [AROUSAL], 0, corpus)
     assert set(wanted) == set(planning.changes_of([family], [AROUSAL]))
     assert len(wanted) == 6 + 2 * 7
-    assert all(rows.tolist() == [True, False, False] for rows in wanted.values())
+    assert all(wanted[change.identity].all() for change in family.changes.values())
+    assert all(wanted[step.identity].sum() == 2 for step in family.stepped)
 
 
 def test_a_corpus_for_other_families_is_asked_nothing(corpus):

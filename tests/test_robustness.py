@@ -67,7 +67,7 @@ def make_project(folder):
             for condition, signal in (("near", near), ("far", 0.7 * near + 0.3 * np.roll(near, 40))):
                 name = f"s{speaker}_{item}_{condition}.wav"
                 soundfile.write(folder / "data" / name, signal, RATE, subtype="PCM_16")
-                emotion = ("anger", "happiness", "sadness")[(speaker + item) % 3]
+                emotion = ("anger", "happiness", "sadness")[(speaker + item) % 3] if item < 2 else ""
                 rows.append(f"{name},s{speaker},{item},{condition},{rng.uniform():.3f},{emotion}")
     odd = {
         "silent": np.zeros(8000),
@@ -95,6 +95,9 @@ def make_project(folder):
         tail[:5, 0] = 0
         tail[5, 0] = 20
         soundfile.write(folder / "rooms" / room / "ir.wav", tail / 30, 48000)
+    (folder / "rooms/impulse_responses.csv").write_text(
+        "file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,1.2\ncave/ir.wav,cave,2.5\n"
+    )
     (folder / "my_model.py").write_text(MODEL)
     (folder / "suite.yml").write_text(SUITE)
     return folder
@@ -162,6 +165,39 @@ def test_unchanged_shares_equal_the_formula(results, answers):
     assert row["value"] == pytest.approx(share, abs=1e-9)
 
 
+def test_quality_rests_on_labelled_segments_and_unchanged_predictions_on_all(results, answers, project):
+    labels = pd.read_csv(project[0] / "data/segments.csv", keep_default_na=False).set_index("file")["emotion"]
+    (phone,) = changed(answers, "low_quality_phone")
+    said = {
+        change: answers[answers["change"] == change].assign(
+            file=lambda table: table["key"].str.split("|").str[0]
+        )
+        for change in ("", phone)
+    }
+    said = {
+        change: table.set_index("file")["emotion"].reindex(labels.index) for change, table in said.items()
+    }
+    both = said[""].notna() & said[phone].notna()
+    labelled = both & (labels != "")
+    assert both.sum() > 1.5 * labelled.sum()
+
+    def uar(change):
+        right = (said[change] == labels)[labelled]
+        return right.groupby(labels[labelled]).mean().mean()
+
+    rows = results[results["family"] == "robustness_low_quality_phone"].set_index(["task", "test"])
+    row = rows.loc[("emotion", "Change Uar Low Quality Phone")]
+    assert row["value"] == pytest.approx(uar(phone) - uar(""), abs=1e-9) and row["segments"] == labelled.sum()
+    row = rows.loc[("emotion", "Percentage Unchanged Predictions Low Quality Phone")]
+    assert row["segments"] == both.sum()
+    for family in ("small_changes", "simulated_recording_condition"):
+        own = results[(results["family"] == f"robustness_{family}") & (results["task"] == "emotion")]
+        assert own["segments"].min() > 1.5 * labelled.sum()
+    page = (project[0] / "out/html/results/mine/robustness_low_quality_phone.html").read_text()
+    counts = f"{(labels != '').sum()} of {len(labels)} segments have a label"
+    assert counts in page and "the share of unchanged predictions on all" in page
+
+
 def test_pairs_of_recordings_equal_the_formula(results, answers, project):
     clean = answers[answers["change"] == ""].copy()
     clean["file"] = clean["key"].str.split("|").str[0]
@@ -209,6 +245,10 @@ def test_pages_say_which_sounds_were_used(project):
         assert str(folder) not in text
     text = (folder / "out/html/methods/robustness_simulated_recording_condition.html").read_text()
     assert "recordings of the suite, rooms" in text and "computed: image sources" in text
+    cells = [re.findall(">([^<>]+)</td>", row) for row in re.findall("<tr>.*?</tr>", text, re.DOTALL)]
+    assert ["hut", "1", "hut/ir.wav", "Base Room"] in cells
+    assert ["hall", "1.2", "hall/ir.wav", "Simulated Room"] in cells
+    assert ["cave", "2.5", "cave/ir.wav", "nothing"] in cells  # too far, and there are no sweeps
 
 
 def test_pages_let_hear_every_change(project):
@@ -217,6 +257,11 @@ def test_pages_let_hear_every_change(project):
     assert text.count("<audio") == 1 + 6  # the original and six changes
     players = re.findall("<audio[^>]*>", text)
     assert all('preload="none"' in player and "aria-label=" in player for player in players)
+    text = (folder / "out/html/methods/robustness_recording_condition.html").read_text()
+    assert re.findall('aria-label="([^"]*)"', text)[:3] and text.count("<audio") == 3
+    assert all(f"<strong>{name}</strong>" in text for name in ("Headset", "Boundary", "Mobile"))
+    text = (folder / "out/html/methods/robustness_spectral_tilt.html").read_text()
+    assert "Magnitude responses in decibel: Downward Tilt, Upward Tilt" in text
     listening = (folder / "out/html/results/mine/robustness_simulated_recording_condition.html").read_text()
     assert listening.count("<audio") == 15  # five segments: recording, base, other
 
@@ -226,7 +271,12 @@ def test_sweeps_show_where_the_model_breaks(project, command, shared_cache, tmp_
     other = tmp_path / "other"
     shutil.copytree(folder, other, ignore=shutil.ignore_patterns("out"))
     (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
-    family = ("--family", "robustness_background_noise")
+    family = (
+        "--family",
+        "robustness_background_noise",
+        "--family",
+        "robustness_simulated_recording_condition",
+    )
     done = command("run", "suite.yml", *family, "--jobs", "2", cwd=other, **environment(shared_cache))
     assert done.returncode == 3, done.stderr + done.stdout
     page = (other / "build/html/results/mine/robustness_background_noise.html").read_text()
@@ -237,7 +287,13 @@ def test_sweeps_show_where_the_model_breaks(project, command, shared_cache, tmp_
     method = (other / "build/html/methods/robustness_background_noise.html").read_text()
     assert method.count("<audio") == 1 + 6 + 2 * 3  # three steps of two sweeps besides
     answers = pd.read_parquet(other / "build/predictions/mine/talk.parquet")
-    assert answers["change"].nunique() == 1 + 6 + 2 * 7
+    assert answers["change"].nunique() == 1 + 6 + 2 * 7 + 4 + 2
+    page = (other / "build/html/results/mine/robustness_simulated_recording_condition.html").read_text()
+    assert "Rooms by distance: share of unchanged predictions" in page
+    steps = re.findall("<td[^>]*>(Base Room|1|2|4)</td>", page)
+    assert steps.count("Base Room") == 2  # for arousal and emotion; nothing was measured four times as far
+    method = (other / "build/html/methods/robustness_simulated_recording_condition.html").read_text()
+    assert "a distance within a ratio of 1.4 of 4 m" in method and "Rooms by distance, 2<" in method
     frame = verdicts.read_results(other / "build/results.csv")
     assert not frame["test"].str.contains("dB|SNR").any()  # nothing of a sweep is judged
 
@@ -261,6 +317,34 @@ def test_same_sounds_and_predictions_for_any_jobs_and_order(project, command, sh
         return {path.name for path in (root / "out/html/media").glob("*.flac")}  # named by content
 
     assert sounds(other) == sounds(folder)
+
+
+def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
+    project, command, shared_cache, tmp_path
+):
+    folder, _ = project
+    other = tmp_path / "other"
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("out"))
+    table = other / "rooms/impulse_responses.csv"
+    table.write_text("file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,zero\ncave/ir.wav,cave,0\n")
+    family = ("--family", "robustness_simulated_recording_condition")
+    done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache))
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "rooms/impulse_responses.csv line 3, column distance: 'zero' is not a number" in done.stderr
+    assert "line 4, column distance: '0' is no distance, it must be above 0. Give the metres" in done.stderr
+    table.write_text("file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,4\ncave/ir.wav,cave,8\n")
+    done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache))
+    assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer
+    frame = verdicts.read_results(other / "build" / "results.csv").set_index(["task", "test"])
+    for task in ("arousal", "emotion"):
+        position, room = (
+            frame.loc[(task, f"Percentage Unchanged Predictions Simulated {what}")]
+            for what in ("Position", "Room")
+        )
+        assert pd.notna(position["value"]) and pd.isna(room["value"])
+        assert room["skipped"] == (
+            "of rooms, nothing but hut was measured at a distance within a ratio of 1.5 of 1 m"
+        )
 
 
 def test_a_missing_codec_skips_the_family_with_the_reason(project, command, shared_cache, tmp_path):

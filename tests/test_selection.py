@@ -1,4 +1,4 @@
-"""Which segments are changed: labelled ones, a random part of many, and a spread for sweeps."""
+"""Which segments are changed: all of them, a random part of many, and a spread for sweeps."""
 
 import dataclasses
 
@@ -56,8 +56,15 @@ def test_sweeps_take_combinations_in_turn(table):
     assert rows.tolist() == by_hand.tolist()
 
 
-def test_sweeps_take_labelled_segments_only(table):
+def test_labels_count_only_where_the_family_needs_them(table):
     labelled = table.assign(arousal=np.where(np.arange(300) < 6, 0.5, np.nan))
+    assert selection.changed_rows(family(), TASKS[:1], labelled, 0).all()
     rows = selection.swept_rows(family(), TASKS[:1], labelled, ["speaker"], 0)
-    assert np.flatnonzero(rows).tolist() == list(range(6))
+    assert rows.sum() == 180 and labelled["speaker"][rows].nunique() == 4
+    needy = dataclasses.replace(family(), label=True)
+    assert np.flatnonzero(selection.changed_rows(needy, TASKS[:1], labelled, 0)).tolist() == list(range(6))
+    spoken = table.assign(transcript=np.where(np.arange(300) < 6, "yes", None))
+    recogniser = [BUILTIN["transcript"]]
+    assert selection.changed_rows(family(), recogniser, spoken, 0).sum() == 6  # transcripts are of use
+    assert selection.changed_rows(family(), recogniser, table, 0).all()
     assert not selection.spread(np.zeros(0), np.zeros(0, bool), np.zeros(0, int), 5).any()

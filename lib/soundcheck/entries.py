@@ -117,7 +117,8 @@ class SoundEntry:
     shown_path
         The same as the user wrote it.
     base
-        Impulse responses: the room or position that the others are compared with; empty = the usual one.
+        Impulse responses: the room or position, or the file, that the others are compared with; empty = the
+        usual one.
     where
         audformat: column -> value of the segments to take.
     """

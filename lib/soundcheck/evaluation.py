@@ -118,9 +118,14 @@ class Evaluation:
         base
             Name of the change that takes the place of the clean signals.
         """
+        changed = self.family.changes[change] if change else None
+        before = self.family.changes[base] if base else None
+        missing = registry.missing(changed, self.sounds) if changed else ""
         for corpus, task in self._applicable():
-            changed = self.family.changes[change] if change else None
-            yield self._sample(corpus, task, changed, self.family.changes[base] if base else None)
+            if missing:
+                self._reasons[corpus.name, task.name, ""] = missing
+            else:
+                yield self._sample(corpus, task, changed, before)
 
     def _applicable(self) -> Iterator[tuple[views.CorpusView, Task]]:
         """Give the corpora and tasks that the family can be applied to; note why others are passed over."""
@@ -132,26 +137,40 @@ class Evaluation:
                 else:
                     yield corpus, task
 
-    def swept(self, sweep: Sweep) -> Iterator[dict[str, Sample]]:
+    def swept(self, sweep: Sweep, base: str = "") -> Iterator[dict[str, Sample]]:
         """Give for each corpus and task a sample a step of a sweep, all of the same segments.
 
-        The first one, ``"clean"``, has the answers for the clean signals on both sides.
+        The first one, ``"clean"`` or the name of the base, has the answers for the clean signals, or those of
+        the base, on both sides. Steps that the machine or the sound material cannot make are passed over;
+        a single one that is left shows nothing.
+
+        Parameters
+        ----------
+        sweep
+            The sweep.
+        base
+            Name of the change that takes the place of the clean signals.
         """
-        missing = next(filter(None, map(registry.missing, sweep.steps.values())), "")
-        if missing:
-            self._tell(f"{sweep.name}: {missing}")
+        possible = {}
+        for step, change in sweep.steps.items():
+            if missing := registry.missing(change, self.sounds):
+                self._tell(f"{sweep.name}, {step}: {missing}")
+            else:
+                possible[step] = change
+        if len(possible) < 2:
             return
+        before = self.family.changes[base] if base else None
         for corpus, task in self._applicable():
             rows = selection.swept_rows(self.family, self.tasks, corpus.segments, corpus.blocks, self.seed)
             steps = {
-                step: self._sample(corpus, task, change, rows=rows) for step, change in sweep.steps.items()
+                step: self._sample(corpus, task, change, before, rows) for step, change in possible.items()
             }
             first = next(iter(steps.values()))
             clean = dataclasses.replace(
                 first, answers=first.answers.unchanged(), reference=first.reference.unchanged()
             )
             if len(first):
-                yield {CLEAN: clean} | steps
+                yield {base or CLEAN: clean} | steps
 
     def curve(self, steps: Mapping[str, Sample], measure: Measure) -> pd.DataFrame:
         """Compute a measure at each step of a sweep, with intervals and without verdicts.
@@ -252,8 +271,7 @@ class Evaluation:
         truth, chosen = None, np.ones(len(segments), dtype=bool)
         if task.name in segments.columns and segments[task.name].notna().any():
             truth = corpus.labels(task)
-        # Changes need no labels; but where there are some, all tests of a change rest on the same segments.
-        if self.family.label or (self.family.changes and truth is not None):
+        if truth is not None and (self.family.label or task.is_transcription and self.family.changes):
             chosen = pd.notna(truth)
             missing = int((~chosen).sum())
             if missing:

@@ -163,7 +163,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     def predict(entry: ModelEntry, asked_about: Sequence[Corpus], log: str = "") -> PredictionReport:
         asked = planning.tasks_of(suite, entry)
         families = [family for family in tested if entry.is_for(family.name)]
-        changes = planning.changes_of(families, asked) if entry.answers_changes else {}
+        changes = planning.changes_of(families, asked, sounds) if entry.answers_changes else {}
         return predict_model(
             entry,
             suite,

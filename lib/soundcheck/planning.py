@@ -42,14 +42,19 @@ def applicable(family: Family, tasks: Iterable[Task]) -> list[Task]:
     return [task for task in tasks if family.applies_to(task)]
 
 
-def changes_of(families: Iterable[Family], tasks: Sequence[Task]) -> dict[str, Change]:
-    """Collect the changes of the signal that families need for some tasks, each once."""
+def changes_of(
+    families: Iterable[Family], tasks: Sequence[Task], sounds: Sounds | None = None
+) -> dict[str, Change]:
+    """Collect the changes of the signal that families need for some tasks, each once.
+
+    Not those that this machine or, if given, the sound material cannot make.
+    """
     return {
         change.identity: change
         for family in families
         if applicable(family, tasks)
         for change in family.all_changes
-        if not missing(change)
+        if not missing(change, sounds)
     }
 
 
@@ -154,7 +159,7 @@ def family_jobs(
             }
             notebook = notebook_of(family.name, suite.root)
             material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
-            absent = [missing(change) for change in family.all_changes]
+            absent = [missing(change, sounds) for change in family.all_changes]
             parts = [
                 library,
                 files.digest(notebook),

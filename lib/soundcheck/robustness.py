@@ -3,7 +3,8 @@
 Conventions
 -----------
 ``answers.clean`` are the predictions for the signals that are compared with, ``answers.changed`` those for
-the changed signals of the same segments.
+the changed signals of the same segments. Labels may have gaps: measures of quality leave segments without one
+out and do not count them.
 
 Public: :func:`share_unchanged`, :func:`change_ccc`, :func:`change_uar`, :func:`ccc`, :func:`uar`,
 :func:`judge_changes`.
@@ -12,6 +13,8 @@ Public: :func:`share_unchanged`, :func:`change_ccc`, :func:`change_uar`, :func:`
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+import pandas as pd
 
 from soundcheck.evaluation import Evaluation
 from soundcheck.metrics.additive import Statistic
@@ -52,16 +55,24 @@ def judge_changes(evaluation: Evaluation, samples: Iterable[Sample]) -> None:
     """Judge the share of unchanged predictions and the change of quality under each change.
 
     The tests are called ``Percentage Unchanged Predictions <change>``, ``Change Ccc <change>`` for values and
-    ``Change Uar <change>`` for classes. Without labels the quality cannot be judged; its tests are skipped.
+    ``Change Uar <change>`` for classes. The first looks at all segments, the others at those with a label; a
+    note says how many those are. Without any label the tests of quality are skipped.
     """
     tolerance = evaluation.family.options["tolerance"]
     for sample in samples:
+        labelled = 0 if sample.truth is None else int(pd.notna(sample.truth).sum())
+        note = (
+            f"{sample.corpus}, {sample.task.name}: {labelled} of {len(sample)} segments have a label; the "
+            "change of quality rests on these, the share of unchanged predictions on all"
+        )
+        if 0 < labelled < len(sample) and note not in evaluation.notes:
+            evaluation.notes.append(note)
         evaluation.judge(
             sample,
             f"Percentage Unchanged Predictions {sample.change}",
             lambda sample, answers: share_unchanged(sample, answers, tolerance),
         )
-        if sample.truth is None:
+        if not labelled:
             evaluation.skip(sample, f"no segment has a label for {sample.task.name}")
         elif sample.task.is_regression:
             evaluation.judge(sample, f"Change Ccc {sample.change}", change_ccc)

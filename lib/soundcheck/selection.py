@@ -4,7 +4,8 @@ Models are asked about these segments only, and notebooks look at the same ones.
 
 Conventions
 -----------
-- Where a corpus is labelled for any of the tasks, its labelled segments are changed, else all.
+- All segments are changed, labelled or not, unless the family needs labels: then the labelled ones. Of a
+  corpus that has transcripts, recognisers hear the segments that have one.
 - Of more than ``segments`` (an option of the family) so many are drawn at random; what a segment's draw is
   depends on the suite's seed and the segment alone.
 - Families that name the same ``sample`` (an option) draw the same segments, and share predictions.
@@ -49,7 +50,8 @@ def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, see
     looked_at = nothing = np.zeros(len(table), dtype=bool)
     for task in tasks:
         labelled = table[task.name].notna().to_numpy() if task.name in table.columns else nothing
-        looked_at = looked_at | (labelled if family.label or labelled.any() else True)
+        needed = family.label or (task.is_transcription and labelled.any())
+        looked_at = looked_at | (labelled if needed else True)
     most = family.options.get("segments")
     if most is None or looked_at.sum() <= most:
         return looked_at

@@ -29,6 +29,26 @@ def test_clipping_keeps_the_peak(speech, rng, limit):
     assert np.allclose(clipped[~beyond], speech[~beyond] / limit, rtol=1e-5)
 
 
+def test_the_released_definition_clips_at_full_scale(rng):
+    """The text clips the same samples of loud and quiet speech, the released generator fewer of quiet one."""
+    loud = rng.laplace(size=RATE)
+    loud = (loud / np.abs(loud).max()).astype(np.float32)
+    shares = {}
+    for level in (1.0, 0.3, 0.1):
+        signal = (level * loud).astype(np.float32)
+        released = d.clipped_at(signal, RATE, rng, limit=0.05, definition="released")
+        shares[level] = (np.abs(released) >= np.float32(0.05)).mean()
+        assert shares[level] == (np.abs(signal) / 1.414 >= 0.05).mean()
+        assert peak(released) <= 0.05 + 1e-9  # nothing is scaled back
+        untouched = np.abs(released) < 0.05
+        assert np.allclose(released[untouched], signal[untouched] / 1.414)
+        text = d.clipped_at(signal, RATE, rng, limit=0.05)
+        assert (np.abs(text) >= 0.999 * level).mean() == pytest.approx(
+            (np.abs(loud) >= 0.05).mean(), abs=1e-3
+        )
+    assert shares[1.0] > 0.4 and shares[0.3] < shares[1.0] / 3 and shares[0.1] < 0.01
+
+
 @pytest.mark.parametrize("percent, milliseconds", [(5, 20), (25, 20), (10, 10), (10, 50), (50, 20), (0, 20)])
 def test_dropped_chunks_are_counted_and_never_neighbours(rng, percent, milliseconds):
     signal = np.ones(RATE + 77, dtype=np.float32)

@@ -56,6 +56,31 @@ def test_butterworth_is_causal_and_of_first_order_by_default(rng, transform):
     assert not np.array_equal(answer, transform(impulse(at=100), RATE, rng, cutoff=1000, order=2))
 
 
+@pytest.mark.parametrize(
+    "transform, octave", [(filters.highpass_filter, 250), (filters.lowpass_filter, 1000)]
+)
+def test_the_released_definition_runs_forward_and_backward(rng, transform, octave):
+    """-6 dB at the cutoff and -25 dB an octave beyond, where one pass takes away 3 and 12.5 dB."""
+    options = {"cutoff": 500, "order": 2}
+    once = response_db(transform(impulse(at=RATE // 2), RATE, rng, **options))
+    twice = transform(impulse(at=RATE // 2), RATE, rng, definition="released", **options)
+    measured = response_db(twice)
+    assert measured[500] == pytest.approx(-6.02, abs=0.02)
+    assert measured[octave] == pytest.approx(-25, abs=0.35)
+    assert once[octave] == pytest.approx(-12.5, abs=0.2)
+    audible = once > -40
+    assert np.allclose(measured[audible], 2 * once[audible], atol=0.1)
+    middle = np.argmax(np.abs(twice))
+    assert middle == RATE // 2  # no delay
+    assert np.allclose(twice[middle - 99 : middle], twice[middle + 99 : middle : -1], atol=1e-6)
+
+
+@pytest.mark.parametrize("samples", [1, 2, 5, 9, 10])
+def test_the_released_definition_takes_short_signals(rng, samples):
+    filtered = filters.lowpass_filter(np.ones(samples), RATE, rng, cutoff=500, order=2, definition="released")
+    assert np.allclose(filtered, 1, atol=1e-6)
+
+
 def test_butterworth_knows_the_sampling_rate(rng):
     one = filters.lowpass_filter(impulse(), 16000, rng, cutoff=1000)
     two = filters.lowpass_filter(impulse(), 32000, rng, cutoff=2000)

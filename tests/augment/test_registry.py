@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from soundcheck import resources
 from soundcheck.augment import level, registry
 from soundcheck.augment.base import transform
 from soundcheck.errors import InputError
 from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
+from soundcheck.thresholds import read_family
 
 RATE = 16000
 
@@ -318,3 +320,32 @@ def test_a_change_names_its_kind_of_sounds():
 def test_sounds_that_are_not_there_are_named():
     with pytest.raises(ValueError, match="there are no sounds of the kind babble"):
         registry.apply(CHANGES[12], np.ones(99, np.float32), RATE, seed=0, content="a")
+
+
+def test_full_scale_is_kept_unless_a_change_clips_there(rng):
+    signal = rng.uniform(-0.9, 0.9, 500).astype(np.float32)
+    kept, drawn = apply(Change("Loud", "scaled_amplitude", {"factor": 2.0}), signal)
+    assert np.abs(kept).max() > 1.7 and drawn == {"factor": 2.0}
+    clipped, drawn = apply(
+        Change("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "clipped"}), signal
+    )
+    assert np.array_equal(clipped, np.clip(kept, -1, 1)) and drawn["full_scale"] == "clipped"
+    wrong = Change("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "cut"})
+    assert "'cut' is not allowed" in registry.check_change(wrong)
+
+
+@pytest.mark.parametrize("family", ["asr_fairness", "asr_fault_localisation"])
+def test_a_suite_switches_to_the_released_definitions(family, tmp_path):
+    shipped = (resources.root() / "thresholds" / f"{family}.yml").read_text(encoding="utf-8")
+    (tmp_path / "thresholds").mkdir()
+    own = shipped.replace("definition: text,", "definition: released,")
+    assert own.count("definition: released,") == 3
+    (tmp_path / "thresholds" / f"{family}.yml").write_text(own, encoding="utf-8")
+    before, after = (read_family(family, folder).transformations for folder in (None, tmp_path))
+    speech = np.random.default_rng(0).laplace(scale=0.02, size=4000).astype(np.float32)
+    for name, series in after.items():
+        for step, change in series.steps.items():
+            differs = change.identity != before[name].steps[step].identity
+            assert differs == (name in ("Clipping", "High pass", "Low pass"))
+            heard = [apply(one.steps[step], speech)[0] for one in (before[name], series)]
+            assert np.array_equal(*heard) != differs

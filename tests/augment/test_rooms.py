@@ -61,6 +61,53 @@ def test_only_responses_of_the_role_are_drawn():
     assert drawn == {"base": {0}, "other": {1, 2, 3, 4}}
 
 
+@pytest.mark.parametrize(
+    "options, drawn",
+    [
+        ({}, {10, 20, 30, 40}),
+        ({"ratio": 1.5}, {20, 30}),  # both ends are within
+        ({"ratio": 1.5, "times": 2.0}, {30, 40}),
+        ({"ratio": 1.0, "times": 2.0}, {40}),
+    ],
+)
+def test_others_are_drawn_at_the_wanted_distance(options, drawn):
+    metres = {
+        5: ("base", 1.5),
+        10: ("other", 0.5),
+        20: ("other", 1.0),
+        30: ("other", 2.25),
+        40: ("other", 3.0),
+    }
+    sounds = Sounds(
+        {
+            "rooms": SoundSet(
+                "rooms",
+                tuple(
+                    Sound.of(f"delay {delay}", np.eye(1, 90, delay)[0], role=role, distance=distance)
+                    for delay, (role, distance) in metres.items()
+                ),
+            )
+        }
+    )
+
+    def delays(role, **more):
+        for seed in range(60):
+            rng, signal = np.random.default_rng(seed), np.eye(1, 400)[0]
+            heard = reverberation(signal, RATE, rng, sounds=sounds, responses="rooms", role=role, **more)
+            yield int(np.argmax(heard))
+
+    assert set(delays("other", **options)) == drawn
+    assert set(delays("base", **options)) == {5}
+    with pytest.raises(
+        ValueError, match="nothing but delay 5 was measured at a distance within a ratio of 1.1"
+    ):
+        list(delays("other", ratio=1.1, times=9.0))
+    with pytest.raises(ValueError, match="ratio is 0.5. It must be 0 or lie between 1 and 100"):
+        list(delays("other", ratio=0.5))
+    with pytest.raises(ValueError, match="times is 0. It must be above 0"):
+        list(delays("other", times=0))
+
+
 def test_another_rate_is_resampled(rng):
     signal = np.eye(1, 4000)[0]
     sounds = material(("base", np.eye(1, 900, 480)[0]), rate=48000)

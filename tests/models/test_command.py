@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from soundcheck import pipeline
+from soundcheck.augment import registry
 from soundcheck.entries import ModelEntry, Suite
 from soundcheck.errors import InputError
 from soundcheck.files import digest
@@ -29,6 +30,7 @@ from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.suite import read_suite
 from soundcheck.tasks import BUILTIN
+from soundcheck.thresholds import read_family
 
 SIGNAL = np.zeros(1600, dtype=np.float32)
 
@@ -505,3 +507,29 @@ def emptied(folder: Path, wait: float = 5.0) -> bool:
 def test_the_adapter_is_found_by_its_kind(world):
     world.program("echo x")
     assert isinstance(load_model(*world.suite("my-asr {audio}")), CommandModel)
+
+
+@pytest.mark.parametrize("family", ["asr_fairness", "asr_fault_localisation"])
+def test_a_program_hears_the_same_samples_as_a_python_model(world, rng, family):
+    """Also beyond full scale, where only the file of a program was clipped: up to the rounding to 16 bit."""
+    world.python(
+        """
+        import sys
+        import audiofile
+        signal, _ = audiofile.read(sys.argv[1], dtype="float64")
+        print(*(round(sample * 32768) for sample in signal))
+        """
+    )
+    loud = np.clip(rng.normal(scale=0.5, size=1600), -0.99, 0.99).astype(np.float32)
+    beyond = {}
+    for change in read_family(family).transformed:
+        heard, _ = registry.apply(change, loud, 16000, seed=0, content="loud")
+        assert np.abs(heard).max() <= 1, change.name
+        free = dataclasses.replace(change, options={**change.options, "full_scale": "kept"})
+        if np.abs(registry.apply(free, loud, 16000, seed=0, content="loud")[0]).max() > 1:
+            beyond.setdefault(change.name.partition(",")[0], heard)
+            assert free.identity != change.identity  # so that answers are not mixed up
+    assert {"Amplitude", "Noise", "High pass", "Low pass", "Scale"} >= set(beyond) >= {"Amplitude", "Noise"}
+    for name, heard in beyond.items():
+        written = np.array(world.ask(samples=heard).split(), dtype=int) / 32768
+        assert np.abs(written - heard).max() <= 1 / 32768, name

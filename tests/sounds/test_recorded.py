@@ -1,6 +1,9 @@
 """Recordings that a suite brings: folders, known layouts, databases, and what is wrong with them."""
 
+import dataclasses
 import os
+import re
+from pathlib import Path
 
 import audformat
 import numpy as np
@@ -8,10 +11,15 @@ import pandas as pd
 import pytest
 import soundfile
 
+from soundcheck.augment import registry
 from soundcheck.entries import SoundEntry
 from soundcheck.errors import InputError
+from soundcheck.families import Change
+from soundcheck.report.material import material
 from soundcheck.sounds.recorded import read_sounds
-from soundcheck.sounds.responses import labels
+from soundcheck.sounds.responses import measurements
+from soundcheck.sounds.sound import Sounds
+from soundcheck.thresholds import read_family
 
 RATE = 16000
 
@@ -102,6 +110,11 @@ def test_the_names_of_mardy(tmp_path):
     names = [f"ir_{d}_{p}_{m}.wav" for d in (1, 2) for p in "LCR" for m in (1, 4)]
     responses(tmp_path / "mardy", *names, rate=48000)
     found = roles(read(tmp_path, positions="mardy")["positions"])
+    whole = [f"ir_{d}_{p}.wav" for d in (1, 2, 3) for p in "LCR"]  # a file for all microphones
+    responses(tmp_path / "whole", *whole, rate=48000, channels=8)
+    assert roles(read(tmp_path, positions="whole")["positions"]) == {
+        name: "base" if name == "ir_1_C.wav" else "other" for name in whole
+    }
     assert found == {
         f"ir_{d}_{p}_4.wav": "base" if (d, p) == (1, "C") else "other" for d in (1, 2) for p in "LCR"
     }
@@ -122,8 +135,172 @@ def test_the_names_of_air(tmp_path):
 def test_a_telephone_is_no_part_of_the_room_that_air_names(tmp_path):
     names = ("air_phone_office_hfrp_1.wav", "air_phone_office_hhp_1.wav", "air_phone_lecture1_hhp_0.wav")
     responses(tmp_path / "air", *names)
-    found = labels(tmp_path / "air", "air", names)
-    assert found == {names[0]: "office", names[1]: "office"}
+    found = measurements(tmp_path / "air", "air", names)
+    assert {name: (place.label, place.distance) for name, place in found.items()} == {
+        names[0]: ("office", 0),
+        names[1]: ("office", 0),
+    }
+
+
+def published_air():
+    """Names of the binaural part of the Aachen database, without and with a dummy head."""
+    counts = {"booth": 3, "office": 3, "meeting": 5, "lecture": 6}
+    names = [
+        f"air_binaural_{room}_{head}_{n}.wav"
+        for room, count in counts.items()
+        for head in (0, 1)
+        for n in range(1, count + 1)
+    ]
+    names += [f"air_binaural_stairway_1_{n}_{azimuth}.wav" for n in (1, 2, 3) for azimuth in (0, 90)]
+    return names + [f"air_binaural_aula_carolina_1_{n}_90_3.wav" for n in range(1, 7)]
+
+
+def test_rooms_of_air_are_compared_at_similar_distances(tmp_path):
+    """The published comparison: one response of the booth with lecture_0_1, meeting_0_3 and office_0_2."""
+    responses(tmp_path / "air", *published_air(), "air_phone_office_hhp_1.wav")
+    found = read(tmp_path, rooms="air")["rooms"]
+    (base,) = (sound for sound in found.sounds if sound.role == "base")
+    assert (base.name, base.distance) == ("air_binaural_booth_0_3.wav", 1.5)
+    assert {sound.name for sound in found.sounds if not sound.role} == {
+        f"air_binaural_booth_{head}_{n}.wav" for head in (0, 1) for n in (1, 2, 3)
+    } - {base.name}
+    near = Sounds({"rooms": found}).responses("rooms", "other", 1.5)
+    published = {f"air_binaural_{name}.wav" for name in ("lecture_0_1", "meeting_0_3", "office_0_2")}
+    assert published < {sound.name for sound in near}
+    assert {(sound.label, sound.distance) for sound in near} == {
+        ("aula_carolina", 1.0),
+        ("aula_carolina", 2.0),
+        ("lecture", 2.25),
+        *(("meeting", metres) for metres in (1.45, 1.7, 1.9, 2.25)),
+        ("office", 1.0),
+        ("office", 2.0),
+        ("stairway", 1.0),
+        ("stairway", 2.0),
+    }
+    assert found.left_out == (
+        ("air_phone_office_hhp_1.wav", "nothing tells at which distance it was measured"),
+    )
+    far = Sounds({"rooms": found}).responses("rooms", "other", 1.4, 4)
+    assert {(sound.label, sound.distance) for sound in far} == {
+        ("aula_carolina", 5.0),
+        ("lecture", 5.56),
+        ("lecture", 7.1),
+    }
+
+
+def test_the_distance_in_other_names_of_air():
+    names = {
+        "air_type1_air_binaural_booth_0_1.wav": 0.5,
+        "air_binaural_lecture_0_1_4.wav": 7.1,  # channel, head, number
+        "air_binaural_stairway_0_1_2_90.wav": 2,
+        "air_binaural_aula_carolina_0_1_6_90_3.wav": 20,
+        "air_type1_air_binaural_aula_carolina_1_5_90_3.wav": 15,
+        "air_binaural_booth_0_9.wav": 0,
+        "air_binaural_cellar_0_1.wav": 0,
+    }
+    found = measurements(Path("nowhere"), "air", list(names))
+    assert {name: place.distance for name, place in found.items()} == names
+
+
+def test_the_base_is_one_response(tmp_path):
+    responses(tmp_path / "rooms", "a.wav", "b.wav", "c.wav", "d.wav", "e.wav")
+    table = tmp_path / "rooms" / "impulse_responses.csv"
+    table.write_text(
+        "file,label,distance\na.wav,booth,0.5\nb.wav,Booth,2\nc.wav,hall,2.5\nd.wav,cave,3\ne.wav,hall,0.4\n"
+    )
+
+    def chosen(**more):
+        return roles(read(tmp_path, rooms=("rooms", more))["rooms"])
+
+    assert chosen(base="BOOTH")["b.wav"] == "base"  # two rooms at a similar distance, a.wav has one
+    others = dict.fromkeys(("c.wav", "d.wav", "e.wav"), "other")
+    assert chosen(base="a.wav") == {"a.wav": "base", "b.wav": ""} | others
+    assert chosen(base="hall") == {
+        "a.wav": "other",
+        "b.wav": "other",
+        "c.wav": "base",
+        "d.wav": "other",
+        "e.wav": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "rows, words",
+    [
+        (
+            "1.wav,booth,1\n2.wav,hall,\n",
+            "impulse_responses.csv line 3, column distance: '2.wav' has no distance. Give the metres between "
+            "mouth and microphone, such as 1.5, or remove the column.",
+        ),
+        ("1.wav,booth,0\n2.wav,hall,1\n", "line 2, column distance: '0' is no distance, it must be above 0."),
+        ("1.wav,booth,-1.5\n2.wav,hall,1\n", "column distance: '-1.5' is no distance"),
+        ("1.wav,booth,near\n2.wav,hall,1\n", "line 2, column distance: 'near' is not a number."),
+        ("1.wav,booth,nan\n2.wav,hall,1\n", "line 2, column distance: 'nan' is not a number."),
+        ('1.wav,booth,"1,5"\n2.wav,hall,1\n', "'1,5' is not a number (write a point, not a comma)."),
+        (
+            "1.wav,booth,1\n2.wav,hall,1\n3.wav,booth,1\n",
+            "impulse_responses.csv line 4, column label: 'booth' has two impulse responses at 1 m, '1.wav' "
+            "and '3.wav'. Only one can be the reference: remove a row, or name the file with base: in the "
+            "suite.",
+        ),
+        (
+            "1.wav,booth,1\n2.wav,hall,1\n1.wav,booth,2\n",
+            "line 4, column file: '1.wav' stands here a second time. Remove one of the rows.",
+        ),
+    ],
+)
+def test_distances_that_cannot_be_used(tmp_path, rows, words):
+    responses(tmp_path / "rooms", "1.wav", "2.wav", "3.wav")
+    (tmp_path / "rooms" / "impulse_responses.csv").write_text(f"file,label,distance\n{rows}")
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, rooms="rooms")
+    assert words in str(caught.value) and len(caught.value.problems) == 1
+
+
+def test_without_distances_all_other_rooms_are_compared(tmp_path):
+    responses(tmp_path / "rooms", "hut/a.wav", "hut/b.wav", "hall/c.wav", "cave/d.wav")
+    found = read(tmp_path, rooms=("rooms", {"base": "hut"}))["rooms"]
+    assert roles(found) == {
+        "hut/a.wav": "base",
+        "hut/b.wav": "",
+        "hall/c.wav": "other",
+        "cave/d.wav": "other",
+    }
+    assert len(Sounds({"rooms": found}).responses("rooms", "other", 1.5)) == 2
+    family = read_family("robustness_simulated_recording_condition")
+    shown = str(material(family, Sounds({"rooms": found})))
+    assert "Nothing tells at which distances the rooms were measured" in shown
+    steps = family.sweeps["Rooms by distance"].steps
+    assert not registry.missing(family.changes["Simulated Room"], Sounds({"rooms": found}))
+    assert "nothing tells at which distances" in registry.missing(steps["2"], Sounds({"rooms": found}))
+
+
+def test_the_page_says_what_each_response_is_used_for(tmp_path):
+    responses(
+        tmp_path / "air", *(f"air_binaural_{name}.wav" for name in ("booth_0_3", "office_0_2", "lecture_0_6"))
+    )
+    sounds = Sounds(read(tmp_path, rooms="air"))
+    family = read_family("robustness_simulated_recording_condition")
+    rows = re.findall("<tr><td.*?</tr>", str(material(family, sounds)).replace("\n", ""))
+    cells = [re.findall(">([^<>]+)</td>", row) for row in rows]
+    assert ["booth", "1.5", "air_binaural_booth_0_3.wav", "Base Room"] in cells
+    assert [
+        "office",
+        "2",
+        "air_binaural_office_0_2.wav",
+        "Simulated Room; Rooms by distance, 1",
+    ] in cells
+    assert ["lecture", "10.2", "air_binaural_lecture_0_6.wav", "nothing"] in cells
+    both = Change(
+        "Any", "reverberation", {"responses": "rooms", "role": ["base", "other"], "ratio": [1, 1.5]}
+    )
+    assert "ratio of 1 of 1.5 m" in registry.missing(both, sounds)
+    both = dataclasses.replace(both, options={**both.options, "ratio": [1.5, 0]})
+    assert len(registry.drawable(both, sounds)) == 3 and not registry.missing(both, sounds)
+    step = family.sweeps["Rooms by distance"].steps["4"]
+    assert registry.missing(step, sounds) == (
+        "of rooms, nothing but booth was measured at a distance within a ratio of 1.4 of 6 m"
+    )
 
 
 def test_a_base_of_ones_own(tmp_path):

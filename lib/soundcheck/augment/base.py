@@ -14,8 +14,10 @@ A transform is a function ``f(signal, sampling_rate, rng, *, option...)``:
   a read-only view of the signal; whoever changes it in place has to copy it
 
 Samples beyond ±1 are kept: a transform clips or scales only where its definition says so, and whoever writes
-the result to an integer format clips it there. Options are checked before the signal is looked at, so that a
-wrong one is refused for silence too.
+the result to an integer format clips it there. Every transform has one more option, ``full_scale``: with
+``"clipped"`` the result is clipped to ±1, so that all models hear the same, also those that get an integer
+file; the default is ``"kept"``. Options are checked before the signal is looked at, so that a wrong one is
+refused for silence too.
 
 Public names: :class:`Transform`, :func:`transform`, :func:`declared`, :func:`require`.
 """
@@ -27,11 +29,15 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 
 _MARK = "declared_transform"
 _NO_OPTIONS = ("signal", "sampling_rate", "rng", "sounds")
+_FULL_SCALE = inspect.Parameter(
+    "full_scale", inspect.Parameter.KEYWORD_ONLY, default="kept", annotation=Literal["kept", "clipped"]
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,14 +108,22 @@ def transform(
     def declare(formula: Callable) -> Callable[..., np.ndarray]:
         @functools.wraps(formula)
         def function(
-            signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, **options: object
+            signal: np.ndarray,
+            sampling_rate: int,
+            rng: np.random.Generator,
+            *,
+            full_scale: str = _FULL_SCALE.default,
+            **options: object,
         ) -> np.ndarray:
             signal = np.asarray(signal, dtype=np.float32)
             if signal.ndim != 1 or not signal.size:
                 raise ValueError(
                     f"a signal of shape {signal.shape} cannot be changed; one channel with samples is needed"
                 )
-            result = np.ascontiguousarray(formula(signal, sampling_rate, rng, **options), np.float32)
+            result = formula(signal, sampling_rate, rng, **options)
+            if full_scale == "clipped":
+                result = np.clip(result, -1, 1)
+            result = np.ascontiguousarray(result, np.float32)
             if np.may_share_memory(result, signal):
                 result = result.view()
                 result.flags.writeable = False
@@ -122,7 +136,10 @@ def transform(
             summary=inspect.getdoc(formula).splitlines()[0],
             source=source,
             level=level,
-            options=MappingProxyType({k: v for k, v in parameters.items() if k not in _NO_OPTIONS}),
+            options=MappingProxyType(
+                {k: v for k, v in parameters.items() if k not in _NO_OPTIONS}
+                | {_FULL_SCALE.name: _FULL_SCALE}
+            ),
             sounds=sounds,
             missing=missing,
         )

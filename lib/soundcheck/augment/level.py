@@ -20,6 +20,7 @@ import numpy as np
 from soundcheck.augment.base import require, transform
 
 FLOOR = 1e-6  # amplitude below which a level in decibel is not told apart: -120 dB
+TEXT, RELEASED = "text", "released"  # definitions: what a paper says, what its released code does
 SMALL_CHANGES = "Derington et al. (2023), arXiv:2312.06270, robustness against small changes"
 
 

@@ -17,13 +17,14 @@ the order of their names, and whatever else the transform needs afterwards from 
 that a change lists as *common* do not count: steps of a sweep, which differ in nothing else, draw the same.
 
 Public names: :data:`TRANSFORMS`, :class:`Change`, :func:`check_change`, :func:`draw`, :func:`apply`,
-:func:`kind_of_sounds`, :func:`missing`.
+:func:`kind_of_sounds`, :func:`drawable`, :func:`missing`.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import pkgutil
 import sys
 import typing
@@ -190,9 +191,45 @@ def kind_of_sounds(change: Change) -> tuple[str, ...]:
     return tuple(kind for kind in values if kind in KINDS)
 
 
-def missing(change: Change) -> str:
-    """Say what a change needs and this machine does not have; empty if all is there."""
-    return _lookup(change).missing()
+def missing(change: Change, sounds: Sounds | None = None) -> str:
+    """Say what a change needs and this machine does not have; empty if all is there.
+
+    Parameters
+    ----------
+    change
+        The change.
+    sounds
+        The sound material; if given, the impulse responses that the change wants have to be there as well.
+    """
+    transform = _lookup(change)
+    if sounds is not None and transform.sounds == "responses":
+        try:
+            drawable(change, sounds)
+        except ValueError as error:
+            return str(error)
+    return transform.missing()
+
+
+def drawable(change: Change, sounds: Sounds) -> list[Sound]:
+    """List the impulse responses that a change may draw.
+
+    Raises
+    ------
+    ValueError
+        If there are none for one of its options, or if nothing is known of the distance that it wants.
+    """
+    known = _lookup(change).options
+    wanted = [
+        _drawable(change.options.get(name, known[name].default))[0] for name in ("role", "ratio", "times")
+    ]
+    found: dict[str, Sound] = {}
+    for kind, role, ratio, times in itertools.product(kind_of_sounds(change), *wanted):
+        if times != 1 and not sounds.of(kind, BASE)[0].distance:
+            raise ValueError(
+                f"nothing tells at which distances the impulse responses of {kind} were measured"
+            )
+        found |= {sound.name: sound for sound in sounds.responses(kind, role, ratio, times)}
+    return list(found.values())
 
 
 def _lookup(change: Change) -> Transform:

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
-from soundcheck.augment.base import transform
+from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import peak
 from soundcheck.sounds.sound import Sounds
 
@@ -33,6 +33,8 @@ def reverberation(
     sounds: Sounds,
     responses: Literal["positions", "rooms"],
     role: Literal["base", "other"],
+    ratio: float = 0.0,
+    times: float = 1.0,
 ) -> np.ndarray:
     """Let the speech sound as in a room, at a position of the microphone.
 
@@ -52,7 +54,13 @@ def reverberation(
     responses
         Kind of impulse responses.
     role
-        Those that others are compared with, or the others.
+        The one that others are compared with, or the others.
+    ratio
+        Others are drawn whose distance between mouth and microphone lies within this ratio of the wanted one,
+        from 1 on: 1.5 means from two thirds to one and a half times. 0 means any distance, and so does an
+        unknown distance of the base.
+    times
+        The wanted distance as a multiple of that of the base, above 0.
 
     Returns
     -------
@@ -62,10 +70,12 @@ def reverberation(
     Raises
     ------
     ValueError
-        If there are no such impulse responses, or the one that was drawn is silent before its direct path
-        could be heard.
+        If an option is out of range, if there are no such impulse responses, or if the one that was drawn is
+        silent before its direct path could be heard.
     """
-    known = sounds.of(responses, role)
+    require(ratio == 0 or 1 <= ratio <= 100, f"ratio is {ratio}. It must be 0 or lie between 1 and 100")
+    require(0 < times <= 1000, f"times is {times}. It must be above 0 and at most 1000")
+    known = sounds.responses(responses, role, ratio, times)
     response = known[int(rng.integers(len(known)))]
     convolved = scipy.signal.oaconvolve(signal, response.read(sampling_rate).astype(np.float64))[
         : signal.size

@@ -149,12 +149,12 @@ def assemble(
         cells = subjects.corpus_cells(about, corpus, tasks, near)
         names.append(pages.write(source, f"corpora/{about['slug']}", cells, record))
     signal = None
-    if any(family.all_changes for family in families):
+    if any(map(methods.listens, families)):
         there = {"size": "full", "part": "speech"}  # if it was made anyway, else the small corpus will do
         full = any(c.entry.format == "demo" and c.entry.options == there for c in corpora)
         signal = methods.sample(output.cache, "full" if full else "small")
     for family in families:
-        own = signal if family.all_changes else None
+        own = signal if methods.listens(family) else None
         cells = methods.cells(family, suite_root, near, own, record["seed"], sounds)
         cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from soundcheck import resources, simulated_thresholds
+from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.registry import apply, missing
 from soundcheck.book import pages
 from soundcheck.corpora import audio
 from soundcheck.corpora.demo import corpus as demo
+from soundcheck.corpora.demo.recordings import record
 from soundcheck.escaping import heading
 from soundcheck.families import Change, Family
 from soundcheck.media import MediaStore
@@ -18,7 +20,7 @@ from soundcheck.report import study_figures, tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.material import material
 from soundcheck.report.players import player, row, settings
-from soundcheck.report.spectrum_figures import spectra
+from soundcheck.report.spectrum_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
 from soundcheck.simulation import METRICS, setting_of
 from soundcheck.sounds.sound import Sounds
@@ -28,7 +30,18 @@ LISTENING = "<!-- listening -->"
 MATERIAL = "<!-- sounds -->"
 SPECTRA = "<!-- spectra -->"
 SIMULATED = "<!-- simulated -->"
+FILTERS = "<!-- filters -->"
 SAMPLE = "listening"  # stands for the content of the sample sound in draws
+MICROPHONES = {  # conditions of the demo's recordings
+    "headset": "what was said, with little noise",
+    "boundary": "on a table: the room, fewer high frequencies, noise",
+    "mobile": "a narrower band, loud parts compressed, hiss",
+}
+
+
+def listens(family: Family) -> bool:
+    """Say whether there is something to hear on the page of a family."""
+    return bool(family.all_changes) or "condition" in family.columns
 
 
 def sample(cache: Path, size: str) -> np.ndarray:
@@ -51,7 +64,7 @@ def cells(
     media
         Where sounds go.
     signal
-        Sample sound at 16 kHz; ``None`` if the family changes no signals.
+        Sample sound at 16 kHz; ``None`` if there is nothing to hear.
     seed
         The suite's seed.
     sounds
@@ -86,6 +99,10 @@ def cells(
         elif line.strip() == SIMULATED:
             flush()
             parts.append(pages.output(_simulated(family, media)))
+        elif line.strip() == FILTERS:
+            flush()
+            if family.changes:
+                parts.append(pages.output(_filters(family, media)))
         elif line.strip() == MATERIAL:
             flush()
             parts.append(pages.output(material(family, sounds)))
@@ -102,8 +119,16 @@ def cells(
 def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
     """Play the sample and every changed version of it, made by the transforms that test the models.
 
-    Of transformations every step is played, of a sweep the mildest, the middle and the most severe one.
+    Of transformations every step is played, of a sweep the mildest, the middle and the most severe one. A
+    family that compares recordings plays those that the microphones of the demo would make of the sample.
     """
+    if not family.all_changes:
+        recordings = {name: record(signal, name, SAMPLE, SAMPLE).astype(np.float32) for name in MICROPHONES}
+        shown = [
+            player(media, recordings[name], audio.SAMPLING_RATE, name.capitalize(), caption=caption)
+            for name, caption in MICROPHONES.items()
+        ]
+        return row(shown)
     shown = [
         player(media, signal, audio.SAMPLING_RATE, "Original", caption="synthetic speech of the demo corpus")
     ]
@@ -125,7 +150,7 @@ def _spectra(family: Family, media: MediaStore, signal: np.ndarray, seed: int, s
     """Draw the spectra of the sample and of its changed versions."""
     signals = {"original": signal}
     for change in family.changes.values():
-        if not missing(change):
+        if not missing(change, sounds):
             options = {"seed": seed, "content": SAMPLE, "sounds": sounds}
             signals[change.name] = apply(change, signal, audio.SAMPLING_RATE, **options)[0]
     figure = spectra(signals, audio.SAMPLING_RATE)
@@ -155,8 +180,19 @@ def _simulated(family: Family, media: MediaStore) -> Html:
     return show(media, figure, alt)
 
 
+def _filters(family: Family, media: MediaStore) -> Html:
+    """Draw the magnitude responses of the filters with which a family tilts spectra."""
+    filters = {
+        change.name: tilt_filter(change.options["direction"])
+        for change in family.changes.values()
+        if change.transform == "spectral_tilt"
+    }
+    figure = magnitude_responses(filters, audio.SAMPLING_RATE)
+    return show(media, figure, f"Magnitude responses in decibel: {', '.join(filters)}")
+
+
 def _changed(change: Change, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
-    if problem := missing(change):
+    if problem := missing(change, sounds):
         return element("figure", element("strong", change.name), element("figcaption", problem))
     changed, drawn = apply(change, signal, audio.SAMPLING_RATE, seed=seed, content=SAMPLE, sounds=sounds)
     return player(media, changed, audio.SAMPLING_RATE, change.name, caption=settings(drawn), color="changed")

@@ -5,15 +5,20 @@ Public: :func:`material`.
 
 from __future__ import annotations
 
-from soundcheck.augment.registry import kind_of_sounds
+from soundcheck.augment.registry import drawable, kind_of_sounds, missing
 from soundcheck.families import Family
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import table
-from soundcheck.sounds.sound import Sounds
+from soundcheck.sounds.sound import BASE, Sounds, SoundSet
+from soundcheck.suite import RESPONSE_KINDS
 
 SYNTHETIC = (
     "Synthesised or computed sounds show how a model reacts to such disturbances in principle. "
     "They do not replace recordings, which a suite names under sounds."
+)
+NO_DISTANCES = (
+    "Nothing tells at which distances the rooms were measured, so all others are compared with the base, "
+    "and distances play a part as well. A table impulse_responses.csv with a column distance would tell."
 )
 MOST = 5  # files left out that are named
 
@@ -43,6 +48,8 @@ def material(family: Family, sounds: Sounds) -> Html:
     columns = ["Kind", "Used for", "Sounds", "Seconds in all", "Where they come from"]
     shown = [table(rows, columns, caption="Sound material")]
     for group, _ in groups:
+        if group.kind in RESPONSE_KINDS:
+            shown += _measured(family, sounds, group)
         if group.left_out:
             named = "; ".join(f"{name}: {reason}" for name, reason in group.left_out[:MOST])
             more = f"; and {len(group.left_out) - MOST} more" if len(group.left_out) > MOST else ""
@@ -51,6 +58,40 @@ def material(family: Family, sounds: Sounds) -> Html:
     if any(group.synthetic for group, _ in groups):
         shown.append(element("p", SYNTHETIC, class_="sc-note", limit=None))
     return join(shown)
+
+
+def _measured(family: Family, sounds: Sounds, group: SoundSet) -> list[Html]:
+    """Say where impulse responses were measured, and what each is used for."""
+    users: dict[str, list[str]] = {}
+    steps = [(step.name, step) for sweep in family.sweeps.values() for step in sweep.steps.values()]
+    for name, change in [*family.changes.items(), *steps]:
+        if group.kind in kind_of_sounds(change) and not missing(change, sounds):
+            for sound in drawable(change, sounds):
+                users.setdefault(sound.name, []).append(name)
+    places: dict[tuple[str, float, str], list[str]] = {}
+    for sound in group.sounds:
+        used = "; ".join(users.get(sound.name, ())) or "nothing"
+        places.setdefault((sound.label, sound.distance, used), []).append(sound.name)
+    rows = [
+        [
+            label,
+            f"{metres:g}" if metres else "unknown",
+            f"{names[0]} and {len(names) - 1} more" if names[1:] else names[0],
+            used,
+        ]
+        for (label, metres, used), names in sorted(places.items())
+    ]
+    shown = [
+        table(
+            rows,
+            [group.kind[:-1].capitalize(), "Distance in m", "Impulse response", "Used for"],
+            caption=f"Impulse responses: {group.kind}",
+        )
+    ]
+    base = sounds.of(group.kind, BASE)[0]
+    if group.kind == "rooms" and not base.distance:
+        shown.append(element("p", NO_DISTANCES, class_="sc-note", limit=None))
+    return shown
 
 
 def _sweeps(family: Family) -> list:

@@ -1,6 +1,6 @@
 """Figures of spectra: what changes of a signal do to its frequencies.
 
-Public: :func:`spectra`.
+Public: :func:`spectra`, :func:`magnitude_responses`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look,
 LENGTH = 1024  # samples of a frame
 LINES = 14  # of the spectrum that are averaged
 FLOOR_DB = -128.0
+LOWEST_DB = -40.0  # magnitude of a filter that is still shown
+RESOLUTION = 8  # points of a response for each tap of its filter
 _COLORS = (RED, BLUE, ORANGE, GREEN, GREY)
 _STYLES = ("-", "--", "-.", ":")
 
@@ -45,6 +47,37 @@ def spectra(signals: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
             )
         axes.set(xlabel="frequency in kHz", ylabel="magnitude in dB", xlim=(0, sampling_rate / 2000))
         if axes.lines:
+            axes.legend(fontsize=9)
+    return figure
+
+
+def magnitude_responses(filters: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
+    """Draw the magnitude responses of filters in decibel.
+
+    Parameters
+    ----------
+    filters
+        Name -> impulse response, shape ``(taps,)``.
+    sampling_rate
+        In Hz.
+    """
+    with look():
+        figure, (axes,) = new(7.5, 3.4)
+        for n, (name, taps) in enumerate(filters.items()):
+            count = RESOLUTION * len(taps)
+            level = 20 * np.log10(np.maximum(np.abs(np.fft.rfft(taps, count)), 1e-30))
+            hertz = np.fft.rfftfreq(count, 1 / sampling_rate)
+            axes.plot(
+                hertz / 1000,
+                level,
+                _STYLES[n % len(_STYLES)],
+                color=_COLORS[n % len(_COLORS)],
+                label=label(name),
+            )
+        axes.axhline(0, color=GREY, linewidth=0.8)
+        axes.set(xlabel="frequency in kHz", ylabel="magnitude in dB")
+        axes.set(xlim=(0, sampling_rate / 2000), ylim=(LOWEST_DB, 10))
+        if filters:
             axes.legend(fontsize=9)
     return figure
 

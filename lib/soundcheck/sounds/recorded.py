@@ -133,26 +133,30 @@ def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, pr
     facts = inspect_files(
         entry.path, names, limit, store, jobs=jobs, progress=progress, title=f"sounds: {kind}"
     )
-    roles = _roles(kind, entry, names) if kind in RESPONSE_KINDS else dict.fromkeys(names, "")
+    measured = responses.measurements(entry.path, where, names) if kind in RESPONSE_KINDS else {}
     usable, left_out = [], []
     for place in places:
         fact = facts[place.file]
         problem = fact.problem
-        if not problem and place.file in roles:
-            sound = _sound(kind, entry, place, fact, roles[place.file])
+        if not problem and (kind not in RESPONSE_KINDS or place.file in measured):
+            sound = _sound(kind, entry, place, fact)
             if sound.duration >= SHORTEST:
                 usable.append(sound)
                 continue
             problem = "the segment is too short"
         if problem:
             left_out.append((place.file, problem))
-    _check(where, kind, usable, left_out)
+    if not usable:
+        reasons = "; ".join(f"{quoted(name)}: {reason}" for name, reason in left_out[:3])
+        raise refuse(where, f"no recording can be used ({reasons})", "Check the files")
+    if kind in RESPONSE_KINDS:
+        usable = _with_roles(kind, entry, measured, usable, left_out)
     usable.sort(key=lambda sound: (sound.name, sound.start))
     source = f"recordings of the suite, {public_path(entry.shown_path)}"
     return SoundSet(kind, tuple(usable), source, False, tuple(dict.fromkeys(left_out)))
 
 
-def _sound(kind: str, entry: SoundEntry, place: _Place, fact: Facts, role: str) -> Sound:
+def _sound(kind: str, entry: SoundEntry, place: _Place, fact: Facts) -> Sound:
     end = min(place.end, fact.duration)
     return Sound(
         place.file,
@@ -161,33 +165,35 @@ def _sound(kind: str, entry: SoundEntry, place: _Place, fact: Facts, role: str) 
         digest=files.digest(f"{fact.digest}|{place.start!r}|{end!r}"),
         start=place.start,
         channel=0 if kind in RESPONSE_KINDS else None,
-        role=role,
     )
 
 
-def _check(where: str, kind: str, usable: list[Sound], left_out: list[tuple[str, str]]) -> None:
-    if not usable:
-        reasons = "; ".join(f"{quoted(name)}: {reason}" for name, reason in left_out[:3])
-        raise refuse(where, f"no recording can be used ({reasons})", "Check the files")
-    if kind in RESPONSE_KINDS:
-        there = {sound.role for sound in usable}
-        if OTHER not in there:
-            raise refuse(where, "there is nothing to compare the base with", "Add other impulse responses")
-        if BASE not in there:
-            raise refuse(where, "no usable impulse response belongs to the base", "Check its files")
-
-
-def _roles(kind: str, entry: SoundEntry, names: list[str]) -> dict[str, str]:
-    """Say which impulse responses are the base and which are compared with it."""
+def _with_roles(
+    kind: str,
+    entry: SoundEntry,
+    measured: Mapping[str, responses.Measurement],
+    usable: list[Sound],
+    left_out: list[tuple[str, str]],
+) -> list[Sound]:
+    """Say which impulse response is the base and which are compared with it."""
     where = f"sounds.{kind}"
-    found = responses.labels(entry.path, where, names)
     wanted = entry.base or responses.BASES[kind]
-    known = sorted(set(found.values()))
-    base = next((label for label in known if label.casefold() == wanted.casefold()), None)
-    if base is None:
-        what = f"no impulse response is called {quoted(wanted)}"
-        raise refuse(f"{where}.base", what, did_you_mean(wanted, known))
-    return {name: BASE if label == base else OTHER for name, label in found.items()}
+    base = responses.reference(measured, {sound.name for sound in usable}, wanted, f"{where}.base")
+    found: list[Sound] = []
+    for sound in usable:
+        place = measured[sound.name]
+        if kind == "rooms" and measured[base].distance and not place.distance:
+            left_out.append((sound.name, "nothing tells at which distance it was measured"))
+            continue
+        role = OTHER
+        if (
+            place.label.casefold() == measured[base].label.casefold()
+        ):  # of several segments of a file the first
+            role = BASE if sound.name == base and all(other.role != BASE for other in found) else ""
+        found.append(dataclasses.replace(sound, role=role, label=place.label, distance=place.distance))
+    if OTHER not in {sound.role for sound in found}:
+        raise refuse(where, "there is nothing to compare the base with", "Add other impulse responses")
+    return found
 
 
 def _audio_files(folder: Path) -> list[str]:

@@ -28,7 +28,9 @@ from soundcheck.suite import NOISE_KINDS, RESPONSE_KINDS
 KINDS = (*NOISE_KINDS, *RESPONSE_KINDS)
 BASE, OTHER = "base", "other"  # roles of impulse responses: what is compared with what
 
+ROUNDING = 1e-9  # share by which a distance may exceed its bounds: 2.25 m is within 1.5 times 1.5 m
 WHOLE = 30.0  # seconds; longer sounds are not kept in memory, only what is needed of them is read
+_WRITTEN = ("name", "duration", "digest", "start", "channel", "role", "label", "distance")
 _KEPT = 48  # sounds that a process keeps in memory
 
 
@@ -51,7 +53,11 @@ class Sound:
     channel
         Number of the channel; ``None`` = mean of all.
     role
-        Impulse responses: ``"base"`` or ``"other"``.
+        Impulse responses: ``"base"``, ``"other"``, or empty for those that are not used.
+    label
+        Impulse responses: the room or position.
+    distance
+        Impulse responses: metres between mouth and microphone; 0 if unknown.
     signal, sampling_rate
         The sound itself, if it has no file.
     """
@@ -63,12 +69,20 @@ class Sound:
     start: float = 0.0
     channel: int | None = None
     role: str = ""
+    label: str = ""
+    distance: float = 0.0
     signal: np.ndarray | None = dataclasses.field(default=None, compare=False, repr=False)
     sampling_rate: int = audio.SAMPLING_RATE
 
     @classmethod
     def of(
-        cls, name: str, signal: np.ndarray, sampling_rate: int = audio.SAMPLING_RATE, *, role: str = ""
+        cls,
+        name: str,
+        signal: np.ndarray,
+        sampling_rate: int = audio.SAMPLING_RATE,
+        *,
+        role: str = "",
+        distance: float = 0.0,
     ) -> Sound:
         """Make a sound of a signal, shape ``(samples,)``."""
         signal = np.ascontiguousarray(signal, dtype=np.float32)
@@ -77,6 +91,7 @@ class Sound:
             duration=len(signal) / sampling_rate,
             digest=files.digest(signal.tobytes()),
             role=role,
+            distance=distance,
             signal=signal,
             sampling_rate=sampling_rate,
         )
@@ -159,7 +174,7 @@ class SoundSet:
     @property
     def digest(self) -> str:
         """Digest of what can be drawn."""
-        return files.digest(json.dumps([[sound.digest, sound.role] for sound in self.sounds]))
+        return files.digest(json.dumps([[s.digest, s.role, s.distance] for s in self.sounds]))
 
     @property
     def duration(self) -> float:
@@ -196,6 +211,41 @@ class Sounds:
             raise ValueError(f"there are no sounds of the kind {' '.join(filter(None, (role, kind)))}")
         return found
 
+    def responses(self, kind: str, role: str, ratio: float = 0.0, times: float = 1.0) -> tuple[Sound, ...]:
+        """Give the impulse responses of a kind with a role, of the others perhaps only those at a distance.
+
+        Parameters
+        ----------
+        kind, role
+            See :meth:`of`.
+        ratio
+            How far the distance may be from the wanted one, as a ratio from 1 on; 0 = any distance. It does
+            not count for the base, nor if the distance of the base is unknown.
+        times
+            The wanted distance as a multiple of that of the base.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        found = self.of(kind, role)
+        base = self.of(kind, BASE)[0]
+        if role == BASE or not ratio or not base.distance:
+            return found
+        within = ratio * (1 + ROUNDING)
+        near = tuple(
+            sound
+            for sound in found
+            if sound.distance and 1 / within <= sound.distance / (times * base.distance) <= within
+        )
+        if not near:
+            raise ValueError(
+                f"of {kind}, nothing but {base.label or base.name} was measured at a distance within a ratio "
+                f"of {ratio:g} of {times * base.distance:.3g} m"
+            )
+        return near
+
     def digest(self, kind: str) -> str:
         """Digest of what can be drawn of a kind; empty if it is none of ours."""
         return self.sets[kind].digest if kind in self.sets else ""
@@ -208,10 +258,7 @@ class Sounds:
                 "sounds": [
                     {
                         "path": str(sound.path),
-                        **{
-                            key: getattr(sound, key)
-                            for key in ("name", "duration", "digest", "start", "channel", "role")
-                        },
+                        **{key: getattr(sound, key) for key in _WRITTEN},
                     }
                     for sound in group.sounds
                 ],

@@ -45,6 +45,35 @@ def test_dialled_keys_are_pairs_of_tones():
     assert spectrum[near].sum() > 0.9 * spectrum.sum()
 
 
+def spectral_share(signal, low, high):
+    power = np.abs(np.fft.rfft(signal)) ** 2
+    hertz = np.fft.rfftfreq(len(signal), 1 / RATE)
+    return power[(hertz >= low) & (hertz < high)].sum() / power.sum()
+
+
+def occupied(signal):
+    """Share of tenths of a second within 25 dB of the loudest."""
+    frames = signal[: len(signal) // 1600 * 1600].reshape(-1, 1600)
+    level = 10 * np.log10((frames**2).mean(axis=1))
+    return (level > level.max() - 25).mean()
+
+
+@pytest.mark.parametrize(
+    "name, low, high, most_of_the_time",
+    [
+        ("thunder", 0, 400, (0.2, 0.95)),  # rolls, with a crack above
+        ("paper", 1000, 8000, (0.2, 0.95)),  # crackles, with pauses
+        ("dog", 200, 3500, (0.1, 0.8)),  # barks, with pauses
+        ("birds", 1000, 7000, (0.2, 1.0)),
+    ],
+)
+def test_sounds_of_weather_paper_and_animals_have_their_frequencies(name, low, high, most_of_the_time):
+    for n in range(6):
+        signal = MAKERS[name](generator(0, "test", n))
+        assert spectral_share(signal, low, high) > 0.9, n
+        assert most_of_the_time[0] <= occupied(signal) <= most_of_the_time[1], n
+
+
 def direct(response):
     return int(np.argmax(np.abs(response)))
 
@@ -74,6 +103,24 @@ def test_rooms_differ_as_rooms_do():
     assert direct_to_reverberant(booth) > 5 > direct_to_reverberant(hall)
     assert len(hall) > 5 * len(booth)
     assert np.array_equal(booth, rooms.response(*rooms.ROOMS["booth"][:2], 0.6))
+
+
+def test_rooms_are_measured_at_distances_similar_to_that_of_the_booth():
+    """The test of rooms compares these; farther ones show twice and four times the distance."""
+    (near,) = rooms.ROOMS["booth"][2]
+    booth = direct_to_reverberant(rooms.response(*rooms.ROOMS["booth"][:2], near))
+    for name, (size, absorption, distances) in rooms.ROOMS.items():
+        if name != "booth":
+            assert 1 / 1.5 <= distances[0] / near <= 1.5, name
+            found = [direct_to_reverberant(rooms.response(size, absorption, metres)) for metres in distances]
+            assert booth > found[0] and found == sorted(found, reverse=True), name
+    for times in (1, 2, 4):
+        within = [
+            name
+            for name, (_, _, distances) in rooms.ROOMS.items()
+            if name != "booth" and any(1 / 1.4 <= metres / near / times <= 1.4 for metres in distances)
+        ]
+        assert len(within) >= 2
 
 
 @pytest.fixture

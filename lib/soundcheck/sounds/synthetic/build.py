@@ -37,7 +37,7 @@ COUGHS, SNEEZES, PIECES, TAKES = 16, 12, 8, 2
 SOURCES = {
     "babble": "synthesised: readers of the demo corpus, with Praat's synthesiser",
     "coughing": "synthesised: bursts of shaped noise",
-    "environmental": "synthesised: telephone signals, rain, wind, footsteps, an engine",
+    "environmental": "synthesised: telephone signals, weather, footsteps, an engine, paper, animals",
     "music": "synthesised: chords, melody, bass and drums",
     "positions": "computed: image sources in a room of 6.6 × 5.9 × 2.9 m, microphones at 1 to 3 m",
     "rooms": "computed: image sources in a booth, an office, a meeting room, a lecture room and a stairway",
@@ -89,10 +89,10 @@ def _make(folder: Path, jobs: int, progress: bool) -> None:
     # The image sources are found with as many threads as there are cores unless told otherwise.
     pyroomacoustics.constants.set("num_threads", 1)
     for kind, measured in (("rooms", rooms.rooms()), ("positions", rooms.positions())):
-        rows = ["file,label"]
+        rows = ["file,label,distance"]
         for (label, distance), signal in measured.items():
             name = f"{label} {distance} m"
-            rows.append(f"{name}.wav,{name if kind == 'positions' else label}")
+            rows.append(f"{name}.wav,{name if kind == 'positions' else label},{distance}")
             _write(folder / kind / f"{name}.wav", signal)
         write_text(folder / kind / responses.TABLE, "\n".join(rows) + "\n")
 

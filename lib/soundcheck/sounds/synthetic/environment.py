@@ -1,4 +1,4 @@
-"""Sounds of an environment: telephone signals, weather, steps, an engine.
+"""Sounds of an environment: telephone signals, weather, steps, an engine, paper, animals.
 
 Tones of telephones follow ITU-T Q.23 (dialling), E.180 (dial tone), T.30 (fax); the rest is noise and
 harmonics, shaped.
@@ -14,7 +14,7 @@ import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 import scipy.ndimage
 
-from soundcheck.sounds.synthetic.shapes import RATE, add, band, decay, rise, slowly
+from soundcheck.sounds.synthetic.shapes import RATE, add, band, decay, resonances, rise, slowly
 
 SECONDS = 8.0
 COUNT = round(SECONDS * RATE)
@@ -106,12 +106,83 @@ def engine(rng: np.random.Generator) -> np.ndarray:
     return 0.5 * signal / np.abs(signal).max() + 0.15 * noise / np.abs(noise).max()
 
 
+def thunder(rng: np.random.Generator) -> np.ndarray:
+    """Make thunder: a crack, and claps that roll on at low frequencies."""
+    signal = 0.005 * band(rng, SECONDS, 60, 400)
+    start = rng.uniform(0.1, 1.0)
+    crack = band(rng, 0.4, 200, rng.uniform(3000, 6000))
+    add(signal, 0.5 * crack / np.abs(crack).max() * decay(len(crack), 0.06), round(start * RATE))
+    for clap in range(int(rng.integers(6, 12))):
+        seconds = rng.uniform(1.5, 4.0)
+        roll = band(rng, seconds, 25, rng.uniform(90, 300))
+        roll *= rise(len(roll), rng.uniform(0.03, 0.3)) * decay(len(roll), seconds / 4) / np.abs(roll).max()
+        place = start + (clap and rng.uniform(0.0, 4.0))
+        add(signal, roll * rng.uniform(0.3, 1.0) * np.exp(-(place - start) / 3), round(place * RATE))
+    return signal
+
+
+def paper(rng: np.random.Generator) -> np.ndarray:
+    """Make paper that is turned and crumpled: bursts of many crackles."""
+    signal = 0.001 * band(rng, SECONDS, 500, 7000)
+    time = rng.uniform(0.0, 0.4)
+    while time < SECONDS - 0.3:
+        seconds = rng.uniform(0.3, 1.1)
+        rustle = 0.06 * band(rng, seconds, 1500, 7000) * slowly(rng, round(seconds * RATE), 12)
+        for place in rng.integers(0, len(rustle), int(seconds * rng.uniform(80, 250))):
+            crackle = band(rng, 0.006, rng.uniform(1200, 3000), rng.uniform(4500, 7500))
+            crackle *= decay(len(crackle), rng.uniform(0.0005, 0.002))
+            add(rustle, rng.uniform(0.05, 0.5) ** 2 * crackle / np.abs(crackle).max(), int(place))
+        gesture = np.sin(np.pi * np.arange(len(rustle)) / len(rustle))
+        add(signal, rustle * gesture, round(time * RATE))
+        time += seconds + rng.uniform(0.05, 0.8)
+    return signal
+
+
+def dog(rng: np.random.Generator) -> np.ndarray:
+    """Make a dog that barks: short voiced bursts whose pitch rises and falls."""
+    signal = 0.002 * band(rng, SECONDS, 100, 3000)
+    pitch, size = rng.uniform(320, 650), rng.uniform(0.8, 1.3)
+    time = rng.uniform(0.1, 0.5)
+    while time < SECONDS - 0.4:
+        for _ in range(int(rng.integers(1, 4))):
+            count = round(rng.uniform(0.12, 0.22) * RATE)
+            arc = np.sin(np.pi * np.linspace(0.1, 1, count))
+            voice = scipy.signal.sawtooth(2 * np.pi * np.cumsum(pitch * (0.75 + 0.5 * arc)) / RATE)
+            throat = [(750 * size, 200), (1500 * size, 300), (2800 * size, 500)]
+            bark = resonances(voice + 0.5 * rng.standard_normal(count), throat)
+            bark *= rise(count, 0.01) * arc / np.abs(bark).max()
+            add(signal, rng.uniform(0.5, 0.8) * bark, round(time * RATE))
+            time += count / RATE + rng.uniform(0.08, 0.2)
+        time += rng.uniform(0.3, 1.2)
+    return signal
+
+
+def birds(rng: np.random.Generator) -> np.ndarray:
+    """Make birds that sing: whistles whose pitch glides, repeated by each bird in its own way."""
+    signal = 0.002 * band(rng, SECONDS, 300, 6000)
+    for _ in range(int(rng.integers(2, 5))):
+        low, glide = rng.uniform(2200, 4500), rng.uniform(-1200, 1500)
+        count, repeats = round(rng.uniform(0.05, 0.18) * RATE), int(rng.integers(3, 9))
+        loudness, time = rng.uniform(0.1, 0.4), rng.uniform(0.0, 1.5)
+        while time < SECONDS - 0.3:
+            for _ in range(repeats):
+                whistle = _tone(low + glide * np.linspace(0, 1, count) ** 2, count) * np.hanning(count)
+                add(signal, loudness * whistle, round(time * RATE))
+                time += count / RATE + 0.04
+            time += rng.uniform(0.6, 2.5)
+    return signal
+
+
 SCENES: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
+    "birds": birds,
     "dialling": dialling,
     "dial_tone": dial_tone,
+    "dog": dog,
     "engine": engine,
     "fax": fax,
     "footsteps": footsteps,
+    "paper": paper,
     "rain": rain,
+    "thunder": thunder,
     "wind": wind,
 }
