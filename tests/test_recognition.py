@@ -534,7 +534,7 @@ def test_no_setting_is_left(run, command, shared_cache):
     text = (resources.root() / "thresholds" / "asr_fairness.yml").read_text(encoding="utf-8")
     for old, new in {
         "minimum_rating: 0": "minimum_rating: 11",
-        "sweep_segments: 40": "sweep_segments: 8",
+        "sweep_segments: 80": "sweep_segments: 8",
     }.items():
         assert old in text
         text = text.replace(old, new)
