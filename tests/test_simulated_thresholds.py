@@ -52,8 +52,9 @@ def test_there_are_21_published_settings():
 def test_published_sizes_have_the_published_thresholds(key):
     _, found, published = SETTINGS[key]
     groups, samples = published_size(found)
-    for size in (samples, samples + 1, 2 * samples, 50 * samples):
-        stretched = simulated_threshold(published, found, groups, size)
+    # The published accents are 31, their simulation has 30; more groups are judged by the same thresholds.
+    for number, size in ((0, 0), (0, 1), (1, 0), (1, samples), (25, 49 * samples)):
+        stretched = simulated_threshold(published, found, groups + number, samples + size)
         assert stretched.threshold == published and stretched.stretch == 1.0
         assert stretched.here == stretched.published
 
@@ -73,15 +74,15 @@ def test_smaller_groups_have_wider_thresholds(key):
 
 
 @EACH
-def test_more_groups_differ_more_from_all(key):
+def test_fewer_groups_differ_less_from_all(key):
     _, found, published = SETTINGS[key]
     groups, samples = published_size(found)
-    fewer, more = (simulated_threshold(published, found, g, samples) for g in (2, 8))
-    assert fewer.threshold <= more.threshold and fewer.here < more.here
+    fewer, more = (simulated_threshold(published, found, g, samples) for g in (2, groups))
+    assert fewer.threshold <= more.threshold and (fewer.here < more.here or groups == 2)
 
 
 @pytest.mark.parametrize("family", ["fairness_accent", "fairness_language"])
-@pytest.mark.parametrize("groups", [2, 6, 30])
+@pytest.mark.parametrize("groups", [2, 3, 6])
 def test_thresholds_of_means_follow_the_standard_error(family, groups):
     """The difference of a mean to that of all groups has a variance of (1 - 1 / G) / n times a constant."""
     _, found, published = SETTINGS[family, "mean"]

@@ -3,11 +3,12 @@ r"""Thresholds of fairness tests for groups of other numbers and sizes than the 
 Groups differ by chance, small ones more than large ones. A published threshold is therefore stretched by how
 much more unbiased models differ in the groups at hand than in groups of the published size:
 
-.. math:: T(n, G) = T_{published} \, \frac{q(\min(n, n_{published}), G)}{q(n_{published}, G_{published})}
+.. math:: T(n, G) = T_{published} \,
+    \frac{q(\min(n, n_{published}), \min(G, G_{published}))}{q(n_{published}, G_{published})}
 
 where :math:`q` is the score that 99.9 % of 10,000 unbiased random models stay below in :math:`G` groups of
 :math:`n` segments. The result is rounded up to a multiple of 0.005. For groups of the published number and
-size, or larger ones, it is the published threshold itself, with all the room that its authors gave it.
+size, or more and larger ones, it is the published threshold itself, with all the room that its authors gave it.
 
 What :math:`q` is for usual numbers and sizes of groups is recorded in a table beside this module; anything
 else is simulated with the same number of runs and the same seed.
@@ -60,7 +61,7 @@ class Stretched:
     stretch
         By how much more unbiased models differ by chance than in groups of the published number and size.
     here, published
-        Score that 99.9 % of them stay below in groups of this number and size (at most the published size),
+        Score that 99.9 % of them stay below in groups of this number and size (at most the published ones),
         and in groups of the published number and size.
     """
 
@@ -102,9 +103,9 @@ def simulated_threshold(
         If there are fewer than 2 groups or segments.
     """
     own_groups, own_samples = published_size(simulated)
-    here = quantile(simulation.setting_of(simulated, groups, min(samples, own_samples)))
+    here = quantile(simulation.setting_of(simulated, min(groups, own_groups), min(samples, own_samples)))
     there = quantile(simulation.setting_of(simulated, own_groups, own_samples))
-    # As many or more groups that are as large or smaller never differ less; draws might say so by chance.
+    # As many groups that are as large or smaller never differ less; draws might say so by chance.
     stretch = max(here / there, 1.0) if groups >= own_groups else here / there
     threshold = published if stretch == 1.0 else _round_up(published * stretch)
     return Stretched(threshold, stretch, here, there)
