@@ -24,7 +24,7 @@ models.function models.command models.transcripts models.table models.scores mod
 trial_lists
 predict
 bootstrap balance group_sizes verdicts studies selection pairs
-languages pitch media scoring views sample evaluation recognition recognition_measures
+languages pitch media scoring views sample plain_measures evaluation recognition recognition_measures
 verification verification_measures comparison robustness
 report
 output artefacts execution runner probing record planning

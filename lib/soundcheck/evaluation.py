@@ -12,8 +12,10 @@ statistic and has it judged::
         )
     evaluation.save()
 
-A *measure* is a function of a sample and the answers of one answerer. It is called twice, with the answers of
-the model and with those of the random reference model, so that no verdict stands without its reference.
+A *measure* is a function of a sample and the answers of one answerer. It returns a statistic of
+:mod:`soundcheck.metrics`, a number, or a mapping of label to number (see :mod:`soundcheck.plain_measures`).
+It is called with the answers of the model and with those of the random reference model, so that no verdict
+stands without its reference.
 
 Conventions
 -----------
@@ -28,6 +30,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,22 +39,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from soundcheck import bootstrap, files, pairs, seeds, selection, verdicts, views
+from soundcheck import bootstrap, files, pairs, plain_measures, seeds, selection, verdicts, views
 from soundcheck.augment import registry
 from soundcheck.balance import at_most, balance, draw_speakers
 from soundcheck.families import Change, Family, Sweep, TestDefinition
 from soundcheck.group_sizes import least_per_bin
 from soundcheck.media import MediaStore
-from soundcheck.metrics.additive import Statistic, values
+from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_answers
+from soundcheck.plain_measures import PlainMeasureError, PlainStatistic, statistic_of
 from soundcheck.sample import Answers, Measure, Sample
 from soundcheck.simulated_thresholds import simulated_threshold
 from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
 from soundcheck.thresholds import read_family
+from soundcheck.verdicts.verdict import KEY
 
 CLEAN = "clean"  # the first step of a sweep
+PLAIN_SHARE = 0.8  # of the time limit of a notebook that all calls of plain functions may take
 
 
 class Evaluation:
@@ -72,6 +79,8 @@ class Evaluation:
         self.thresholds: str = description["thresholds"]
         self.balance_samples: int = description["balance_samples"]
         self.answers_changes: bool = description["answers_changes"]
+        limit = description.get("seconds", plain_measures.SECONDS / PLAIN_SHARE)
+        self._seconds_left = PLAIN_SHARE * limit
         self.sounds = Sounds.load(Path(description["sounds"]))
         if not description["sweeps"]:
             self.family = dataclasses.replace(self.family, sweeps={})
@@ -183,19 +192,24 @@ class Evaluation:
         """
         rows = []
         for step, sample in steps.items():
-            found = self.resample(measure(sample, sample.answers), sample.blocks)
+            row = {"corpus": sample.corpus, "task": sample.task.name, "step": step}
+            try:
+                _, found, reference = self._computed(sample, measure)
+            except PlainMeasureError as fault:
+                self._tell(f"{sample.corpus}, {sample.task.name}, {step}: {fault}")
+                numbers = dict.fromkeys(("value", "low", "high"), np.nan)
+                rows.append(row | numbers | {"segments": len(sample), "blocks": 0, "reference": np.nan})
+                continue
             low, high = found.interval(self.interval)
             rows.append(
-                {
-                    "corpus": sample.corpus,
-                    "task": sample.task.name,
-                    "step": step,
+                row
+                | {
                     "value": found.value[0],
                     "low": low[0],
                     "high": high[0],
                     "segments": int(found.segments[0]),
                     "blocks": int(found.blocks[0]),
-                    "reference": values(measure(sample, sample.reference))[0],
+                    "reference": reference[0],
                 }
             )
         return pd.DataFrame(rows)
@@ -446,12 +460,14 @@ class Evaluation:
         test
             Name of the test in the family's threshold file.
         measure
-            Function of a sample and answers that gives a :class:`~soundcheck.metrics.additive.Statistic`.
+            Function of a sample and answers that gives a :class:`~soundcheck.metrics.additive.Statistic`, a
+            number, or a mapping of label to number.
 
         Returns
         -------
         list of Verdict
-            One for each label of the statistic; also kept for :meth:`save`.
+            One for each label of the statistic, or one that is skipped if the measure cannot be used; also
+            kept for :meth:`save`.
 
         Raises
         ------
@@ -459,8 +475,10 @@ class Evaluation:
             If the family's threshold file has no such test.
         """
         definition = self.family.tests[test]
-        statistic = measure(sample, sample.answers)
-        found = self.resample(statistic, sample.blocks)
+        try:
+            statistic, found, reference = self._computed(sample, measure)
+        except PlainMeasureError as fault:
+            return [self._refused(sample, definition, str(fault))]
         for note in filter(None, dict.fromkeys(found.notes)):
             self._tell(f"{sample.corpus}, {sample.task.name}, {test}: {note}")
         judged = verdicts.judge(
@@ -473,13 +491,51 @@ class Evaluation:
             test=test,
             rule=definition.rule,
             threshold=self._threshold(sample, definition),
-            reference=values(measure(sample, sample.reference)),
+            reference=reference,
             kind=self.interval,
         )
         population = _population(sample, statistic, found)
         for n, verdict in enumerate(judged):
             self._judged.append(verdicts.Judged(verdict, found.samples[:, n], *population))
         return judged
+
+    def _computed(
+        self, sample: Sample, measure: Measure
+    ) -> tuple[Statistic | Weighted, bootstrap.Resampled, np.ndarray]:
+        """Compute a measure with its replicates, and its values for the random reference."""
+        start = time.monotonic()
+        plain = True
+        try:
+            statistic = statistic_of(measure, sample, sample.answers, self._seconds_left)
+            plain = isinstance(statistic, PlainStatistic)
+            found = self.resample(statistic, sample.blocks)
+            of_reference = statistic_of(measure, sample, sample.reference)
+            return statistic, found, plain_measures.aligned(of_reference, found.labels)
+        finally:
+            if plain:
+                took = time.monotonic() - start
+                self._seconds_left = max(0.0, self._seconds_left - took)
+                told = f"{sample.corpus}, {sample.task.name}: the measure was called for {took:.1f} s"
+                print(told, file=sys.stderr)  # kept with the notebook; pages do not show times
+
+    def _refused(self, sample: Sample, definition: TestDefinition, reason: str) -> verdicts.Verdict:
+        """Note a skipped row for a measure that cannot be used."""
+        self._tell(f"{sample.corpus}, {sample.task.name}, {definition.name}: {reason}")
+        row = verdicts.skip(
+            reason,
+            model=self.model,
+            corpus=sample.corpus,
+            family=self.family.name,
+            category=self.family.category,
+            task=sample.task.name,
+            test=definition.name,
+            rule=definition.rule,
+            threshold=definition.threshold_for(sample.task),
+        )
+        key = [getattr(row, name) for name in KEY]
+        if all([getattr(entry.verdict, name) for name in KEY] != key for entry in self._judged):
+            self._judged.append(verdicts.Judged(row, np.empty(0)))
+        return row
 
     def _threshold(self, sample: Sample, definition: TestDefinition) -> float | None:
         """Give the threshold of a test: the published one, or the same stretched to the groups' sizes."""
@@ -554,7 +610,7 @@ def _population(
 ) -> tuple[str, str]:
     """Say on which segments and on which blocks a statistic rests, as two digests."""
     everybody = "\n".join(sample.segments["key"])
-    if isinstance(statistic, Weighted):
+    if isinstance(statistic, Weighted) and not isinstance(statistic, PlainStatistic):
         used, rows = statistic.n_blocks, found.segments.tolist()
     else:
         used = np.unique(sample.blocks[statistic.rows]).tolist()

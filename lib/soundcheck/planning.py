@@ -152,6 +152,7 @@ def family_jobs(
                 **_settings(suite, tasks),
                 "thresholds": suite.thresholds,
                 "balance_samples": suite.balance_samples,
+                "seconds": suite.notebook_seconds,
                 "answers_changes": entry.answers_changes,
                 "sweeps": suite.sweeps,
                 "normaliser": suite.normaliser,

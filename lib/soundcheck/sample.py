@@ -6,7 +6,7 @@ Public: :class:`Answers`, :class:`Sample`, :data:`Measure`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ class Answers:
         return Answers(self.clean[rows], None if self.changed is None else self.changed[rows])
 
 
-Measure = Callable[["Sample", Answers], Statistic | Weighted]
+Measure = Callable[["Sample", Answers], Statistic | Weighted | float | Mapping[str, float | None]]
 
 
 @dataclasses.dataclass(frozen=True)

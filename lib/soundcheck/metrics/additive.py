@@ -296,7 +296,7 @@ class Statistic:
         if sums is None:
             sums = self.sums()
         m = len(self.labels)
-        refusal, note = _answers(self)
+        refusal, note = unanswered(self.parts)
         return checked_point(
             self.finish(sums),
             self.count(sums),
@@ -339,10 +339,10 @@ def checked_point(
     return Point(value, np.rint(segments).astype(np.int64), tuple(reasons), tuple(notes))
 
 
-def _answers(statistic: Statistic) -> tuple[str, str]:
+def unanswered(parts: Sequence[Part]) -> tuple[str, str]:
     """Say that too few segments have a prediction (reason), or that a noticeable share has none (note)."""
     worst, text = 0.0, ""
-    for part in statistic.parts:
+    for part in parts:
         missing = int(part.unanswered.sum())
         wanted = missing + int(part.rows.sum())
         if missing and missing / wanted > worst:
