@@ -180,11 +180,15 @@ def simulate(
 
 @commands.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("."))
-def init(folder: Path) -> NoReturn:
-    """Write a suite to start from, and a model to replace by yours, into FOLDER."""
+@click.option("--family", metavar="NAME", help="A family of tests of this name instead, beside a suite.")
+def init(folder: Path, family: str | None) -> NoReturn:
+    """Write a suite to start from, and a model to replace by yours, into FOLDER.
+
+    With --family the three files of a family of tests, ready to run, beside the suite.yml in FOLDER.
+    """
     from soundcheck import starter
 
-    click.echo(terminal(starter.write(folder)))
+    click.echo(terminal(starter.write(folder) if family is None else starter.write_family(folder, family)))
     sys.exit(0)
 
 

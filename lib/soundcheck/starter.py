@@ -1,11 +1,17 @@
-"""Writes a suite to start from: ``soundcheck init``."""
+"""Writes a suite or a family of tests to start from: ``soundcheck init``.
+
+Public: :func:`write`, :func:`write_family`.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
-from soundcheck import files
-from soundcheck.errors import InputError, Problem
+from soundcheck import files, resources
+from soundcheck.errors import InputError, Problem, refuse
+from soundcheck.escaping import quoted
 
 MODEL = '''"""A model to replace by yours: louder speech is more aroused."""
 
@@ -66,6 +72,76 @@ thresholds: published
 """
 
 
+FAMILY = """# What the family NAME tests: rules, thresholds, and where the thresholds come from.
+family: NAME
+category: correctness # or fairness, robustness
+title: TITLE
+question: How large are the errors that are rarely exceeded?
+tasks: [regression] # kinds of tasks that it is for: regression, classification, transcription
+# columns: [speaker] # of the segment table that it needs besides the labels
+tests:
+  Rarely Exceeded Error: # the notebook judges it by this name
+    rule: "<" # a value passes if it is below the threshold; ">" and "|value| <" are the others
+    range: [0, 1]
+    thresholds: {regression: 0.3} # of all tasks of this kind, or of one task by its name
+    source: a first guess, to be replaced
+    note: Nine of ten predictions are closer to the label than this.
+"""
+
+PAGE = """# TITLE
+
+## Question
+
+How large are the errors that are rarely exceeded? The mean absolute error says little about them.
+
+## Computation
+
+*Rarely Exceeded Error* is the 90 % quantile of the distances of predictions from labels, on the scale from
+0 to 1.
+
+## Tests and thresholds
+
+<!-- thresholds -->
+
+## What it cannot show
+
+The threshold is a first guess.
+"""
+
+MEASURE = '''def rarely_exceeded_error(sample, answers):
+    """Give the error that nine of ten predictions stay below."""
+    return np.quantile(np.abs(answers.clean - sample.truth), 0.9)
+
+
+for sample in evaluation.samples():
+    evaluation.judge(sample, "Rarely Exceeded Error", rarely_exceeded_error)'''
+
+CELLS = (  # of the notebook of a family; texts with a line feed at the end are Markdown
+    "# TITLE\n\nHow large are the errors that are rarely exceeded?\n",
+    'run = ""',
+    """import numpy as np
+
+from soundcheck.evaluation import Evaluation
+from soundcheck.report import tables
+
+evaluation = Evaluation.load(run)
+tables.synthetic_notice(evaluation.synthetic)""",
+    """## Verdicts
+
+A measure is a function of a sample (its rows, `sample.segments`, and their labels, `sample.truth`) and of
+answers (`answers.clean`, and `answers.changed` where signals were changed). It returns a number, a mapping of
+label to number, or a statistic of `soundcheck.metrics`, which is faster.
+""",
+    MEASURE,
+    "tables.verdict_table(evaluation.frame())",
+    "tables.notes(evaluation.notes)",
+    "The rows go into the results table.\n",
+    "evaluation.save()",
+)
+
+_NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,39}")
+
+
 def write(folder: Path) -> str:
     """Write ``suite.yml`` and ``my_model.py`` into a folder; never overwrites.
 
@@ -79,12 +155,79 @@ def write(folder: Path) -> str:
     InputError
         If one of the files is there already.
     """
-    contents = {"suite.yml": SUITE, "my_model.py": MODEL}
-    there = [name for name in contents if (folder / name).exists()]
+    _write_all(folder, {"suite.yml": SUITE, "my_model.py": MODEL}, "Choose another folder")
+    return f"Wrote suite.yml and my_model.py. Next: soundcheck run {folder / 'suite.yml'}"
+
+
+def write_family(folder: Path, name: str) -> str:
+    """Write the three files of a family of tests, ready to run, beside a suite; never overwrites.
+
+    Parameters
+    ----------
+    folder
+        Folder of the suite.
+    name
+        Name of the family: up to 40 letters, digits and underscores, a letter first.
+
+    Returns
+    -------
+    str
+        What to do next.
+
+    Raises
+    ------
+    InputError
+        If the name cannot be used or is that of a family, or if one of the files is there already.
+    """
+    where = f"--family {quoted(name)}"
+    if not _NAME.fullmatch(name) or name.lower() in ("all", "null"):
+        what = "this cannot be the name of a family"
+        raise refuse(where, what, "Use up to 40 letters (a to z), digits and underscores, a letter first")
+    shipped = {known.lower() for known in resources.names("thresholds", ".yml")}
+    if name.lower() in shipped | {path.stem for path in (resources.root() / "notebooks").glob("*.ipynb")}:
+        raise refuse(where, "Soundcheck has something of this name already", "Choose another name")
+    title = name.replace("_", " ").capitalize()
+    if not folder.is_dir():
+        raise refuse(str(folder), "the folder does not exist", "Name the folder of your suite.yml")
+    contents = {"thresholds/NAME.yml": FAMILY, "notebooks/NAME.ipynb": _notebook()}
+    contents["book/methods/NAME.md"] = PAGE
+    words = {"NAME": name, "TITLE": title}
+    filled = {
+        place.replace("NAME", name): re.sub("NAME|TITLE", lambda found: words[found[0]], text)
+        for place, text in contents.items()
+    }
+    _write_all(folder, filled, "Choose another name")
+    suite = folder / "suite.yml"
+    return (
+        f"Wrote {', '.join(filled)}. Next: add {name} to families: in {suite} (families: all includes it), "
+        f"then soundcheck run {suite}"
+    )
+
+
+def _write_all(folder: Path, contents: dict[str, str], remedy: str) -> None:
+    """Write all files, or none if one of them is there already."""
+    there = [folder / name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
     if there:
-        raise InputError(
-            Problem(str(folder / name), "the file exists already", "Choose another folder") for name in there
-        )
+        raise InputError(Problem(str(path), "the file exists already", remedy) for path in there)
     for name, text in contents.items():
         files.write_text(folder / name, text)
-    return f"Wrote suite.yml and my_model.py. Next: soundcheck run {folder / 'suite.yml'}"
+
+
+def _notebook() -> str:
+    """Make a notebook of the cells, as Jupyter writes it."""
+    cells = []
+    for number, text in enumerate(CELLS):
+        code = {"execution_count": None, "outputs": []} if not text.endswith("\n") else {}
+        cells.append(
+            {
+                "cell_type": "code" if code else "markdown",
+                **code,
+                "id": f"cell-{number:02d}",
+                "metadata": {"tags": ["parameters"]} if text.startswith("run =") else {},
+                "source": text.rstrip("\n").splitlines(keepends=True),
+            }
+        )
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    content = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
