@@ -16,6 +16,7 @@ from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import difference, within
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
+from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.plain_measures import PlainMeasureError, PlainStatistic, statistic_of
 from soundcheck.sample import Answers, Sample
 from soundcheck.tasks import BUILTIN
@@ -179,6 +180,25 @@ def test_a_block_drawn_twice_has_its_rows_twice_and_two_numbers():
         assert np.bincount(speakers, minlength=8).tolist() == (weights * sizes).tolist()
         assert sorted(np.bincount(blocks)) == sorted(np.repeat(sizes, weights))
         assert len(truth) == len(speakers)
+
+
+def test_averages_of_speakers_go_by_blocks():
+    """A speaker drawn twice is two speakers, as for the ready-made averages; her name alone would be one."""
+    sizes = (10, 12, 30, 11, 25, 18)
+    rows = sample(sizes=sizes)
+
+    def by(name):
+        def measure(s, a):
+            column = s.blocks if name == "blocks" else s.segments["speaker"].to_numpy()
+            means = pd.DataFrame({"t": s.truth, "p": a.clean}).groupby(column).mean()
+            return (means["p"] - means["t"]).abs().mean()
+
+        return bootstrap.resample(statistic_of(measure, rows, rows.answers), rows.blocks, REPLICATES)
+
+    averages = speaker_averages(rows.truth, rows.answers.clean, rows.blocks)
+    expected = bootstrap.resample(averages.mean_absolute_error(), np.arange(len(sizes)), REPLICATES)
+    np.testing.assert_allclose(by("blocks").samples, expected.samples, atol=1e-9)
+    assert np.abs(by("speaker").samples - expected.samples).max() > 1e-4
 
 
 def test_one_block_has_a_value_and_no_interval():

@@ -18,7 +18,7 @@ import pandas as pd
 import yaml
 
 from soundcheck import files, resources
-from soundcheck.book import executed, methods, overview, pages, subjects
+from soundcheck.book import executed, measures, methods, overview, pages, subjects
 from soundcheck.book.inspect import SECRET, inspect
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.errors import Problem
@@ -30,7 +30,7 @@ from soundcheck.record import failed_notebooks
 from soundcheck.sounds.sound import Sounds
 from soundcheck.tasks import Task
 
-WRITTEN = ("reading", "statistics", "reference_models", "data", "bibliography")
+WRITTEN = ("reading", "statistics", "measures", "reference_models", "data", "bibliography")
 NO_STUDIES = (
     "This page simulates what is known only in theory; the suite leaves it out with `studies: false`."
 )
@@ -164,7 +164,7 @@ def assemble(
         names.append(pages.write(source, "failures", subjects.failures_cells(record), record))
     for name in WRITTEN:
         words = (share / "book" / f"{name}.md").read_text(encoding="utf-8")
-        names.append(pages.write_words(source, name, words, record))
+        names.append(pages.write_words(source, name, measures.page(words), record))
     shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
     shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
     _configure(source, share, record)
