@@ -196,7 +196,7 @@ def test_averages_of_speakers_go_by_blocks():
         return bootstrap.resample(statistic_of(measure, rows, rows.answers), rows.blocks, REPLICATES)
 
     averages = speaker_averages(rows.truth, rows.answers.clean, rows.blocks)
-    expected = bootstrap.resample(averages.mean_absolute_error(), np.arange(len(sizes)), REPLICATES)
+    expected = bootstrap.resample(averages.mean_absolute_error(), rows.blocks, REPLICATES)
     np.testing.assert_allclose(by("blocks").samples, expected.samples, atol=1e-9)
     assert np.abs(by("speaker").samples - expected.samples).max() > 1e-4
 
@@ -296,6 +296,7 @@ def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, na
     (row,) = evaluation.judge(rows, TEST, measure)
     assert row.passed is None and row.value is None and row.test == TEST
     assert re.search(told, row.skipped), row.skipped
+    assert row.skipped.startswith("error: ")  # so that `soundcheck check` fails
     assert "/tmp" not in row.skipped and "\n" not in row.skipped
     assert any(TEST in note and row.skipped in note for note in evaluation.notes)
     np.testing.assert_array_equal(rows.truth, before)
@@ -304,6 +305,15 @@ def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, na
     frame = evaluation.frame()
     assert len(frame) == 2 and frame["passed"].notna().sum() == 1
     evaluation.save()
+
+
+def test_rows_without_any_answer_are_no_fault_of_the_measure(evaluation):
+    (row,) = evaluation.judge(sample(missing=range(99)), TEST, error)
+    assert row.skipped == "no prediction for 99 segments"
+    nothing = sample().take(np.array([], dtype=int))
+    assert evaluation.judge(nothing, "Pearson Correlation Coeff", error)[0].skipped.startswith(
+        "no prediction"
+    )
 
 
 def test_infinite_values_are_skipped(evaluation):

@@ -48,7 +48,7 @@ from soundcheck.media import MediaStore
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_answers
-from soundcheck.plain_measures import PlainMeasureError, PlainStatistic, statistic_of
+from soundcheck.plain_measures import NothingAnsweredError, PlainMeasureError, PlainStatistic, statistic_of
 from soundcheck.sample import Answers, Measure, Sample
 from soundcheck.simulated_thresholds import simulated_threshold
 from soundcheck.sounds.sound import Sounds
@@ -478,7 +478,9 @@ class Evaluation:
         try:
             statistic, found, reference = self._computed(sample, measure)
         except PlainMeasureError as fault:
-            return [self._refused(sample, definition, str(fault))]
+            # By these words `soundcheck check` knows that something broke.
+            error = "" if isinstance(fault, NothingAnsweredError) else "error: "
+            return [self._refused(sample, definition, f"{error}{fault}")]
         for note in filter(None, dict.fromkeys(found.notes)):
             self._tell(f"{sample.corpus}, {sample.task.name}, {test}: {note}")
         judged = verdicts.judge(

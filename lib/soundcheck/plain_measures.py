@@ -17,7 +17,8 @@ Conventions
 - A function that cannot be used ends as a :class:`PlainMeasureError` with the reason, and so does one that
   would take longer than it may.
 
-Public: :func:`statistic_of`, :class:`PlainStatistic`, :class:`PlainMeasureError`, :data:`SECONDS`.
+Public: :func:`statistic_of`, :class:`PlainStatistic`, :class:`PlainMeasureError`,
+:class:`NothingAnsweredError`, :func:`aligned`; :data:`SECONDS`.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ _PATH = re.compile(r"(?<![\w.])(?:/[^\s/'\":]+){2,}")
 
 class PlainMeasureError(Exception):
     """Why a measure gives no statistic, in words for the results table."""
+
+
+class NothingAnsweredError(PlainMeasureError):
+    """There is nothing to compute a measure on, which is no fault of the measure."""
 
 
 def statistic_of(
@@ -126,7 +131,7 @@ class PlainStatistic(Weighted):
         self.parts = (additive.Part(self.rows, ~self.rows),)
         self._places = np.flatnonzero(self.rows)
         if not len(self._places):
-            raise PlainMeasureError(f"no prediction for {additive.segments(len(self.rows))}")
+            raise NothingAnsweredError(f"no prediction for {additive.segments(len(self.rows))}")
         own, self._blocks = np.unique(sample.blocks[self.rows], return_inverse=True)
         self.n_blocks = len(own)
         start = time.monotonic()
