@@ -1,9 +1,9 @@
 """A neural speaker embedding: Resemblyzer's voice encoder, whose weights come in its package.
 
 In a suite: ``python: "soundcheck.models.demo.resemblyzer_encoder:predict"``. Needs more packages:
-``pip install "soundcheck-speech[neural]"``. The encoder is a recurrent network, trained on thousands of people
-to tell their voices apart: Wan, Wang, Papir and Moreno (2018), Generalized end-to-end loss for speaker
-verification.
+``pip install "soundcheck-speech[neural]"``. The encoder is a recurrent network, trained on thousands of
+people to tell their voices apart: Wan, Wang, Papir and Moreno (2018), Generalized end-to-end loss for
+speaker verification.
 
 What happens to a signal is what the package does with its defaults:
 
