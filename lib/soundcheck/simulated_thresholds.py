@@ -8,7 +8,8 @@ much more unbiased models differ in the groups at hand than in groups of the pub
 
 where :math:`q` is the score that 99.9 % of 10,000 unbiased random models stay below in :math:`G` groups of
 :math:`n` segments. The result is rounded up to a multiple of 0.005. For groups of the published number and
-size, or more and larger ones, it is the published threshold itself, with all the room that its authors gave it.
+size, or more and larger ones, it is the published threshold itself, with all the room that its authors gave
+it.
 
 What :math:`q` is for usual numbers and sizes of groups is recorded in a table beside this module; anything
 else is simulated with the same number of runs and the same seed.

@@ -12,9 +12,9 @@ import pytest
 from soundcheck.models.demo import resemblyzer_encoder as encoder
 
 installed = pytest.mark.skipif(
-    importlib.util.find_spec("resemblyzer") is None, reason='needs pip install "soundcheck[neural]"'
+    importlib.util.find_spec("resemblyzer") is None, reason='needs pip install "soundcheck-speech[neural]"'
 )
-REMEDY = r'not installed \(.*resemblyzer.*\)\. Install it: pip install "soundcheck\[neural\]"\.$'
+REMEDY = r'not installed \(.*resemblyzer.*\)\. Install it: pip install "soundcheck-speech\[neural\]"\.$'
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """A neural speaker embedding: Resemblyzer's voice encoder, whose weights come in its package.
 
 In a suite: ``python: "soundcheck.models.demo.resemblyzer_encoder:predict"``. Needs more packages:
-``pip install "soundcheck[neural]"``. The encoder is a recurrent network, trained on thousands of people to
-tell their voices apart: Wan, Wang, Papir and Moreno (2018), Generalized end-to-end loss for speaker
-verification.
+``pip install "soundcheck-speech[neural]"``. The encoder is a recurrent network, trained on thousands of
+people to tell their voices apart: Wan, Wang, Papir and Moreno (2018), Generalized end-to-end loss for
+speaker verification.
 
 What happens to a signal is what the package does with its defaults:
 
@@ -111,4 +111,4 @@ def _loaded() -> tuple[ModuleType, ModuleType, object]:
 
 def _missing(error: ImportError) -> ImportError:
     what = f"Resemblyzer or a package that it needs is not installed ({error})."
-    return ImportError(f'{what} Install it: pip install "soundcheck[neural]".')
+    return ImportError(f'{what} Install it: pip install "soundcheck-speech[neural]".')
