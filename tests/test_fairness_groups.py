@@ -178,7 +178,7 @@ def test_languages_weigh_the_same(evaluate):
     found = evaluate("fairness_language", shuffled(table))
     means = table.groupby("language")["predicted"].mean()
     for name, mean in means.items():
-        assert found.value("Mean Value", name) == pytest.approx(mean - means.mean(), abs=1e-12)
+        assert found.value("Mean Value", name) == pytest.approx(mean - means.mean(), abs=1e-7)
     assert found.value("Mean Value", "en") == pytest.approx(0.08, abs=0.01)  # pooled: 0.03
     assert found.value("Mean Value", "de") == pytest.approx(-0.02, abs=0.01)  # pooled: -0.07
     shares = table.groupby("language")["predicted emotion"].value_counts(normalize=True).unstack()

@@ -181,4 +181,4 @@ def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch):
     clean = clean[::3].reset_index(drop=True)
     for changed in (gained, noised):
         assert ((changed[list(DIMENSIONS)] - clean[list(DIMENSIONS)]).abs() < 0.05).mean().min() > 0.9
-        assert 0.85 < (changed["emotion"] == clean["emotion"]).mean() < 1
+        assert 0.85 < (changed["emotion"] == clean["emotion"]).mean() <= 1
