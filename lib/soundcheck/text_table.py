@@ -184,7 +184,7 @@ def _parquet(content: bytes, shown: str) -> TextTable:
 
 
 def _texts(column: pa.ChunkedArray) -> list[str]:
-    """Write the values of a column as the text that a CSV file would hold; half precision has three digits."""
+    """Write the values of a column as a CSV file would hold them, half precision with three digits."""
     import pyarrow as pa
 
     if pa.types.is_duration(column.type):
