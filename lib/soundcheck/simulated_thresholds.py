@@ -77,7 +77,8 @@ def published_size(simulated: Mapping[str, Any]) -> tuple[int, int]:
     ----------
     simulated
         Block ``simulation`` of a threshold file: ``groups`` and ``samples`` of the published simulation, and
-        ``tested_samples`` if the groups of the published test have another size.
+        ``tested_samples`` if the groups of the published test have another size. If that test has a few more
+        groups, ``tested_groups``, so many count as the simulated number.
     """
     return simulated["groups"], simulated.get("tested_samples", simulated["samples"])
 
@@ -102,6 +103,8 @@ def simulated_threshold(
         If there are fewer than 2 groups or segments.
     """
     own_groups, own_samples = published_size(simulated)
+    if own_groups < groups <= simulated.get("tested_groups", own_groups):
+        groups = own_groups
     here = quantile(simulation.setting_of(simulated, groups, min(samples, own_samples)))
     there = quantile(simulation.setting_of(simulated, own_groups, own_samples))
     # As many or more groups that are as large or smaller never differ less; draws might say so by chance.
