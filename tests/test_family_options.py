@@ -87,3 +87,34 @@ def test_options_of_other_families_are_theirs(tmp_path):
     file = tmp_path / "thresholds" / "correctness_regression.yml"
     file.write_text(text + "\noptions: {excluded: nobody, average: mean}\n", encoding="utf-8")
     assert read_family("correctness_regression", tmp_path).options["excluded"] == "nobody"
+
+
+@pytest.mark.parametrize(
+    ("family", "old", "new", "words"),
+    [
+        (
+            "sex",
+            "bin_minimum: {count: 67, segments: 1000}",
+            "bin_minimum_share: 0.07",
+            "bin_minimum: the key is missing",
+        ),
+        ("pitch", "bin_minimum: {count: 67, segments: 1000}", "bin_minimum: null", "bin_minimum: "),
+        ("accent", "minimum_segments: 60", "minimum: 60", "minimum_segments: the key is missing"),
+        (
+            "accent",
+            "minimum_segments: 60",
+            "minimum_segments: sixty",
+            "minimum_segments: 'sixty' is not a whole number",
+        ),
+        ("language", "samples: 2000 #", "samples: 0 #", "samples: '0' is out of range"),
+        ("linguistic_sentiment", "languages: [de, en", "tongues: [de, en", "languages: the key is missing"),
+    ],
+)
+def test_options_that_fairness_needs(tmp_path, family, old, new, words):
+    text = (resources.root() / "thresholds" / f"fairness_{family}.yml").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "thresholds").mkdir()
+    (tmp_path / "thresholds" / f"fairness_{family}.yml").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"(?s)thresholds/fairness_{family}.yml.*{words}") as caught:
+        read_family(f"fairness_{family}", tmp_path)
+    assert len(caught.value.problems) == 1

@@ -13,6 +13,7 @@ from soundcheck.metrics.distribution import jensen_shannon_distance, share_in_ra
 from soundcheck.models.base import check_output
 from soundcheck.precision import half_precision, seven_digits
 from soundcheck.tasks import BUILTIN, Task
+from soundcheck.text_table import parse_number, read_text_table
 
 AROUSAL = BUILTIN["arousal"]
 GRID = np.round(np.arange(11) / 10, 1)
@@ -96,6 +97,13 @@ def test_numbers_as_text_are_none():
 def test_half_precision_on_a_grid():
     hundredths = np.round(np.arange(101) / 100, 2)
     assert [half_precision(np.float16(number)) for number in hundredths] == hundredths.tolist()
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, str])
+def test_tables_of_all_types_say_the_same(tmp_path, kind):
+    pd.DataFrame({"file": "a.wav", "arousal": GRID.astype(kind)}).to_parquet(tmp_path / "table.parquet")
+    cells = read_text_table(tmp_path / "table.parquet", "table.parquet").columns["arousal"]
+    np.testing.assert_array_equal(AROUSAL.scale([parse_number(cell) for cell in cells]), GRID)
 
 
 MODEL = """

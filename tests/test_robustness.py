@@ -333,6 +333,7 @@ def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
     assert "rooms/impulse_responses.csv line 3, column distance: 'zero' is not a number" in done.stderr
     assert "line 4, column distance: '0' is no distance, it must be above 0. Give the metres" in done.stderr
     table.write_text("file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,4\ncave/ir.wav,cave,8\n")
+    (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
     done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache))
     assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer
     frame = verdicts.read_results(other / "build" / "results.csv").set_index(["task", "test"])
@@ -345,6 +346,10 @@ def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
         assert room["skipped"] == (
             "of rooms, nothing but hut was measured at a distance within a ratio of 1.5 of 1 m"
         )
+    page = (other / "build/html/results/mine/robustness_simulated_recording_condition.html").read_text()
+    assert "Rooms by distance, 2: of rooms, nothing but hut was measured at a distance within" in page
+    assert "Rooms by distance: not shown, because fewer than two steps are left" in page
+    assert "Rooms by distance, 4" not in page and "Rooms by distance: share" not in page
 
 
 def test_a_missing_codec_skips_the_family_with_the_reason(project, command, shared_cache, tmp_path):

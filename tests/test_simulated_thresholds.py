@@ -59,6 +59,13 @@ def test_published_sizes_have_the_published_thresholds(key):
         assert stretched.here == stretched.published
 
 
+@pytest.mark.parametrize("key", [key for key in SETTINGS if key[0] == "fairness_accent"])
+def test_the_published_test_of_accents_has_one_more_than_the_simulation(key):
+    _, found, published = SETTINGS[key]
+    for groups in (30, 31):
+        assert simulated_threshold(published, found, groups, 60).threshold == published
+
+
 @EACH
 def test_smaller_groups_have_wider_thresholds(key):
     _, found, published = SETTINGS[key]

@@ -167,6 +167,7 @@ class Evaluation:
             else:
                 possible[step] = change
         if len(possible) < 2:
+            self._tell(f"{sweep.name}: not shown, because fewer than two steps are left")
             return
         before = self.family.changes[base] if base else None
         for corpus, task in self._applicable():

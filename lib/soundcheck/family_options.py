@@ -1,4 +1,6 @@
-"""Checks what a threshold file says to the notebook of a family in ``options``, where a slip would go unseen.
+"""Checks what a threshold file says to the notebook of a family in ``options``.
+
+A slip would go unseen or end the notebook.
 
 Other options are what their notebook makes of them. Public: :func:`check_options`.
 """
@@ -35,7 +37,35 @@ class _Differential(schema.Section):
     shown_rating: schema.Number = 0
 
 
-_KNOWN = {"asr_fairness": _Differential}
+class _Balanced(schema.Section):
+    """Options of families that compare balanced groups."""
+
+    groups: schema.Texts
+    bin_minimum: dict[str, object]
+
+
+class _Predicted(schema.Section):
+    """Options of families that compare predictions for groups as they are."""
+
+    minimum_segments: schema.whole(1, 1_000_000)
+    bin_minimum: dict[str, object]
+
+
+class _Spoken(_Predicted):
+    """Options of families that compare languages."""
+
+    languages: schema.Texts
+    samples: schema.whole(1, 1_000_000)
+
+
+_KNOWN = {
+    "asr_fairness": _Differential,
+    "fairness_accent": _Predicted,
+    "fairness_language": _Spoken,
+    "fairness_linguistic_sentiment": _Spoken,
+    "fairness_pitch": _Balanced,
+    "fairness_sex": _Balanced,
+}
 
 
 def check_options(

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from soundcheck import files
 from soundcheck.errors import Problems, refuse
 from soundcheck.escaping import quoted
+from soundcheck.precision import half_precision
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -183,13 +184,15 @@ def _parquet(content: bytes, shown: str) -> TextTable:
 
 
 def _texts(column: pa.ChunkedArray) -> list[str]:
-    """Write the values of a column as the text that a CSV file would hold."""
+    """Write the values of a column as a CSV file would hold them, half precision with three digits."""
     import pyarrow as pa
 
     if pa.types.is_duration(column.type):
         per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
         ticks = column.cast(pa.int64()).to_pylist()
         return ["" if tick is None else repr(tick / per_second) for tick in ticks]
+    if pa.types.is_float16(column.type):
+        return ["" if value is None else repr(half_precision(value)) for value in column.to_pylist()]
     return ["" if value is None else str(value) for value in column.to_pylist()]
 
 

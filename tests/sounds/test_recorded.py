@@ -270,6 +270,7 @@ def test_without_distances_all_other_rooms_are_compared(tmp_path):
     family = read_family("robustness_simulated_recording_condition")
     shown = str(material(family, Sounds({"rooms": found})))
     assert "Nothing tells at which distances the rooms were measured" in shown
+    assert "Rooms by distance" not in shown  # no sweep of a single step
     steps = family.sweeps["Rooms by distance"].steps
     assert not registry.missing(family.changes["Simulated Room"], Sounds({"rooms": found}))
     assert "nothing tells at which distances" in registry.missing(steps["2"], Sounds({"rooms": found}))
@@ -281,16 +282,19 @@ def test_the_page_says_what_each_response_is_used_for(tmp_path):
     )
     sounds = Sounds(read(tmp_path, rooms="air"))
     family = read_family("robustness_simulated_recording_condition")
-    rows = re.findall("<tr><td.*?</tr>", str(material(family, sounds)).replace("\n", ""))
-    cells = [re.findall(">([^<>]+)</td>", row) for row in rows]
-    assert ["booth", "1.5", "air_binaural_booth_0_3.wav", "Base Room"] in cells
-    assert [
-        "office",
-        "2",
-        "air_binaural_office_0_2.wav",
-        "Simulated Room; Rooms by distance, 1",
-    ] in cells
-    assert ["lecture", "10.2", "air_binaural_lecture_0_6.wav", "nothing"] in cells
+
+    def cells(sounds):
+        rows = re.findall("<tr><td.*?</tr>", str(material(family, sounds)).replace("\n", ""))
+        return [re.findall(">([^<>]+)</td>", row) for row in rows]
+
+    found = cells(sounds)
+    assert ["booth", "1.5", "air_binaural_booth_0_3.wav", "Base Room"] in found
+    assert ["lecture", "10.2", "air_binaural_lecture_0_6.wav", "nothing"] in found
+    assert ["office", "2", "air_binaural_office_0_2.wav", "Simulated Room"] in found  # a step alone: no sweep
+    responses(tmp_path / "air", "air_binaural_lecture_0_2.wav")
+    found = cells(Sounds(read(tmp_path, rooms="air")))
+    assert ["office", "2", "air_binaural_office_0_2.wav", "Simulated Room; Rooms by distance, 1"] in found
+    assert ["lecture", "4", "air_binaural_lecture_0_2.wav", "Rooms by distance, 2"] in found
     both = Change(
         "Any", "reverberation", {"responses": "rooms", "role": ["base", "other"], "ratio": [1, 1.5]}
     )

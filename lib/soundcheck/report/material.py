@@ -6,7 +6,7 @@ Public: :func:`material`.
 from __future__ import annotations
 
 from soundcheck.augment.registry import drawable, kind_of_sounds, missing
-from soundcheck.families import Family
+from soundcheck.families import Change, Family
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import table
 from soundcheck.sounds.sound import BASE, Sounds, SoundSet
@@ -34,7 +34,7 @@ def material(family: Family, sounds: Sounds) -> Html:
         The sound material of the suite.
     """
     users: dict[str, list[str]] = {}
-    for name, change in [*family.changes.items(), *_sweeps(family)]:
+    for name, change in [*family.changes.items(), *_swept(family, sounds)]:
         for kind in kind_of_sounds(change):
             if name not in users.setdefault(kind, []):
                 users[kind].append(name)
@@ -63,7 +63,7 @@ def material(family: Family, sounds: Sounds) -> Html:
 def _measured(family: Family, sounds: Sounds, group: SoundSet) -> list[Html]:
     """Say where impulse responses were measured, and what each is used for."""
     users: dict[str, list[str]] = {}
-    steps = [(step.name, step) for sweep in family.sweeps.values() for step in sweep.steps.values()]
+    steps = [(step.name, step) for _, step in _swept(family, sounds)]
     for name, change in [*family.changes.items(), *steps]:
         if group.kind in kind_of_sounds(change) and not missing(change, sounds):
             for sound in drawable(change, sounds):
@@ -94,5 +94,10 @@ def _measured(family: Family, sounds: Sounds, group: SoundSet) -> list[Html]:
     return shown
 
 
-def _sweeps(family: Family) -> list:
-    return [(sweep.name, step) for sweep in family.sweeps.values() for step in sweep.steps.values()]
+def _swept(family: Family, sounds: Sounds) -> list[tuple[str, Change]]:
+    """List the steps of the sweeps that are shown: those with two possible steps or more."""
+    found = []
+    for sweep in family.sweeps.values():
+        steps = [(sweep.name, step) for step in sweep.steps.values() if not missing(step, sounds)]
+        found += steps if len(steps) > 1 else []
+    return found
