@@ -59,13 +59,6 @@ def test_published_sizes_have_the_published_thresholds(key):
         assert stretched.here == stretched.published
 
 
-@pytest.mark.parametrize("key", [key for key in SETTINGS if key[0] == "fairness_accent"])
-def test_the_published_test_of_accents_has_one_more_than_the_simulation(key):
-    _, found, published = SETTINGS[key]
-    for groups in (30, 31):
-        assert simulated_threshold(published, found, groups, 60).threshold == published
-
-
 @EACH
 def test_smaller_groups_have_wider_thresholds(key):
     _, found, published = SETTINGS[key]
@@ -85,7 +78,8 @@ def test_fewer_groups_differ_less_from_all(key):
     _, found, published = SETTINGS[key]
     groups, samples = published_size(found)
     fewer, more = (simulated_threshold(published, found, g, samples) for g in (2, groups))
-    assert fewer.threshold <= more.threshold and (fewer.here < more.here or groups == 2)
+    assert fewer.here < more.here or groups == 2
+    assert fewer.threshold == more.threshold == published  # never narrower
 
 
 @pytest.mark.parametrize("family", ["fairness_accent", "fairness_language"])
@@ -96,7 +90,7 @@ def test_thresholds_of_means_follow_the_standard_error(family, groups):
     own_groups, own_samples = published_size(found)
     for samples in (20, 40, 60):
         stretch = simulated_threshold(published, found, groups, samples).stretch
-        expected = math.sqrt(own_samples / samples * (1 - 1 / groups) / (1 - 1 / own_groups))
+        expected = max(1, math.sqrt(own_samples / samples * (1 - 1 / groups) / (1 - 1 / own_groups)))
         # A 99.9 % quantile of 10,000 has a standard deviation of 2 %, the ratio of two of 3 %.
         assert stretch == pytest.approx(expected, rel=0.1)
 

@@ -157,8 +157,8 @@ class TestDefinition:
     simulation
         What random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
         the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
-        ``truth``, ``minimum_per_bin``, ``tested_groups`` and ``tested_samples``, number and size of groups in
-        the published test if they differ; see :mod:`soundcheck.simulation`. Empty if there was none.
+        ``truth``, ``minimum_per_bin`` and ``tested_samples``, the segments a group of the published test if
+        they are not ``samples``; see :mod:`soundcheck.simulation`. Empty if there was none.
     range
         Lowest and highest score that is possible; ``None`` if not stated.
     """

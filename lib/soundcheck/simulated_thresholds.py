@@ -3,13 +3,13 @@ r"""Thresholds of fairness tests for groups of other numbers and sizes than the 
 Groups differ by chance, small ones more than large ones. A published threshold is therefore stretched by how
 much more unbiased models differ in the groups at hand than in groups of the published size:
 
-.. math:: T(n, G) = T_{published} \,
-    \frac{q(\min(n, n_{published}), \min(G, G_{published}))}{q(n_{published}, G_{published})}
+.. math:: T(n, G) = T_{published} \, \max\left(1,
+    \frac{q(\min(n, n_{published}), \min(G, G_{published}))}{q(n_{published}, G_{published})}\right)
 
 where :math:`q` is the score that 99.9 % of 10,000 unbiased random models stay below in :math:`G` groups of
-:math:`n` segments. The result is rounded up to a multiple of 0.005. For groups of the published number and
-size, or more and larger ones, it is the published threshold itself, with all the room that its authors gave
-it.
+:math:`n` segments. The result is rounded up to a multiple of 0.005. It is never stricter than the published
+threshold, and for groups of the published number and size, or more and larger ones, it is the published
+threshold itself, with all the room that its authors gave it.
 
 What :math:`q` is for usual numbers and sizes of groups is recorded in a table beside this module; anything
 else is simulated with the same number of runs and the same seed.
@@ -106,8 +106,7 @@ def simulated_threshold(
     own_groups, own_samples = published_size(simulated)
     here = quantile(simulation.setting_of(simulated, min(groups, own_groups), min(samples, own_samples)))
     there = quantile(simulation.setting_of(simulated, own_groups, own_samples))
-    # As many groups that are as large or smaller never differ less; draws might say so by chance.
-    stretch = max(here / there, 1.0) if groups >= own_groups else here / there
+    stretch = max(here / there, 1.0)
     threshold = published if stretch == 1.0 else _round_up(published * stretch)
     return Stretched(threshold, stretch, here, there)
 

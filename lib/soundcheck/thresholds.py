@@ -31,7 +31,6 @@ class _Simulation(schema.Section):
     name: schema.Text
     groups: schema.whole(2, 1000)
     samples: schema.whole(2, 1_000_000)
-    tested_groups: schema.whole(2, 1000) | None = None
     tested_samples: schema.whole(2, 1_000_000) | None = None
     maximum: schema.number(0, 10)
     percentile_99: schema.number(0, 10)
