@@ -13,7 +13,6 @@ Public: :func:`group_rates`, :data:`RATE_COLUMNS`, :func:`localised_words`, :fun
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -24,22 +23,19 @@ from soundcheck import seeds
 from soundcheck.bootstrap import Resampled, block_codes
 from soundcheck.corpora.demo.sentences import obstacle
 from soundcheck.languages import among
-from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import difference, relative_difference, within
 from soundcheck.metrics.differential import (
     NOT_ROBUST,
     ROBUST,
     Localised,
-    counts,
     frequent_words,
     localise,
     read_omega,
-    violations,
     word_counts,
     word_drops,
     words,
 )
-from soundcheck.metrics.disagreement import distance_table, group_distances
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
 from soundcheck.recognition import Recognition
@@ -357,25 +353,13 @@ def pair_violations(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row, one column a group, ``(column, group)``; see
-        :func:`soundcheck.metrics.differential.violations`. No rows if there is one recogniser only.
+        :meth:`soundcheck.recognition.Recognition.violation_counts`. Empty if no two recognisers can be
+        compared.
     """
-    masks, settings = group_masks(evaluation, sample), list(evaluation.settings)
-    names = recognisers(evaluation, sample)
-    if len(names) < 2 or not masks:
-        return pd.DataFrame()
-    series = {name: evaluation.series(sample, name) for name in names}
+    contests = [contest for contest in evaluation.contests(sample) if not contest.with_transcripts]
     counted = {}
-    for column in dict.fromkeys(column for column, _ in masks):
-        own = {group: mask for (of, group), mask in masks.items() if of == column}
-        tables = [
-            distance_table(
-                values(group_distances(series[first], series[second], list(own.values()))),
-                f"{first}–{second}",
-                settings,
-                list(own),
-            )
-            for first, second in itertools.combinations(names, 2)
-        ]
-        total = counts(violations(pd.concat(tables)), list(own)).loc["all"]
-        counted |= {(column, group): [int(total[group])] for group in own}
+    for column in dict.fromkeys(contest.column for contest in contests):
+        here = [contest for contest in contests if contest.column == column]
+        total = evaluation.violation_counts(here, evaluation.excluded)["in all"].loc["all"]
+        counted |= {(column, group): [int(total[group])] for group in here[0].groups}
     return pd.DataFrame(counted)
