@@ -5,7 +5,7 @@ Conventions
 A *group* is a column of the segment table and one of its values; :data:`EVERYBODY` stands for all segments.
 
 Public: :func:`group_rates`, :data:`RATE_COLUMNS`, :func:`localised_words`, :func:`words_to_probe`,
-:class:`Probed`, :func:`missing_words`, :func:`missing_more`, :func:`average_drops`,
+:func:`vocabulary`, :class:`Probed`, :func:`missing_words`, :func:`missing_more`, :func:`average_drops`,
 :func:`pair_violations`, :func:`recognisers`, :func:`counted_words`, :func:`group_masks`,
 :data:`EVERYBODY`.
 """
@@ -99,6 +99,20 @@ def group_masks(evaluation: Recognition, sample: Sample) -> dict[Group, np.ndarr
         for column in evaluation.family.options["groups"]
         for group in evaluation.groups(sample, column)
     }
+
+
+def vocabulary(evaluation: Recognition, series: Sequence[np.ndarray]) -> dict[str, int]:
+    """Give the words that are looked at, with the times that each is recognised in the signals as they are.
+
+    Parameters
+    ----------
+    evaluation
+        Its family's options say how often at least (``minimum_count``), and how many words (``words``).
+    series
+        Transcripts under all settings, from :meth:`~soundcheck.recognition.Recognition.series`.
+    """
+    options = evaluation.family.options
+    return frequent_words(word_counts(series[0]), options["minimum_count"], options["words"])
 
 
 def counted_words(
@@ -319,11 +333,10 @@ def average_drops(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
         Rows ``recogniser, transformation``; one column a group, ``(column, group)``. Each recogniser has
         words of its own: the frequent ones that it writes for the signals as they are. NaN without any.
     """
-    options, masks = evaluation.family.options, group_masks(evaluation, sample)
-    rows = {}
+    masks, rows = group_masks(evaluation, sample), {}
     for name in recognisers(evaluation, sample):
         series = evaluation.series(sample, name)
-        known = frequent_words(word_counts(series[0]), options["minimum_count"], options["words"])
+        known = vocabulary(evaluation, series)
         for transformation in evaluation.family.transformations:
             averages = []
             for mask in masks.values():
