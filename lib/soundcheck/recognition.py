@@ -333,7 +333,8 @@ class Recognition(Evaluation):
     @property
     def _needed(self) -> np.ndarray:
         """Say under which settings a segment needs answers to count, bool ``(settings,)``."""
-        return np.array([setting not in self.excluded for setting in self.settings])
+        excluded = self.excluded
+        return np.array([setting not in excluded for setting in self.settings])
 
     def rating(self, setting: Setting) -> float:
         """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
