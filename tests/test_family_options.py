@@ -87,7 +87,7 @@ def test_refused(tmp_path, old, new, words):
             "by: Noise\n  averge: macro",
             r"options.averge: unknown option. Did you mean 'average'\?",
         ),
-        ("by: Noise", "by: Noise\n  average: mean", r"options.average: 'mean' is not known here"),
+        ("average: micro", "average: mean", r"options.average: 'mean' is not known here"),
         ("by: Noise", "by: Noise\n  excluded: {Scale: [0.6]}", r"Scale has no level '0.6'"),
         ("by: Noise", "by: Noise\n  destroyed: 0.85", r"options.destroyed: unknown option"),
         (
