@@ -62,11 +62,49 @@ def own(folder, old, new):
         ("tau: 0.1 ", "tau: 10% ", r"options: '10%' is not a number. Write 0.1"),
         ("[0.01, 0.05, 0.1, 0.15]", "[0.01, high]", r"options.taus item 2: 'high' is not a number"),
         ("minimum_segments: 4", "minimum_segments: 0", r"options.minimum_segments: '0' is out of range"),
+        ("taus: [0.01, 0.05, 0.1, 0.15]", "taus: []", r"options.taus: these are not different numbers"),
+        ("[0.01, 0.05, 0.1, 0.15]", "[0.1, 0.10]", r"options.taus: these are not different numbers"),
+        ("sweep_segments: 80", "sweep_segments: 0", r"options.sweep_segments: '0' is out of range"),
+        (
+            "sweep_segments: 80",
+            "sweep_segments: many",
+            r"options.sweep_segments: 'many' is not a whole number",
+        ),
+        ("sweep_segments: 80", "sweep_segment: 80", r"options.sweep_segment: unknown option. Did you mean"),
+        ("average: micro", "averages: macro", r"options.averages: unknown option. Did you mean 'average'\?"),
     ],
 )
 def test_refused(tmp_path, old, new, words):
     with pytest.raises(InputError, match=rf"(?s)^thresholds/asr_fairness.yml line \d+, .*{words}"):
         own(tmp_path, old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "by: Noise",
+            "by: Noise\n  averge: macro",
+            r"options.averge: unknown option. Did you mean 'average'\?",
+        ),
+        ("average: micro", "average: mean", r"options.average: 'mean' is not known here"),
+        ("by: Noise", "by: Noise\n  excluded: {Scale: [0.6]}", r"Scale has no level '0.6'"),
+        ("by: Noise", "by: Noise\n  destroyed: 0.85", r"options.destroyed: unknown option"),
+        (
+            "  Noise 2 dB:",
+            "  Noise 4 dB: {transform: white_noise, snr_db: 4}\n  Noise 2 dB:",
+            r"changes: sentences around words are heard as they are and under one change",
+        ),
+    ],
+)
+def test_options_of_fault_localisation_are_checked(tmp_path, old, new, words):
+    text = (resources.root() / "thresholds" / "asr_fault_localisation.yml").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    (tmp_path / "thresholds").mkdir()
+    file = tmp_path / "thresholds" / "asr_fault_localisation.yml"
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        read_family("asr_fault_localisation", tmp_path)
 
 
 def test_levels_are_numbers_however_they_are_written(tmp_path):

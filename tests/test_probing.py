@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from soundcheck import probing
 from soundcheck.bootstrap import resample
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.recognition_measures import (
     EVERYBODY,
     missing_more,
     missing_words,
+    vocabulary,
     words_to_probe,
 )
 from soundcheck.report import recognition_tables
@@ -126,6 +128,20 @@ class Probe:
         texts = zip(self.segments["item"], self.answers.clean, self.answers.changed, strict=True)
         taken = list(texts)
         return Probe([taken[n] for n in rows])
+
+
+def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
+    texts = np.array(["go left", "go left", None], dtype=object)  # each word twice: enough for a group alone
+    heard = evaluation(minimum_count=3, group_count=2, words=200)
+    heard.transformed = lambda: [SimpleNamespace(corpus="tones")]
+    heard.series = lambda sample: [texts, texts]
+    assert vocabulary(heard, [texts]) == {}
+    monkeypatch.setattr(probing, "Recognition", lambda description: heard)
+    suite = SimpleNamespace(models={"good": SimpleNamespace(answers_changes=True)})
+    job = SimpleNamespace(model="good", description={}, rows=tmp_path)
+    assert probing.probe_corpora(suite, [job], tmp_path) == []
+    heard.family.options["minimum_count"] = 2
+    assert vocabulary(heard, [texts]) == {"go": 2, "left": 2}
 
 
 def test_missing_words_are_counted_for_each_kind():

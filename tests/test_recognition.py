@@ -258,6 +258,8 @@ def three(run, command, shared_cache):
     (folder / "others.py").write_text(
         "import tones\n\n"
         "def strict(signal, sampling_rate):\n"
+        "    if len(signal) > 12000:  # four words at half the speed: too long for it\n"
+        "        return {'transcript': None}\n"
         "    return {'transcript': tones.recognise(signal, 0.9)}\n\n"
         "def silent(signal, sampling_rate):\n"
         "    return {'transcript': None}\n"
@@ -306,6 +308,33 @@ def test_a_pair_has_the_same_counts_on_all_pages(three):
         assert np.array_equal(np.sum([row for (own, _), row in rows.items() if own == kind], axis=0), total)
     assert len([row for row in rows if row[0] == "by transformation"]) == 8
     assert (np.array(rows["comprehensible", ""]) <= total).all()
+
+
+def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, shared_cache):
+    folder, _ = run
+    _, pages = three
+    answers = pd.read_parquet(folder / "three" / "predictions" / "strict" / "tones.parquet")
+    missing = answers[answers["transcript"].isna()].groupby("change").size()
+    excluded = [
+        change.identity for change in read_family("asr_fairness").transformations["Scale"].steps.values()
+    ]
+    assert set(missing.index) == set(
+        excluded[3:]
+    )  # it lacks answers under the two settings that do not count
+    suite = (folder / "three.yml").read_text().replace("[asr_fairness]", "[asr_fault_localisation]")
+    (folder / "words3.yml").write_text(suite)
+    options = ("--out", "words3", "--jobs", "2", "--model", "good", "--model", "strict")
+    done = command("run", "words3.yml", *options, cwd=folder, **environment(shared_cache))
+    assert done.returncode == 3, done.stdout + done.stderr
+    for column in ("accent", "sex"):
+        ((_, table),) = tables_of(pages["good"], f"Violations of each group, tones, {column}")
+        counted = re.search(r"<td>by pair</td><td[^>]*>good–strict</td>(.*?)</tr>", table, re.DOTALL)[1]
+        expected = re.findall(r"<td[^>]*>([\d,]+)</td>", counted)
+        for model in ("good", "strict"):
+            page = folder / "words3" / "html" / "results" / model / "asr_fault_localisation.html"
+            ((_, table),) = tables_of(page.read_text(), f"tones, {column}, 2 recognisers")
+            assert re.findall(r"<td[^>]*>([\d,]+)</td></tr>", table) == expected
+        assert any(number != "0" for number in expected)
 
 
 def test_transcripts_stand_apart(three):
@@ -525,6 +554,12 @@ def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shared_c
     before = notebook.stat().st_mtime_ns
     again = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert again.returncode == 3 and notebook.stat().st_mtime_ns == before
+    # A run without these tests leaves no sentences behind, nor what was answered to them.
+    options = (*options[:-1], "asr_word_errors")
+    rest = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
+    assert rest.returncode == 3, rest.stdout + rest.stderr
+    for place in ("corpora", "predictions/poor"):
+        assert [path.name for path in (folder / "words" / place).iterdir()] == ["tones.parquet"]
 
 
 def test_no_setting_is_left(run, command, shared_cache):

@@ -68,3 +68,18 @@ def test_labels_count_only_where_the_family_needs_them(table):
     assert selection.changed_rows(family(), recogniser, spoken, 0).sum() == 6  # transcripts are of use
     assert selection.changed_rows(family(), recogniser, table, 0).all()
     assert not selection.spread(np.zeros(0), np.zeros(0, bool), np.zeros(0, int), 5).any()
+
+
+@pytest.mark.parametrize("labelled", [0, 150, 300])
+def test_both_families_of_recognisers_change_the_same_segments_alike(labelled):
+    fairness, localisation = (read_family(name) for name in ("asr_fairness", "asr_fault_localisation"))
+    task = BUILTIN["transcript"]
+    table = pd.DataFrame({"key": [f"k{n}" for n in range(300)], "speaker": [f"s{n % 7}" for n in range(300)]})
+    table["transcript"] = ["go" if n < labelled else None for n in range(300)]
+    first, second = (
+        selection.swept_rows(family, [task], table, ["speaker"], 5) for family in (fairness, localisation)
+    )
+    assert np.array_equal(first, second) and first.sum() == 80
+    for name, series in localisation.transformations.items():
+        for step, change in series.steps.items():
+            assert change.identity == fairness.transformations[name].steps[step].identity

@@ -7,7 +7,7 @@ Other options are what their notebook makes of them. Public: :func:`check_option
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from soundcheck import schema
 from soundcheck.document_reader import DocumentReader
@@ -15,6 +15,7 @@ from soundcheck.errors import did_you_mean
 from soundcheck.families import Sweep
 from soundcheck.metrics.disagreement import AVERAGES
 
+COMMON = ("segments", "sweep_segments", "sample", "pairs")  # options that any family may have
 NAME_SETTINGS = ("excluded", "ratings")  # options that name levels of the family's transformations
 
 
@@ -23,15 +24,32 @@ def _parse_limit(value: object) -> float | None:
     return None if schema.parse_free(value) is None else schema.parse_number(value, low=0, high=1)
 
 
-class _Differential(schema.Section):
-    """Options of families that compare recognisers without transcripts."""
+def _parse_most(value: object) -> int | None:
+    """Read a number of segments, or nothing for all of them."""
+    return None if schema.parse_free(value) is None else schema.parse_integer(value, low=1, high=10**9)
+
+
+class _Drawn(schema.Section):
+    """Options of all families: how many segments are changed at most."""
+
+    segments: schema.parsed(object, _parse_most) = None
+    sweep_segments: schema.whole(1, 10**9) = 1
+
+
+class _Counted(schema.Section):
+    """Options of families that count violations without transcripts."""
 
     groups: schema.Texts = []
-    base_groups: dict[str, schema.Text] = {}
     minimum_segments: schema.whole(1, 1_000_000) = 1
-    tau: schema.number(0, 1) = 0
     taus: list[schema.number(0, 1)] = []
     average: schema.choice(*AVERAGES) = AVERAGES[0]
+
+
+class _Judged(_Counted):
+    """Options of families that judge them as well."""
+
+    base_groups: dict[str, schema.Text] = {}
+    tau: schema.number(0, 1) = 0
     destroyed: schema.parsed(object, _parse_limit) = None
     minimum_rating: schema.Number = 0
     shown_rating: schema.Number = 0
@@ -59,13 +77,30 @@ class _Spoken(_Predicted):
 
 
 _KNOWN = {
-    "asr_fairness": _Differential,
+    "asr_fairness": _Judged,
+    "asr_fault_localisation": _Counted,
     "fairness_accent": _Predicted,
     "fairness_language": _Spoken,
     "fairness_linguistic_sentiment": _Spoken,
     "fairness_pitch": _Balanced,
     "fairness_sex": _Balanced,
 }
+
+
+def known_options(family: str, shipped: Iterable[str]) -> set[str]:
+    """Name all options of a family of recognisers; empty for other families.
+
+    Parameters
+    ----------
+    family
+        Name of the family.
+    shipped
+        Options of the threshold file that Soundcheck brings.
+    """
+    known = _KNOWN.get(family)
+    if known is None or not issubclass(known, _Counted):
+        return set()
+    return {*shipped, *COMMON, "excluded", *known.model_fields}
 
 
 def check_options(
@@ -84,11 +119,14 @@ def check_options(
     transformations
         Changes from mild to severe that the options may name.
     """
-    known = _KNOWN.get(family)
-    if known is not None:
-        given = reader.document.data.get("options", {})
-        own = {key: value for key, value in given.items() if key in known.model_fields}
-        reader.section(("options",), own, known)
+    given = reader.document.data.get("options") or {}
+    for known in (_Drawn, _KNOWN.get(family)):
+        if known is not None:
+            own = {key: given[key] for key in given if key in known.model_fields}
+            read = reader.section(("options",), own, known)
+            taus = read.taus if read is not None and "taus" in own else [0.1]
+            if not taus or len(set(taus)) < len(taus):
+                reader.note(("options", "taus"), "these are not different numbers", "Write [0.05, 0.1]")
     if transformations:
         for option in NAME_SETTINGS:
             _check_settings(reader, option, options.get(option), transformations)

@@ -193,6 +193,8 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         if own:
             reports[entry.name] = reports[entry.name].joined(predict(entry, own, "words"))
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
+    for name, report in reports.items():
+        output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
     artefacts.write_scores(lists, tested, corpora, reports, output)
 
     judging = planning.family_jobs(suite, tested, corpora, output, sounds)

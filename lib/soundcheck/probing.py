@@ -19,7 +19,7 @@ from soundcheck.corpora.demo.corpus import TABLE
 from soundcheck.corpora.load import load_corpus
 from soundcheck.entries import CorpusEntry, Suite
 from soundcheck.recognition import Recognition
-from soundcheck.recognition_measures import localised_words, words_to_probe
+from soundcheck.recognition_measures import localised_words, vocabulary, words_to_probe
 from soundcheck.runner import Job
 
 DESCRIPTION = (
@@ -57,6 +57,8 @@ def probe_corpora(
         evaluation = Recognition(job.description | {"rows": str(job.rows)})
         options = evaluation.family.options
         for sample in evaluation.transformed():
+            if not vocabulary(evaluation, evaluation.series(sample)):
+                continue  # nothing is tested then
             probed = words_to_probe(evaluation, sample, localised_words(evaluation, sample))
             if not any(probed.kinds.values()):
                 continue

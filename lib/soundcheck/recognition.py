@@ -248,7 +248,8 @@ class Recognition(Evaluation):
         list of Contest
             For each column with at least two groups: all pairs of recognisers that hear the corpus, with and
             without the tested one; then the tested one with the transcripts, if there are any. Pairs without
-            any segment that both answered under all settings are left out, with a note.
+            any segment that both answered under all settings, but for excluded ones, are left out, with a
+            note.
         """
         hearing = sorted([self.model, *self.opponents(sample)])
         asked = list(itertools.combinations(hearing, 2))
@@ -280,9 +281,9 @@ class Recognition(Evaluation):
         return "no segment was answered under all settings by both that are compared"
 
     def _answered(self, sample: Sample, name: str) -> np.ndarray:
-        """Say which segments one side of a contest has under all settings, bool ``(segments,)``."""
+        """Say which segments one side of a contest has under all settings but excluded ones."""
         texts = np.array(self.series(sample, name), dtype=object).reshape(len(self.settings), len(sample))
-        return np.not_equal(texts, None).all(axis=0)
+        return np.not_equal(texts[self._needed], None).all(axis=0)
 
     def distances(self, contest: Contest, *, random: bool = False) -> Statistic:
         """Measure how much two disagree on each group under each setting; computed once.
@@ -304,6 +305,7 @@ class Recognition(Evaluation):
                 self._side(contest, contest.opponent, random),
                 contest.masks,
                 average,
+                self._needed,
             )
         return self._distances[contest, random]
 
@@ -318,6 +320,21 @@ class Recognition(Evaluation):
         return distance_table(found, contest.pair, list(self.settings), contest.groups)
 
     # Settings
+
+    @property
+    def excluded(self) -> set[Setting]:
+        """Settings that the family's option ``excluded`` names: they do not count, whatever was answered."""
+        return {
+            (name, self.family.transformations[name].step(level))
+            for name, levels in (self.family.options.get("excluded") or {}).items()
+            for level in levels
+        }
+
+    @property
+    def _needed(self) -> np.ndarray:
+        """Say under which settings a segment needs answers to count, bool ``(settings,)``."""
+        excluded = self.excluded
+        return np.array([setting not in excluded for setting in self.settings])
 
     def rating(self, setting: Setting) -> float:
         """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
@@ -344,12 +361,7 @@ class Recognition(Evaluation):
             ``distance`` (mean over pairs and groups, NaN without any) and ``left_out``, the reason, empty if
             the setting counts.
         """
-        options = self.family.options
-        excluded = {
-            (name, self.family.transformations[name].step(level))
-            for name, levels in (options.get("excluded") or {}).items()
-            for level in levels
-        }
+        options, excluded = self.family.options, self.excluded
         means = _mean_distances(distances)
         limit = options.get("destroyed")
         rows = []
@@ -382,7 +394,7 @@ class Recognition(Evaluation):
             ``"in all"``, ``"by τ"``, ``"by pair"`` and ``"by transformation"`` -> whole numbers, one column a
             group; see :func:`soundcheck.metrics.differential.counts`.
         """
-        groups, taus = contests[0].groups, self.family.options["taus"]
+        groups, taus = contests[0].groups, self.family.options.get("taus", differential.TAUS)
         distances = pd.concat([self.distance_table(contest) for contest in contests])
         found = differential.violations(distances, taus, left_out)
         rows = {

@@ -5,7 +5,7 @@ Conventions
 A *group* is a column of the segment table and one of its values; :data:`EVERYBODY` stands for all segments.
 
 Public: :func:`group_rates`, :data:`RATE_COLUMNS`, :func:`localised_words`, :func:`words_to_probe`,
-:class:`Probed`, :func:`missing_words`, :func:`missing_more`, :func:`average_drops`,
+:func:`vocabulary`, :class:`Probed`, :func:`missing_words`, :func:`missing_more`, :func:`average_drops`,
 :func:`pair_violations`, :func:`recognisers`, :func:`counted_words`, :func:`group_masks`,
 :data:`EVERYBODY`.
 """
@@ -13,7 +13,6 @@ Public: :func:`group_rates`, :data:`RATE_COLUMNS`, :func:`localised_words`, :fun
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -24,22 +23,19 @@ from soundcheck import seeds
 from soundcheck.bootstrap import Resampled, block_codes
 from soundcheck.corpora.demo.sentences import obstacle
 from soundcheck.languages import among
-from soundcheck.metrics.additive import value, values
+from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import difference, relative_difference, within
 from soundcheck.metrics.differential import (
     NOT_ROBUST,
     ROBUST,
     Localised,
-    counts,
     frequent_words,
     localise,
     read_omega,
-    violations,
     word_counts,
     word_drops,
     words,
 )
-from soundcheck.metrics.disagreement import distance_table, group_distances
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
 from soundcheck.recognition import Recognition
@@ -103,6 +99,20 @@ def group_masks(evaluation: Recognition, sample: Sample) -> dict[Group, np.ndarr
         for column in evaluation.family.options["groups"]
         for group in evaluation.groups(sample, column)
     }
+
+
+def vocabulary(evaluation: Recognition, series: Sequence[np.ndarray]) -> dict[str, int]:
+    """Give the words that are looked at, with the times that each is recognised in the signals as they are.
+
+    Parameters
+    ----------
+    evaluation
+        Its family's options say how often at least (``minimum_count``), and how many words (``words``).
+    series
+        Transcripts under all settings, from :meth:`~soundcheck.recognition.Recognition.series`.
+    """
+    options = evaluation.family.options
+    return frequent_words(word_counts(series[0]), options["minimum_count"], options["words"])
 
 
 def counted_words(
@@ -323,11 +333,10 @@ def average_drops(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
         Rows ``recogniser, transformation``; one column a group, ``(column, group)``. Each recogniser has
         words of its own: the frequent ones that it writes for the signals as they are. NaN without any.
     """
-    options, masks = evaluation.family.options, group_masks(evaluation, sample)
-    rows = {}
+    masks, rows = group_masks(evaluation, sample), {}
     for name in recognisers(evaluation, sample):
         series = evaluation.series(sample, name)
-        known = frequent_words(word_counts(series[0]), options["minimum_count"], options["words"])
+        known = vocabulary(evaluation, series)
         for transformation in evaluation.family.transformations:
             averages = []
             for mask in masks.values():
@@ -357,25 +366,13 @@ def pair_violations(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row, one column a group, ``(column, group)``; see
-        :func:`soundcheck.metrics.differential.violations`. No rows if there is one recogniser only.
+        :meth:`soundcheck.recognition.Recognition.violation_counts`. Empty if no two recognisers can be
+        compared.
     """
-    masks, settings = group_masks(evaluation, sample), list(evaluation.settings)
-    names = recognisers(evaluation, sample)
-    if len(names) < 2 or not masks:
-        return pd.DataFrame()
-    series = {name: evaluation.series(sample, name) for name in names}
+    contests = [contest for contest in evaluation.contests(sample) if not contest.with_transcripts]
     counted = {}
-    for column in dict.fromkeys(column for column, _ in masks):
-        own = {group: mask for (of, group), mask in masks.items() if of == column}
-        tables = [
-            distance_table(
-                values(group_distances(series[first], series[second], list(own.values()))),
-                f"{first}–{second}",
-                settings,
-                list(own),
-            )
-            for first, second in itertools.combinations(names, 2)
-        ]
-        total = counts(violations(pd.concat(tables)), list(own)).loc["all"]
-        counted |= {(column, group): [int(total[group])] for group in own}
+    for column in dict.fromkeys(contest.column for contest in contests):
+        here = [contest for contest in contests if contest.column == column]
+        total = evaluation.violation_counts(here, evaluation.excluded)["in all"].loc["all"]
+        counted |= {(column, group): [int(total[group])] for group in here[0].groups}
     return pd.DataFrame(counted)

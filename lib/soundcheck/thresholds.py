@@ -15,7 +15,7 @@ from soundcheck.document_reader import DocumentReader
 from soundcheck.errors import Problems, did_you_mean, refuse
 from soundcheck.escaping import quoted
 from soundcheck.families import CATEGORIES, RULES, Change, Family, Sweep, TestDefinition
-from soundcheck.family_options import check_options
+from soundcheck.family_options import check_options, known_options
 from soundcheck.metrics.differential import read_omega
 from soundcheck.tasks import KINDS
 from soundcheck.yaml_reader import Document, Plain, read_yaml
@@ -144,16 +144,22 @@ def read_family(name: str, own: Path | None = None) -> Family:
 def _check_known_tests(
     document: Document, name: str, file: Path, own: Path | None, problems: Problems
 ) -> None:
-    """Note tests that our notebook of the family does not compute, if the suite brings thresholds only."""
+    """Note tests and options that our notebook of a family has no use for.
+
+    A suite may bring its own notebook with them; else a slip in their names would change nothing, in silence.
+    """
     shipped = resources.root() / "thresholds" / f"{name}.yml"
     notebook = own is not None and (own / "notebooks" / f"{name}.ipynb").is_file()
-    tests = document.data.get("tests")
-    if notebook or not isinstance(tests, dict) or not shipped.is_file() or shipped.samefile(file):
+    if notebook or not shipped.is_file() or shipped.samefile(file):
         return
-    known = read_family(name).tests
-    for test in tests:
-        if test not in known:
-            problems.add(document.where(("tests", test)), "unknown test", did_you_mean(test, known))
+    ours = read_family(name)
+    options = known_options(name, ours.options)
+    for part, known in (("tests", ours.tests), *((("options", options),) if options else ())):
+        given = document.data.get(part)
+        for key in given if isinstance(given, dict) else ():
+            if key not in known:
+                what = f"unknown {part.removesuffix('s')}"
+                problems.add(document.where((part, key)), what, did_you_mean(key, list(known)))
 
 
 class _Reader(DocumentReader):
@@ -226,6 +232,9 @@ class _Reader(DocumentReader):
         """Check the options by which words are localised: they are used before the notebook runs."""
         if set(top.tasks) != {"transcription"}:
             self.note(("probes",), "words are localised in transcripts only", "Write tasks: [transcription]")
+        if len(self.document.data.get("changes") or ()) != 1:
+            what = "sentences around words are heard as they are and under one change"
+            self.note(("changes",), what, "Write {Noise 2 dB: {transform: white_noise, snr_db: 2}}")
         given, known = self.document.data.get("options", {}), _Localisation.model_fields
         if not isinstance(given, dict):
             return

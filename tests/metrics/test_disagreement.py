@@ -81,6 +81,21 @@ def test_a_segment_without_an_answer_counts_under_no_setting():
     assert np.isnan(values(nobody)).all()
 
 
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_an_answer_that_is_not_needed_may_be_missing(heard, average):
+    first, second, masks, _ = heard
+    second[2][7] = None
+    assert len(SETTINGS) == 4
+    needed = [True, True, False, True]
+    found = values(group_distances(first, second, masks, average, needed)).reshape(3, 4)
+    second[2][7] = first[2][7] = ""  # nobody wrote a word: adds nothing either
+    expected = values(group_distances(first, second, masks, average)).reshape(3, 4)
+    assert np.array_equal(found, expected)
+    first[1][7] = None
+    shorter = values(group_distances(first, second, masks, average, needed)).reshape(3, 4)
+    assert not np.array_equal(shorter, expected)
+
+
 def test_one_group_has_nothing_to_compare_with(heard):
     first, second, masks, _ = heard
     shares = violation_shares(group_distances(first, second, masks[:1]), ["only"], 0.1).point()

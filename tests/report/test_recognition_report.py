@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 
 from soundcheck.bootstrap import resample
+from soundcheck.families import Change, Sweep
 from soundcheck.metrics.alignment import confusions
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.recognition_measures import EVERYBODY
 from soundcheck.report import recognition_figures, recognition_tables
+from soundcheck.thresholds import read_family
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -216,3 +218,19 @@ def test_figures_are_drawn():
     drawn = {"blockwise": np.array([0.1, np.nan, 0.2]), "ordinary": np.array([0.1, 0.3])}
     assert recognition_figures.replicates_of_difference(drawn, 0.1, "difference").axes
     assert recognition_figures.replicates_of_difference({}, 0.1, "difference").axes
+
+
+def test_pages_say_which_signals_were_rated():
+    def notes(**given):
+        steps = {
+            name: Sweep(name, "", {"1": Change(name, "x", {} if kind is None else {"definition": kind})})
+            for name, kind in given.items()
+        }
+        return " ".join(recognition_tables.rating_notes(steps))
+
+    said = notes(Clipping="text", High="text", Low="text", Noise=None)
+    assert said.startswith("Clipping, High and Low: people rated signals as the released generator makes")
+    assert notes(Clipping="released", Low="text").startswith("Low: people rated")
+    assert notes(Clipping="released", Noise=None) == "The signals are made as those were that people rated."
+    shipped = read_family("asr_fairness").transformations
+    assert recognition_tables.rating_notes(shipped)[0].startswith("Clipping, High pass and Low pass: ")

@@ -7,8 +7,8 @@ words that vanish have replicates like any other statistic, and a violation has 
 Conventions
 -----------
 - A *setting* is what was done to the signals; the first one stands for the signals as they are.
-- A segment counts only if both recognisers answered under every setting, so that all distances of a group
-  rest on the same segments.
+- A segment counts only if both recognisers answered under every setting that is needed, so that all distances
+  of a group under these rest on the same segments.
 - Averages over segments are *micro* (edits of all segments by words of all segments) or *macro* (the mean of
   the segments' own distances). A segment in which neither wrote a word has none and counts for neither.
 - Distances are ordered by group, then by setting.
@@ -40,6 +40,7 @@ def group_distances(
     second: Sequence[Texts],
     groups: Sequence[np.ndarray],
     average: str = "micro",
+    needed: Sequence[bool] | None = None,
 ) -> Statistic:
     """Measure how much two recognisers disagree on each group under each setting.
 
@@ -51,6 +52,9 @@ def group_distances(
         Masks of the ``G`` groups, bool ``(N,)`` each.
     average
         ``"micro"`` or ``"macro"``; see the conventions of this module.
+    needed
+        Settings under which a segment needs both answers to count, bool ``(S,)``; default all. Under others a
+        segment without both adds nothing.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def group_distances(
     for place, (one, two) in enumerate(zip(first, second, strict=True)):
         for n, (left, right) in enumerate(zip(one, two, strict=True)):
             if left is None or right is None:
-                answered[n] = False
+                answered[n] &= needed is not None and not needed[place]
                 continue
             ours, theirs = words(left), words(right)
             edits[place, n] = Levenshtein.distance(ours, theirs)

@@ -9,7 +9,7 @@ Public: :func:`normaliser_notice`, :func:`rate_table`, :func:`confusion_table`,
 :func:`aligned_words`, :func:`comparison_row`, :func:`comparison_table`, :func:`conclusion`,
 :func:`probed_words`, :func:`count_table`, :func:`base_table`, :func:`word_table`,
 :func:`group_words`, :func:`probe_notes`, :func:`drop_table`, :func:`agreement_table`,
-:func:`certainty_table`, :func:`percent_cell`.
+:func:`certainty_table`, :func:`percent_cell`, :func:`rating_notes`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.bootstrap import FEW_BLOCKS, Resampled
+from soundcheck.families import Sweep
 from soundcheck.metrics.alignment import align
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.recognition import Recognition
@@ -466,6 +467,27 @@ def agreement_table(drops: pd.Series, violations: pd.Series, caption: str) -> Ht
         said = f"rank correlation {number(rho, 2)} (Spearman, {len(both)} groups)"
     columns = ["group", "average drop", "violations"]
     return table(rows, columns, caption=f"{caption}; {said}", sortable=False)
+
+
+def rating_notes(transformations: Mapping[str, Sweep]) -> list[str]:
+    """Say which signals people rated, if others are tested.
+
+    Parameters
+    ----------
+    transformations
+        Those of the family. Where their option ``definition`` is ``"text"``, other signals were rated.
+    """
+    others = [
+        name
+        for name, series in transformations.items()
+        if any(change.options.get("definition") == "text" for change in series.steps.values())
+    ]
+    if not others:
+        return ["The signals are made as those were that people rated."]
+    *first, last = others
+    named = f"{', '.join(first)} and {last}" if first else last
+    told = "people rated signals as the released generator makes them. Those that are tested follow the text"
+    return [f"{named}: {told} of the paper, and sound different."]
 
 
 def certainty_table(found: pd.DataFrame, title: str, count: int = 10) -> Html:
