@@ -50,7 +50,8 @@ def probe_corpora(
     list of Corpus
         At most one for each model, corpus and family; their segments hold the word in the column ``item``.
     """
-    found = []
+    found, jobs = [], list(jobs)
+    several = len({job.family for job in jobs}) > 1
     for job in jobs:
         if not suite.models[job.model].answers_changes:
             continue
@@ -71,20 +72,21 @@ def probe_corpora(
                 jobs=workers,
                 progress=progress,
             )
-            entry = _entry(sample.corpus, job, folder)
+            entry = _entry(sample.corpus, job, folder, several)
             found.append(load_corpus(entry, suite, cache, workers, progress))
     return found
 
 
-def _entry(corpus: str, job: Job, folder: Path) -> CorpusEntry:
+def _entry(corpus: str, job: Job, folder: Path, several: bool) -> CorpusEntry:
+    title = f"words of {corpus} for {job.model}"
     return CorpusEntry(
-        name=f"words of {corpus} for {job.model}, {job.family}",
+        name=f"{title}, {job.family}" if several else title,
         format="csv",
         path=folder / TABLE,
         root=folder,
         shown_path=TABLE,
         columns={"item": "keyword"},
-        title=f"words of {corpus} for {job.model}",
+        title=title,
         description=DESCRIPTION,
         synthetic=True,
         families=(job.family,),
