@@ -1,6 +1,7 @@
 """What a reader wants to hear: the segments whose prediction moved most, or that two models differ on most.
 
-Public: :func:`most_moved`, :func:`most_different`, :func:`worst_recognised`, :func:`hardest_trials`.
+Public: :func:`most_moved`, :func:`recordings`, :func:`most_different`, :func:`worst_recognised`,
+:func:`hardest_trials`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,34 @@ def most_moved(evaluation: Evaluation, samples: Sequence[Sample], count: int = 5
     if not chosen:
         return element("p", "No prediction moved.")
     return sum((_pair(evaluation, sample, position) for _, position, sample in chosen), Html(""))
+
+
+def recordings(sample: Sample, most: int) -> dict[str, np.ndarray]:
+    """Give what was recorded under both conditions of a sample of pairs, to compare their spectra.
+
+    Parameters
+    ----------
+    sample
+        From :meth:`soundcheck.evaluation.Evaluation.pairs`.
+    most
+        Pairs to read at most, evenly spread over the sample.
+
+    Returns
+    -------
+    dict
+        Name of the condition -> the recordings of the same pairs one after the other, float32 ``(samples,)``.
+    """
+    rows = np.unique(np.linspace(0, len(sample) - 1, min(most, len(sample))).round().astype(int))
+    sides = zip(sample.sides, (sample.segments, sample.partner), strict=True)
+    return {
+        name: np.concatenate(
+            [
+                read(sample.root / segment.file, segment.start, segment.end)
+                for segment in segments.iloc[rows].itertuples()
+            ]
+        )
+        for name, segments in sides
+    }
 
 
 def _movements(sample: Sample) -> list[tuple[float, str, int, Sample]]:

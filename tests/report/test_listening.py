@@ -1,0 +1,41 @@
+"""What pages let readers hear: the recordings of pairs, row by row the same words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+
+from soundcheck.report import listening
+from soundcheck.sample import Answers, Sample
+from soundcheck.tasks import BUILTIN
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    """Fifty pairs; number n is a constant of n hundredths near by and of half as much far away."""
+    sides = {}
+    for condition, factor in (("near", 1.0), ("far", 0.5)):
+        names = [f"{condition}_{n}.wav" for n in range(50)]
+        for n, name in enumerate(names):
+            soundfile.write(
+                tmp_path / name, np.full(100, factor * n / 100, np.float32), 16000, subtype="FLOAT"
+            )
+        sides[condition] = pd.DataFrame({"file": names, "condition": condition, "start": 0.0, "end": np.nan})
+    answers = Answers(np.zeros(50), np.zeros(50))
+    task, blocks = BUILTIN["arousal"], np.arange(50)
+    near, far = sides.values()
+    return Sample("c", task, near, None, answers, answers, blocks, "near to far", tmp_path, partner=far)
+
+
+def test_recordings_of_both_conditions_are_the_same_pairs(pairs):
+    heard = listening.recordings(pairs, most=5)
+    assert list(heard) == ["near", "far"]
+    numbers = {name: signal[::100] for name, signal in heard.items()}
+    np.testing.assert_allclose(numbers["near"], np.array([0, 12, 24, 37, 49]) / 100, atol=1e-6)
+    np.testing.assert_allclose(numbers["far"], numbers["near"] / 2, atol=1e-6)
+    assert len(heard["near"]) == len(heard["far"]) == 500
+
+
+def test_fewer_pairs_are_all_read(pairs):
+    few = pairs.take(np.array([3, 4]))
+    assert [len(signal) for signal in listening.recordings(few, most=20).values()] == [200, 200]
