@@ -138,7 +138,7 @@ def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
     assert vocabulary(heard, [texts]) == {}
     monkeypatch.setattr(probing, "Recognition", lambda description: heard)
     suite = SimpleNamespace(models={"good": SimpleNamespace(answers_changes=True)})
-    job = SimpleNamespace(model="good", description={}, rows=tmp_path)
+    job = SimpleNamespace(model="good", family="own", description={}, rows=tmp_path)
     assert probing.probe_corpora(suite, [job], tmp_path) == []
     heard.family.options["minimum_count"] = 2
     assert vocabulary(heard, [texts]) == {"go": 2, "left": 2}

@@ -361,8 +361,8 @@ def test_a_table_is_not_asked_about_spoken_sentences(run):
     assert known["inputs"] == 44
     assert [corpus["name"] for corpus in record["corpora"]] == [
         "tones",
-        "words of tones for good, asr_fault_localisation",
-        "words of tones for poor, asr_fault_localisation",
+        "words of tones for good",
+        "words of tones for poor",
     ]
 
 
