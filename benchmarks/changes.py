@@ -15,11 +15,11 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from soundcheck.augment.registry import apply
-from soundcheck.families import Change
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import KINDS, Sounds
-from soundcheck.suite import Suite
-from soundcheck.thresholds import read_family
+from soundcheck.suite.entries import Suite
+from soundcheck.suite.families import Change
+from soundcheck.suite.thresholds import read_family
 
 RATE, SECONDS, SEGMENTS, JOBS = 16000, 3, 600, 2
 FAMILIES = (

@@ -15,10 +15,10 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics import roc_curve
 
-from soundcheck import bootstrap
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import actual_dcf, equal_error_rate, min_dcf
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.statistics import bootstrap
 
 TRIALS, SPEAKERS, REPLICATES, FEW, GOAL = 1_000_000, 1000, 1000, 10, 5.0
 

@@ -12,10 +12,10 @@ import csv
 import sys
 from pathlib import Path
 
-from soundcheck.families import Family
-from soundcheck.group_sizes import least_per_bin
-from soundcheck.tasks import BUILTIN
-from soundcheck.thresholds import read_family
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.statistics.group_sizes import least_per_bin
+from soundcheck.suite.families import Family
+from soundcheck.suite.thresholds import read_family
 
 PUBLISHED = Path(__file__).parents[1] / "tests" / "published_thresholds.csv"
 TASKS = ("arousal", "dominance", "valence", "emotion")

@@ -18,8 +18,8 @@ SUITE = """
 corpora:
   demo-commands: {format: demo, part: commands}
 models:
-  sphinx-grammar: {python: "soundcheck.models.demo.recogniser:grammar", tasks: [transcript]}
-  sphinx-hurried: {python: "soundcheck.models.demo.recogniser:hurried", tasks: [transcript]}
+  sphinx-grammar: {python: "soundcheck_demo.models.recogniser:grammar", tasks: [transcript]}
+  sphinx-hurried: {python: "soundcheck_demo.models.recogniser:hurried", tasks: [transcript]}
 families: [asr_fairness]
 studies: false
 """

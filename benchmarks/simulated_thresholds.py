@@ -19,10 +19,17 @@ import sys
 import numpy as np
 import pandas as pd
 
-from soundcheck import resources, simulation
-from soundcheck.simulated_thresholds import RECORD, SERIES, published_size, quantile, simulated_threshold
-from soundcheck.simulation import GROUPS, MANY_RUNS, METRICS, RUNS, SAMPLES, Setting, simulate
-from soundcheck.thresholds import read_family
+from soundcheck.common import resources
+from soundcheck.statistics import simulation
+from soundcheck.statistics.simulated_thresholds import (
+    RECORD,
+    SERIES,
+    published_size,
+    quantile,
+    simulated_threshold,
+)
+from soundcheck.statistics.simulation import GROUPS, MANY_RUNS, METRICS, RUNS, SAMPLES, Setting, simulate
+from soundcheck.suite.thresholds import read_family
 
 FAMILIES = [name for name in resources.names("thresholds", ".yml") if name.startswith("fairness_")]
 

@@ -13,8 +13,8 @@ import time
 import numpy as np
 from scipy import stats
 
-from soundcheck import simulation
-from soundcheck.simulation import METRICS, SPARSE, Setting, simulate
+from soundcheck.statistics import simulation
+from soundcheck.statistics.simulation import METRICS, SPARSE, Setting, simulate
 
 GOAL = 5.0
 SIZES = {

@@ -18,7 +18,6 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.metrics import roc_curve
 
-from soundcheck import bootstrap
 from soundcheck.metrics.calibration import log_likelihood_cost, min_log_likelihood_cost
 from soundcheck.metrics.similarity import cosine_scores
 from soundcheck.metrics.trials import Trials
@@ -31,6 +30,7 @@ from soundcheck.metrics.verification import (
     missed_at,
 )
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.statistics import bootstrap
 
 TRIALS, SPEAKERS, RECORDINGS, DIMENSIONS, REPLICATES = 1_000_000, 1000, 20_000, 192, 1000
 ONE_BY_ONE = 20_000  # trials that are scored one at a time

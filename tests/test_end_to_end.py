@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck import verdicts
+from soundcheck import results
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 
@@ -72,7 +72,7 @@ def notebook(*cells: str) -> str:
 
 
 OWN_NOTEBOOK = notebook(
-    "from soundcheck.evaluation import Evaluation\n"
+    "from soundcheck.evaluation.evaluation import Evaluation\n"
     "from soundcheck.metrics.combinators import paired_difference\n"
     "from soundcheck.metrics.regression import mean_value\n"
     "from soundcheck.report import tables\n"
@@ -132,8 +132,8 @@ def test_run_is_complete(project):
 
 def test_results_follow_the_contract(project):
     folder, _ = project
-    frame = verdicts.read_results(folder / "out" / "results.csv")
-    assert list(pd.read_csv(folder / "out" / "results.csv", nrows=1).columns) == verdicts.RESULT_COLUMNS
+    frame = results.read_results(folder / "out" / "results.csv")
+    assert list(pd.read_csv(folder / "out" / "results.csv", nrows=1).columns) == results.RESULT_COLUMNS
     assert set(frame["family"]) == {"correctness_regression", "own_family"}
     assert frame["blocks"].eq(6).all()
     assert frame["segments"].eq(24).all()
@@ -143,7 +143,7 @@ def test_results_follow_the_contract(project):
 
 def test_model_is_judged_right(project):
     folder, _ = project
-    frame = verdicts.read_results(folder / "out" / "results.csv").set_index("test")
+    frame = results.read_results(folder / "out" / "results.csv").set_index("test")
     assert frame.loc["Pearson Correlation Coeff", "value"] > 0.8
     change = frame.loc["Mean Change"]  # 6 dB of the model's 30 dB scale, less where it is clipped
     assert -0.2 <= change["value"] < -0.15
@@ -248,7 +248,7 @@ def test_failing_notebook_is_kept_and_others_go_on(project, tmp_path, command):
     )
     done = command("run", "suite.yml", "--out", "out", cwd=folder, **environment(folder))
     assert done.returncode == 3
-    frame = verdicts.read_results(folder / "out" / "results.csv")
+    frame = results.read_results(folder / "out" / "results.csv")
     own = frame[frame["family"] == "own_family"]
     assert own["skipped"].str.contains("broken on purpose").all()
     assert frame[frame["family"] == "correctness_regression"]["passed"].notna().all()

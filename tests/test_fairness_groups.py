@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck import resources, simulation
-from soundcheck.media import MediaStore
+from soundcheck.common import resources
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.sounds.sound import Sounds
-from soundcheck.tasks import BUILTIN
+from soundcheck.statistics import simulation
 
 EMOTIONS = BUILTIN["emotion"].classes
 

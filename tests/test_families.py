@@ -8,7 +8,7 @@ import soundfile
 from scipy import stats
 from scipy.spatial import distance
 
-from soundcheck import verdicts
+from soundcheck.results import read_results
 
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 OTHERS = ("boredom", "fear", "surprise", "disgust")
@@ -125,7 +125,7 @@ def results(tmp_path_factory, table, command):
     save(table, folder)
     done = command("run", "suite.yml", "--out", "out", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
-    frame = verdicts.read_results(folder / "out" / "results.csv")
+    frame = read_results(folder / "out" / "results.csv")
     return frame.assign(label=frame["label"].fillna(""))
 
 
@@ -299,7 +299,7 @@ def odd(tmp_path_factory, command):
     (folder / "suite.yml").write_text(ODD)
     done = command("run", "suite.yml", "--out", "out", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
-    return folder, verdicts.read_results(folder / "out" / "results.csv")
+    return folder, read_results(folder / "out" / "results.csv")
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from soundcheck import verdicts
+from soundcheck import results
 
 FAMILIES = (
     "background_noise",
@@ -15,7 +15,7 @@ SUITE = """
 corpora:
   people: {{format: csv, path: segments.csv, root: {root}}}
 models:
-  prosody: {{python: "soundcheck.models.demo.prosody:predict", tasks: [arousal, emotion]}}
+  prosody: {{python: "soundcheck_demo.models.prosody:predict", tasks: [arousal, emotion]}}
 families: [{families}, robustness_recording_condition]
 sweeps: false
 studies: false
@@ -30,7 +30,7 @@ def test_robustness_without_labels(speech, tmp_path, command, shared_cache):
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
     done = command("run", "suite.yml", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
-    frame = verdicts.read_results(tmp_path / "build" / "results.csv")
+    frame = results.read_results(tmp_path / "build" / "results.csv")
     conditions = frame["family"] == "robustness_recording_condition"
     assert frame[conditions]["skipped"].str.contains("the corpus has no column item").all()
     unchanged = frame[frame["test"].str.startswith("Percentage Unchanged") & ~conditions]
@@ -45,7 +45,7 @@ DIGITS = """
 corpora:
   people: {{format: csv, path: segments.csv, root: {root}}}
 models:
-  digits: {{python: "soundcheck.models.demo.recogniser:digits", tasks: [transcript]}}
+  digits: {{python: "soundcheck_demo.models.recogniser:digits", tasks: [transcript]}}
 families: [asr_word_errors]
 studies: false
 """
@@ -58,7 +58,7 @@ def test_digits_are_recognised(speech, tmp_path, command, shared_cache):
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
     done = command("run", "suite.yml", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
-    frame = verdicts.read_results(tmp_path / "build" / "results.csv")
+    frame = results.read_results(tmp_path / "build" / "results.csv")
     rate = frame[frame["test"] == "Word Error Rate"].iloc[0]
     assert (
         0.1 < rate["value"] < 0.5 and rate["reference"] > 0.7
@@ -72,7 +72,7 @@ VOICES = """
 corpora:
   people: {{format: csv, path: segments.csv, root: {root}}}
 models:
-  voiceprint: {{python: "soundcheck.models.demo.voiceprint:predict", tasks: [embedding]}}
+  voiceprint: {{python: "soundcheck_demo.models.voiceprint:predict", tasks: [embedding]}}
 families: [speaker_verification]
 studies: false
 """
@@ -85,7 +85,7 @@ def test_speakers_are_verified(speech, tmp_path, command, shared_cache):
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
     done = command("run", "suite.yml", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
-    frame = verdicts.read_results(tmp_path / "build" / "results.csv").set_index("test")
+    frame = results.read_results(tmp_path / "build" / "results.csv").set_index("test")
     speakers = segments["speaker"].nunique()
     rate, cost = frame.loc["Equal Error Rate"], frame.loc["Minimum Detection Cost"]
     # Trained on synthetic voices, it knows a little more than nothing about people.

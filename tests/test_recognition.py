@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck import resources
+from soundcheck.common import resources
+from soundcheck.evaluation.recognition import Recognition, settings_left_out
 from soundcheck.metrics import differential
 from soundcheck.metrics.word_errors import word_errors
-from soundcheck.recognition import Recognition, settings_left_out
-from soundcheck.thresholds import read_family
+from soundcheck.suite.thresholds import read_family
 
 RATE = 16000
 TONES = {"go": 400, "left": 700, "right": 1100, "stop": 1700, "door": 2600}

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck import verdicts
-from soundcheck.thresholds import read_family
+from soundcheck.results import read_results
+from soundcheck.suite.thresholds import read_family
 
 RATE = 16000
 FAMILIES = (
@@ -117,7 +117,7 @@ def environment(cache, **more):
 @pytest.fixture(scope="module")
 def results(project):
     folder, _ = project
-    frame = verdicts.read_results(folder / "out" / "results.csv")
+    frame = read_results(folder / "out" / "results.csv")
     return frame.assign(label=frame["label"].fillna(""), skipped=frame["skipped"].fillna(""))
 
 
@@ -297,7 +297,7 @@ def test_sweeps_show_where_the_model_breaks(project, command, shared_cache, tmp_
     assert steps.count("Base Room") == 2  # for arousal and emotion; nothing was measured four times as far
     method = (other / "build/html/methods/robustness_simulated_recording_condition.html").read_text()
     assert "a distance within a ratio of 1.4 of 4 m" in method and "Rooms by distance, 2<" in method
-    frame = verdicts.read_results(other / "build/results.csv")
+    frame = read_results(other / "build/results.csv")
     assert not frame["test"].str.contains("dB|SNR").any()  # nothing of a sweep is judged
 
 
@@ -339,7 +339,7 @@ def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
     (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
     done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache))
     assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer
-    frame = verdicts.read_results(other / "build" / "results.csv").set_index(["task", "test"])
+    frame = read_results(other / "build" / "results.csv").set_index(["task", "test"])
     for task in ("arousal", "emotion"):
         position, room = (
             frame.loc[(task, f"Percentage Unchanged Predictions Simulated {what}")]
@@ -365,7 +365,7 @@ def test_a_missing_codec_skips_the_family_with_the_reason(project, command, shar
     family = ("--family", "robustness_low_quality_phone")
     done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache), **path)
     assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer, changed or not
-    frame = verdicts.read_results(other / "build" / "results.csv")
+    frame = read_results(other / "build" / "results.csv")
     assert frame["value"].isna().all() and len(frame) == 4
     assert frame["skipped"].str.contains("the codec library PyAV cannot be loaded").all()
     page = (other / "build/html/methods/robustness_low_quality_phone.html").read_text()

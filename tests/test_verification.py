@@ -9,7 +9,7 @@ import pytest
 import soundfile
 import yaml
 
-from soundcheck import resources
+from soundcheck.common import resources
 
 RATE = 16000
 SPEAKERS, EACH = 12, 4

@@ -33,7 +33,7 @@ def test_wheel_carries_all_files(wheel):
         assert own
         assert {f"soundcheck/_share/{folder}/{name}" for name in own} <= names
     assert {"soundcheck/_share/suite.yml", "soundcheck/_share/_config.yml"} <= names
-    assert "soundcheck/simulated_scores.csv" in names
+    assert "soundcheck/statistics/simulated_scores.csv" in names
 
 
 def test_installed_wheel_runs_in_an_empty_folder(wheel, tmp_path, command):

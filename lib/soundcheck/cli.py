@@ -11,14 +11,14 @@ from typing import NoReturn
 import click
 
 from soundcheck import __version__
-from soundcheck.errors import (
+from soundcheck.common.errors import (
     EXIT_BAD_INPUT,
     EXIT_INCOMPLETE,
     EXIT_INTERRUPTED,
     EXIT_TERMINATED,
     SoundcheckError,
 )
-from soundcheck.escaping import terminal
+from soundcheck.common.escaping import terminal
 
 
 class _Terminated(BaseException):
@@ -130,7 +130,7 @@ def check(results: Path, junit: Path | None, models: tuple[str, ...]) -> NoRetur
     Exit code 0: all tests passed. 1: a test failed, or something that should have been tested was not.
     2: the results cannot be used.
     """
-    from soundcheck import gate
+    from soundcheck.results import gate
 
     outcome = gate.check(results, junit, models)
     click.echo(terminal(outcome.summary))
@@ -171,7 +171,7 @@ def simulate(
     the first group and all groups, and those that 99 % and 99.9 % of the models stay below. With --family
     also the published thresholds and those of `thresholds: simulated` for groups of each number and size.
     """
-    from soundcheck import threshold_table
+    from soundcheck.run import threshold_table
 
     wanted = threshold_table.settings(metrics, groups, samples, family)
     click.echo(terminal(threshold_table.write(out, wanted, runs, seed, jobs or os.cpu_count() or 1, family)))
@@ -186,7 +186,7 @@ def init(folder: Path, family: str | None) -> NoReturn:
 
     With --family the three files of a family of tests, ready to run, beside the suite.yml in FOLDER.
     """
-    from soundcheck import starter
+    from soundcheck.suite import starter
 
     click.echo(terminal(starter.write(folder) if family is None else starter.write_family(folder, family)))
     sys.exit(0)

@@ -15,13 +15,10 @@ from pathlib import Path
 import pandas as pd
 from tqdm import tqdm
 
-from soundcheck import artefacts, files, planning, record, resources, runner, verdicts
+from soundcheck import results
 from soundcheck.augment.registry import check_change
-from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.load import load_corpus
-from soundcheck.corpora.measured import MEASURES, measure
-from soundcheck.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
-from soundcheck.errors import (
+from soundcheck.common import files, resources
+from soundcheck.common.errors import (
     EXIT_INCOMPLETE,
     EXIT_OK,
     EXIT_TEST_FAILED,
@@ -30,18 +27,23 @@ from soundcheck.errors import (
     did_you_mean,
     refuse,
 )
-from soundcheck.escaping import quoted
-from soundcheck.families import Family
+from soundcheck.common.escaping import quoted
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.load import load_corpus
+from soundcheck.corpora.measured import MEASURES, measure
+from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.models.load import check_model
-from soundcheck.output import CACHE_VARIABLE, Output
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
-from soundcheck.probing import probe_corpora
+from soundcheck.run import planning, record, runner, tables
+from soundcheck.run.keyword_sentences import probe_corpora
+from soundcheck.run.output import CACHE_VARIABLE, Output
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
-from soundcheck.suite import read_suite
-from soundcheck.thresholds import read_family
-from soundcheck.trial_lists import trial_lists
+from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
+from soundcheck.suite.families import Family
+from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.thresholds import read_family
 
 CODE_KINDS = ("python", "command")  # kinds of model that run a user's code
 
@@ -158,7 +160,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     wanted = sorted({name for family in tested for name in family.measured})
     corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
     lists = trial_lists(suite, tested, corpora)
-    artefacts.write_segments(corpora, lists, output)
+    tables.write_segments(corpora, lists, output)
 
     def predict(entry: ModelEntry, asked_about: Sequence[Corpus], log: str = "") -> PredictionReport:
         asked = planning.tasks_of(suite, entry)
@@ -187,7 +189,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     localising = planning.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
     probes = probe_corpora(suite, localising, output.cache, jobs, progress=True)
     corpora += probes
-    artefacts.write_segments(corpora, lists, output)
+    tables.write_segments(corpora, lists, output)
     for entry in suite.models.values():
         own = planning.asked_about(suite, entry, tested, probes)
         if own:
@@ -195,7 +197,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
-    artefacts.write_scores(lists, tested, corpora, reports, output)
+    tables.write_scores(lists, tested, corpora, reports, output)
 
     judging = planning.family_jobs(suite, tested, corpora, output, sounds)
     studying = planning.study_jobs(output) if suite.studies else []
@@ -209,9 +211,9 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
 
     frame = _results(suite, tested, corpora, judging, judged)
     contrasts = _contrasts(comparing, compared)
-    results_digest = verdicts.write_results(frame, output.folder)
-    artefacts.write_left_out(corpora, sounds, reports, output)
-    files.write_bytes(output.comparison_table, verdicts.contrast_csv(contrasts))
+    results_digest = results.write_results(frame, output.folder)
+    tables.write_left_out(corpora, sounds, reports, output)
+    files.write_bytes(output.comparison_table, results.contrast_csv(contrasts))
     content = record.compose(
         suite,
         tested,
@@ -376,29 +378,29 @@ def _results(
 ) -> pd.DataFrame:
     """Collect the rows of all notebooks; a failed notebook's tests become rows with its error."""
     by_name = {family.name: family for family in families}
-    rows: list[verdicts.Verdict] = []
+    rows: list[results.Verdict] = []
     for job, outcome in zip(jobs, outcomes, strict=True):
         if outcome.status == "ok":
-            rows += verdicts.load(job.rows)
+            rows += results.load(job.rows)
             continue
         family = by_name[job.family]
         for corpus in planning.looked_at(family, suite.models[job.model], corpora):
             if corpus.entry.probes_of:
                 continue  # has no tests of its own
             for task in planning.applicable(family, planning.tasks_of(suite, suite.models[job.model])):
-                rows += verdicts.skipped_rows(
+                rows += results.skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"
                 )
-    return verdicts.to_frame(rows)
+    return results.to_frame(rows)
 
 
 def _contrasts(jobs: Sequence[runner.Job], outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
     """Collect the rows of all comparisons."""
-    rows: list[verdicts.Contrast] = []
+    rows: list[results.Contrast] = []
     for job, outcome in zip(jobs, outcomes, strict=True):
         if outcome.status == "ok":
-            rows += verdicts.load_contrasts(job.rows)
-    return verdicts.contrast_frame(rows)
+            rows += results.load_contrasts(job.rows)
+    return results.contrast_frame(rows)
 
 
 def _outcome(
@@ -414,7 +416,7 @@ def _outcome(
         rows = frame[frame["model"] == name]
         passed, failed = int(rows["passed"].eq(True).sum()), int(rows["passed"].eq(False).sum())
         skipped = len(rows) - passed - failed
-        informative = rows[verdicts.informative(rows)]
+        informative = rows[results.informative(rows)]
         told = f"{int(informative['passed'].eq(True).sum())} of {int(informative['passed'].notna().sum())}"
         lines.append(
             f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "
@@ -441,5 +443,5 @@ def _outcome(
         lines.append(f"Book: {Path(output.shown) / 'html' / 'index.html'}")
     lines.append(f"Results: {Path(output.shown) / 'results.csv'}")
     fine = not (failed_notebooks or failed_inputs or problems)
-    worse = sum(comparison["outcomes"].get(verdicts.WORSE, 0) for comparison in content["comparisons"])
+    worse = sum(comparison["outcomes"].get(results.WORSE, 0) for comparison in content["comparisons"])
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)

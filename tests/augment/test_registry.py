@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from soundcheck import resources
 from soundcheck.augment import level, registry
 from soundcheck.augment.base import transform
-from soundcheck.errors import InputError
+from soundcheck.common import resources
+from soundcheck.common.errors import InputError
 from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
-from soundcheck.thresholds import read_family
+from soundcheck.suite.thresholds import read_family
 
 RATE = 16000
 

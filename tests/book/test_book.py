@@ -11,16 +11,17 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck import files, verdicts
+from soundcheck import results
 from soundcheck.book import build
+from soundcheck.common import files
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import LeftOut
-from soundcheck.entries import CorpusEntry
-from soundcheck.media import MediaStore
-from soundcheck.output import Output
+from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
-from soundcheck.tasks import BUILTIN
-from soundcheck.thresholds import read_family
+from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.thresholds import read_family
 
 IMAGE = "<img src=x onerror=alert(1)>"
 JINJA = "{{ 7*7 }}"
@@ -192,7 +193,7 @@ def made_up(tmp_path) -> MadeUp:
         if entry["status"] == "ok":
             target = output.notebooks / files.slug(entry["model"]) / f"{files.slug(family.name)}.ipynb"
             files.write_text(target, make_notebook(media, output.folder))
-            skipped = verdicts.skipped_rows(entry["model"], CORPUS, family, task, f"skipped {IMAGE}")
+            skipped = results.skipped_rows(entry["model"], CORPUS, family, task, f"skipped {IMAGE}")
             failed = dataclasses.replace(
                 skipped[0],
                 label=IMAGE,
@@ -212,9 +213,9 @@ def made_up(tmp_path) -> MadeUp:
             rows += [failed, *skipped[1:]]
         else:
             reason = f"error: the notebook failed: FileNotFoundError: {IMAGE}"
-            rows += verdicts.skipped_rows(entry["model"], CORPUS, family, task, reason)
-    frame = verdicts.to_frame(rows)
-    verdicts.write_results(frame, output.folder)
+            rows += results.skipped_rows(entry["model"], CORPUS, family, task, reason)
+    frame = results.to_frame(rows)
+    results.write_results(frame, output.folder)
     files.write_text(output.left_out, "stage,model\n")
     arguments = {
         "suite_root": tmp_path,

@@ -10,19 +10,20 @@ import pandas as pd
 import pytest
 import yaml
 
-from soundcheck import files, verdicts
+from soundcheck import results
 from soundcheck.book import build
+from soundcheck.common import files
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import LeftOut
-from soundcheck.entries import CorpusEntry
-from soundcheck.media import MediaStore
-from soundcheck.output import Output
 from soundcheck.report import figures, players, tables
+from soundcheck.results import Verdict
+from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
-from soundcheck.tasks import BUILTIN
-from soundcheck.thresholds import read_family
-from soundcheck.verdicts import Verdict
+from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.thresholds import read_family
 
 PWN = "document.documentElement.dataset.pwn=1"
 HOSTILE = [
@@ -44,8 +45,8 @@ class Book:
         self.output.prepare()
         self.families = [read_family("correctness_regression")]
         self.corpora = [self._corpus(folder / "data")]
-        self.results = verdicts.to_frame(self._rows())
-        digest = verdicts.write_results(self.results, self.output.folder)
+        self.results = results.to_frame(self._rows())
+        digest = results.write_results(self.results, self.output.folder)
         self.output.left_out.write_text("stage,model,corpus,item,reason\n")
         self.record = self._record(digest)
         self._notebooks()

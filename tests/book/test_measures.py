@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck import resources
 from soundcheck.book import measures
-from soundcheck.bootstrap import resample
+from soundcheck.common import resources
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.subset import Answers, Sample
 from soundcheck.metrics import regression, verification
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.sample import Answers, Sample
-from soundcheck.tasks import BUILTIN
+from soundcheck.statistics.bootstrap import resample
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from soundcheck import resources
 from soundcheck.book import methods
-from soundcheck.media import MediaStore
+from soundcheck.common import resources
+from soundcheck.common.media import MediaStore
 from soundcheck.sounds.sound import Sounds
-from soundcheck.thresholds import read_family
+from soundcheck.suite.thresholds import read_family
 
 PANELS = {
     "fairness_accent": (30, 3),

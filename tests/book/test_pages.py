@@ -5,7 +5,7 @@ import json
 import nbformat
 import pytest
 
-from soundcheck.book import overview, pages, subjects
+from soundcheck.book import model_and_corpus_pages, overview, pages
 from soundcheck.report.html import element
 
 HOSTILE = "{{ 7 * 7 }} ![x](../../../../etc/passwd) <script>x</script>"
@@ -54,7 +54,7 @@ def test_written_pages_carry_the_mark_too(tmp_path):
 
 def test_failed_notebooks_are_listed_escaped():
     entry = {"model": HOSTILE, "family": "f", "status": "failed", "error": f"ValueError: {HOSTILE}\nmore"}
-    cells = subjects.failures_cells(
+    cells = model_and_corpus_pages.failures_cells(
         {"notebooks": [entry, entry | {"status": "ok"}], "comparisons": [], "studies": []}
     )
     html = cells[1]["outputs"][0]["data"]["text/html"]

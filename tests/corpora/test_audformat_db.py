@@ -7,10 +7,10 @@ import audformat
 import pandas as pd
 import pytest
 
+from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.audformat_db import read_database
-from soundcheck.entries import CorpusEntry
-from soundcheck.errors import InputError
-from soundcheck.tasks import BUILTIN
+from soundcheck.suite.entries import CorpusEntry
 
 FILES = ["a.wav", "b.wav", "c.wav"]
 HEADER = "name: x\ntables:\n  t:\n    type: filewise\n    columns:\n      arousal: {}\n"

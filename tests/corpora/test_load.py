@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import soundfile
 
+from soundcheck.common.errors import InputError
 from soundcheck.corpora.load import load_corpus
-from soundcheck.errors import InputError
-from soundcheck.suite import read_suite
+from soundcheck.suite.suite_file import read_suite
 
 HEADER = "file,start,end,speaker,sex,split,arousal,emotion"
 

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.corpora import kept, measured
+from soundcheck.common import table_store
+from soundcheck.corpora import measured
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.entries import CorpusEntry
+from soundcheck.suite.entries import CorpusEntry
 
 RATE = 16000
 
@@ -69,13 +70,13 @@ def test_a_column_of_the_data_stays(corpus, tmp_path):
 @pytest.mark.parametrize("damage", ["cut", "edited", "other", "gone"])
 def test_damaged_tables_count_as_nothing(tmp_path, damage):
     path: Path = tmp_path / "kept.json"
-    kept.write(path, "v", {"a": 1})
-    assert kept.read(path, "v") == {"a": 1}
-    assert kept.read(path, "w") == {}
+    table_store.write(path, "v", {"a": 1})
+    assert table_store.read(path, "v") == {"a": 1}
+    assert table_store.read(path, "w") == {}
     text = path.read_text()
     damaged = {"cut": text[:-9], "edited": text.replace("1}", "2}"), "other": "[]"}
     if damage == "gone":
         path.unlink()
     else:
         path.write_text(damaged[damage])
-    assert kept.read(path, "v") == {}
+    assert table_store.read(path, "v") == {}

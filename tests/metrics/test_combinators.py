@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from soundcheck.bootstrap import resample, weights
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import (
@@ -23,6 +22,7 @@ from soundcheck.metrics.combinators import (
 from soundcheck.metrics.ranking import spearmans_rho_of
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_error, mean_value
 from soundcheck.metrics.weighted import weighted_difference
+from soundcheck.statistics.bootstrap import resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from soundcheck.bootstrap import resample
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.combinators import against_groups, within
 from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_distance, word_drops
@@ -15,6 +14,7 @@ from soundcheck.metrics.disagreement import (
     violation_certainties,
     violation_shares,
 )
+from soundcheck.statistics.bootstrap import resample
 
 WORDS = ("go", "left", "right", "stop", "the", "door")
 SETTINGS = [("", ""), ("Noise", "10"), ("Noise", "2"), ("Drop", "5")]

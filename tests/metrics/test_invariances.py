@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.bootstrap import block_codes, every_segment, resample
 from soundcheck.metrics import change, classification, distribution, regression
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import difference, paired_difference, within
+from soundcheck.statistics.bootstrap import block_codes, every_segment, resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

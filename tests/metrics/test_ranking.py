@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from soundcheck.bootstrap import resample, weights
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.ranking import spearmans_rho, spearmans_rho_of, top_and_bottom
 from soundcheck.metrics.weighted import weighted_difference
+from soundcheck.statistics.bootstrap import resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from soundcheck.bootstrap import resample
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.distribution import bin_shares, class_shares
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.shift import shift, shift_difference
+from soundcheck.statistics.bootstrap import resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

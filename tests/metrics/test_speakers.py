@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from soundcheck.bootstrap import block_codes, resample, weights
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.speakers import speaker_averages, speaker_shares
+from soundcheck.statistics.bootstrap import block_codes, resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

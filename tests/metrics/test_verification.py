@@ -9,7 +9,6 @@ from scipy import optimize, stats
 from sklearn import metrics
 from sklearn.isotonic import IsotonicRegression
 
-from soundcheck.bootstrap import resample, weights
 from soundcheck.metrics import trials as machinery
 from soundcheck.metrics import verification
 from soundcheck.metrics.additive import value, values
@@ -27,6 +26,7 @@ from soundcheck.metrics.verification import (
     missed_at,
 )
 from soundcheck.metrics.weighted import weighted_difference
+from soundcheck.statistics.bootstrap import resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

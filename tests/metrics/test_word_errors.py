@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.bootstrap import resample
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.combinators import paired_difference, relative_difference, within
 from soundcheck.metrics.word_errors import (
@@ -23,6 +22,7 @@ from soundcheck.metrics.word_errors import (
     word_error_rate,
     word_errors,
 )
+from soundcheck.statistics.bootstrap import resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -100,7 +100,7 @@ def test_replicates_are_ratios_of_sums_of_drawn_blocks():
     words, blocks = rng.integers(1, 20, 60), np.arange(60) // 5
     errors = rng.binomial(words, 0.2)
     found = resample(word_error_rate(words, errors), blocks, 50)
-    from soundcheck.bootstrap import weights
+    from soundcheck.statistics.bootstrap import weights
 
     per_block = np.array([[words[blocks == k].sum(), errors[blocks == k].sum()] for k in range(12)])
     sums = weights(12, 50).astype(float) @ per_block

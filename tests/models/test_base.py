@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.base import TEXT_LIMIT, VECTOR_LIMIT, check_output, expected, reason
-from soundcheck.packing import unpack
-from soundcheck.tasks import BUILTIN, Task
+from soundcheck.models.packing import unpack
 
 AROUSAL = [BUILTIN["arousal"]]
 EMOTION = [BUILTIN["emotion"]]

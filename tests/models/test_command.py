@@ -19,18 +19,18 @@ import pytest
 
 from soundcheck import pipeline
 from soundcheck.augment import registry
-from soundcheck.entries import ModelEntry, Suite
-from soundcheck.errors import InputError
-from soundcheck.files import digest
+from soundcheck.common.errors import InputError
+from soundcheck.common.files import digest
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.models import command
 from soundcheck.models.command import CommandModel, parse_command
 from soundcheck.models.load import check_model, load_model
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
-from soundcheck.suite import read_suite
-from soundcheck.tasks import BUILTIN
-from soundcheck.thresholds import read_family
+from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.thresholds import read_family
 
 SIGNAL = np.zeros(1600, dtype=np.float32)
 
@@ -459,7 +459,7 @@ def test_nothing_is_left_if_only_the_worker_is_killed(world):
     world.program("sleep 1000 & echo $! $$ > pids.part; mv pids.part pids; wait")
     code = (
         "import pathlib, sys; import numpy as np\n"
-        "from soundcheck.entries import ModelEntry\n"
+        "from soundcheck.suite.entries import ModelEntry\n"
         "from soundcheck.models.command import CommandModel\n"
         "root = pathlib.Path(sys.argv[1])\n"
         "entry = ModelEntry('mine', 'command', 'my-asr {audio}', ('transcript',))\n"

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from soundcheck.entries import ModelEntry, Suite
-from soundcheck.errors import InputError
+from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.models import importing
 from soundcheck.models.function import FunctionModel
 from soundcheck.models.load import check_model, check_models
-from soundcheck.tasks import BUILTIN
+from soundcheck.suite.entries import ModelEntry, Suite
 
 GOOD = "def predict(signal, sampling_rate):\n    return {'arousal': 0.5}\n"
 

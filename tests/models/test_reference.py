@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from soundcheck import seeds
-from soundcheck.entries import ModelEntry, Suite
-from soundcheck.errors import InputError
+from soundcheck.common import seeds
+from soundcheck.common.errors import InputError
+from soundcheck.common.precision import seven_digits
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import RandomModel, reference_answers
-from soundcheck.precision import seven_digits
-from soundcheck.tasks import BUILTIN, Task
+from soundcheck.suite.entries import ModelEntry, Suite
 
 AROUSAL, EMOTION = BUILTIN["arousal"], BUILTIN["emotion"]
 KEYS = [f"demo|{n}.wav||" for n in range(200_000)]

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.corpora.trial_table import TrialTable
-from soundcheck.entries import CorpusEntry, ModelEntry, Suite
-from soundcheck.errors import InputError
+from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.scores import SCORE, ScoreModel
-from soundcheck.tasks import BUILTIN
+from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 
 
 def corpus(*pairs, name="voices", listed=None):

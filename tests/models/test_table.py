@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.entries import ModelEntry, Suite
-from soundcheck.errors import InputError
+from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT
 from soundcheck.models.load import check_model
+from soundcheck.models.packing import unpack
 from soundcheck.models.table import TableModel
-from soundcheck.packing import unpack
-from soundcheck.tasks import BUILTIN, Task
+from soundcheck.suite.entries import ModelEntry, Suite
 
 NAN = float("nan")
 GOOD = "file,arousal,emotion\na.wav,0.25,anger\nb.wav,0.5,boredom\nsub/c.wav,1.5,sadness\n"

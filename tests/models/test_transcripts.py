@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.entries import ModelEntry, Suite
-from soundcheck.errors import InputError
-from soundcheck.files import TABLE_BYTES
+from soundcheck.common.errors import InputError
+from soundcheck.common.files import TABLE_BYTES
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.base import TEXT_LIMIT
 from soundcheck.models.load import check_model
 from soundcheck.models.table import TableModel
 from soundcheck.models.transcripts import Utterances, read_transcripts, transcript_format
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.tables import read_predictions
-from soundcheck.tasks import BUILTIN
+from soundcheck.suite.entries import ModelEntry, Suite
 
 NAN = float("nan")
 TRN = ";; by our recogniser\nturn left (a)\n(b)\n\nswitch   the light\ton (sub-c)\n"

@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from soundcheck.files import OutputError
+from soundcheck.common.files import OutputError
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.predict import cache, journal
 from soundcheck.predict.cache import Cache, Keys
 from soundcheck.predict.journal import Entry, Journal
 from soundcheck.predict.protocol import PlainChange
-from soundcheck.tasks import BUILTIN, Task
 
 FINGERPRINT = "ab" * 20
 ENTRIES = {f"{n:040x}": Entry({"arousal": n / 7, "emotion": "ängér"}, {"snr_db": n}) for n in range(50)}
@@ -136,7 +136,7 @@ def test_chunk_of_another_version_is_a_miss(store, caplog):
 
     import pandas as pd
 
-    from soundcheck.files import digest
+    from soundcheck.common.files import digest
 
     sink = io.BytesIO()
     pd.DataFrame({"key": ["a"], "value": [1]}).to_parquet(sink)
@@ -177,7 +177,7 @@ def test_full_disk_keeps_the_journal(store, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("soundcheck.files.os.replace", full)
+    monkeypatch.setattr("soundcheck.common.files.os.replace", full)
     with pytest.raises(OutputError, match="No space left"):
         store.compact()
     monkeypatch.undo()

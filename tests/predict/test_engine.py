@@ -15,16 +15,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.entries import ModelEntry, Suite
-from soundcheck.errors import InputError
-from soundcheck.families import Change
-from soundcheck.files import OutputError, digest
+from soundcheck.common.errors import InputError
+from soundcheck.common.files import OutputError, digest
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.reference import reference_answers
 from soundcheck.predict import pool
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
-from soundcheck.tasks import BUILTIN
+from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.families import Change
 
 TONE = {"tone": Change("Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": 20})}
 # Segment number of a signal: its length tells it.

@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.files import OutputError
+from soundcheck.common.files import OutputError
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict.tables import Row, read_predictions, write_predictions
-from soundcheck.tasks import BUILTIN
 
 TASKS = [BUILTIN["arousal"], BUILTIN["emotion"]]
 ROWS = [

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from soundcheck import verdicts
-from soundcheck.media import MediaStore
+from soundcheck import results
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.subset import Answers, Sample
 from soundcheck.report import figures, verdict_figures
-from soundcheck.sample import Answers, Sample
-from soundcheck.tasks import BUILTIN
-from soundcheck.verdicts import Verdict
+from soundcheck.results import Verdict
 
 # A figure whose layout collapses only warns.
 pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied")
@@ -38,7 +38,7 @@ def frame(count: int = 4, **given):
         )
         for n in range(count)
     ]
-    return verdicts.to_frame(rows).assign(**given)
+    return results.to_frame(rows).assign(**given)
 
 
 def all_figures(rng):

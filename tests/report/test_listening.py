@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 import soundfile
 
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.subset import Answers, Sample
 from soundcheck.report import listening
-from soundcheck.sample import Answers, Sample
-from soundcheck.tasks import BUILTIN
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.media import MediaStore
+from soundcheck.common.media import MediaStore
 from soundcheck.report import distribution_figures, speaker_figures, study_figures
 from soundcheck.report.style import show
-from soundcheck.simulation import grid, simulate_all
+from soundcheck.statistics.simulation import grid, simulate_all
 from soundcheck.studies import DESIGNS, PUBLISHED, coverage_of_word_errors
 
 pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning")

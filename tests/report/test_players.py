@@ -8,7 +8,7 @@ import pytest
 import soundfile
 from PIL import Image
 
-from soundcheck.media import MediaStore
+from soundcheck.common.media import MediaStore
 from soundcheck.report.players import player, row, settings
 
 RATE = 16000

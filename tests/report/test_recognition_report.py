@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.bootstrap import resample
-from soundcheck.families import Change, Sweep
+from soundcheck.evaluation.recognition_measures import EVERYBODY
 from soundcheck.metrics.alignment import confusions
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, Localised, against_base
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.recognition_measures import EVERYBODY
 from soundcheck.report import recognition_figures, recognition_tables
-from soundcheck.thresholds import read_family
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.suite.families import Change, Sweep
+from soundcheck.suite.thresholds import read_family
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck import verdicts
+from soundcheck import results
 from soundcheck.report import tables
-from soundcheck.thresholds import read_family
-from soundcheck.verdicts import Verdict
+from soundcheck.results import Verdict
+from soundcheck.suite.thresholds import read_family
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 
@@ -40,7 +40,7 @@ def row(**given) -> Verdict:
 
 
 def shown(*rows: Verdict) -> str:
-    return str(tables.verdict_table(verdicts.to_frame(rows)))
+    return str(tables.verdict_table(results.to_frame(rows)))
 
 
 class Cells(HTMLParser):
@@ -110,10 +110,10 @@ def test_what_is_skipped_as_a_whole_is_folded():
     nothing = dict(value=None, passed=None, certainty=None, low=None, high=None, segments=0, blocks=0)
     reason = "the corpus has no column <b>"
     rows = [row(test="A"), *(row(corpus="other", test=t, skipped=reason, **nothing) for t in "BC")]
-    html = str(tables.verdict_table(verdicts.to_frame(rows)))
+    html = str(tables.verdict_table(results.to_frame(rows)))
     assert html.count("<tr") == 2 and html.count("– skipped") == 0
     assert "2 tests skipped: the corpus has no column &lt;b&gt;" in html and "2 skipped." in html
-    alone = str(tables.verdict_table(verdicts.to_frame(rows[1:])))
+    alone = str(tables.verdict_table(results.to_frame(rows[1:])))
     assert alone.count("– skipped") == 2
 
 
@@ -186,7 +186,7 @@ def test_numbers_of_numpy_are_numbers():
 
 
 def test_decimals_of_a_test_are_kept():
-    frame = verdicts.to_frame([row(), row(test="Other")])
+    frame = results.to_frame([row(), row(test="Other")])
     first, second = Cells(str(tables.verdict_table(frame, decimals={"Other": 1}))).rows[1:]
     assert "0.612 0.550 to 0.670" in first[2]
     assert "0.6 0.6 to 0.7" in second[2]
@@ -200,13 +200,13 @@ def test_rows_may_be_mappings_and_headers_have_scope():
 
 
 def test_nothing_judged():
-    frame = verdicts.to_frame([row(value=None, passed=None, certainty=None, skipped="no labels")])
+    frame = results.to_frame([row(value=None, passed=None, certainty=None, skipped="no labels")])
     assert tables.share(frame) == "none judged"
     assert "none judged" in str(tables.share_bar(frame))
 
 
 def test_bar_has_the_share_as_text_too():
-    bar = str(tables.share_bar(verdicts.to_frame([row(), row(label="b", value=0.1, passed=False)])))
+    bar = str(tables.share_bar(results.to_frame([row(), row(label="b", value=0.1, passed=False)])))
     assert "1 of 2 (50 %)" in bar
     assert "--sc-share: 50.0%" in bar
 
@@ -270,7 +270,7 @@ def test_synthetic_speech_is_said():
 
 def test_verdict_of_object_columns_from_a_file(tmp_path):
     """Tables read back from a file hold other types than those of a notebook."""
-    frame = verdicts.to_frame([row(reference_passed=True, reference=0.9)])
+    frame = results.to_frame([row(reference_passed=True, reference=0.9)])
     frame.to_parquet(tmp_path / "x.parquet")
     again = pd.read_parquet(tmp_path / "x.parquet")
     assert str(tables.verdict_table(again)) == str(tables.verdict_table(frame))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import ndtr, ndtri
 
-from soundcheck.media import MediaStore
+from soundcheck.common.media import MediaStore
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate

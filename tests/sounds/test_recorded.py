@@ -12,14 +12,14 @@ import pytest
 import soundfile
 
 from soundcheck.augment import registry
-from soundcheck.entries import SoundEntry
-from soundcheck.errors import InputError
-from soundcheck.families import Change
-from soundcheck.report.material import material
+from soundcheck.common.errors import InputError
+from soundcheck.report.sound_tables import material
 from soundcheck.sounds.recorded import read_sounds
 from soundcheck.sounds.responses import measurements
 from soundcheck.sounds.sound import Sounds
-from soundcheck.thresholds import read_family
+from soundcheck.suite.entries import SoundEntry
+from soundcheck.suite.families import Change
+from soundcheck.suite.thresholds import read_family
 
 RATE = 16000
 

@@ -33,10 +33,11 @@ from types import MappingProxyType, ModuleType
 
 import numpy as np
 
-from soundcheck import augment, seeds
+from soundcheck import augment
 from soundcheck.augment.base import Transform, declared
-from soundcheck.errors import did_you_mean, refuse
-from soundcheck.escaping import quoted
+from soundcheck.common import seeds
+from soundcheck.common.errors import did_you_mean, refuse
+from soundcheck.common.escaping import quoted
 from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 
 ENDS = {"from", "to"}

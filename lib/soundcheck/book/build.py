@@ -17,18 +17,18 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from soundcheck import files, resources
-from soundcheck.book import executed, measures, methods, overview, pages, subjects
-from soundcheck.book.inspect import SECRET, inspect
+from soundcheck.book import executed, measures, methods, model_and_corpus_pages, overview, pages
+from soundcheck.book.check_site import SECRET, inspect
+from soundcheck.common import files, resources
+from soundcheck.common.errors import Problem
+from soundcheck.common.escaping import heading
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.errors import Problem
-from soundcheck.escaping import heading
-from soundcheck.families import Family
-from soundcheck.media import MediaStore
-from soundcheck.output import Output
-from soundcheck.record import failed_notebooks
+from soundcheck.run.output import Output
+from soundcheck.run.record import failed_notebooks
 from soundcheck.sounds.sound import Sounds
-from soundcheck.tasks import Task
+from soundcheck.suite.families import Family
 
 WRITTEN = ("reading", "statistics", "measures", "reference_models", "data", "bibliography")
 NO_STUDIES = (
@@ -143,10 +143,10 @@ def assemble(
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         names.append(pages.write(source, name, cells, record))
     for model in record["models"]:
-        cells = subjects.model_cells(model, record, results, near)
+        cells = model_and_corpus_pages.model_cells(model, record, results, near)
         names.append(pages.write(source, f"models/{model['slug']}", cells, record))
     for about, corpus in zip(record["corpora"], corpora, strict=True):
-        cells = subjects.corpus_cells(about, corpus, tasks, near)
+        cells = model_and_corpus_pages.corpus_cells(about, corpus, tasks, near)
         names.append(pages.write(source, f"corpora/{about['slug']}", cells, record))
     signal = None
     if any(map(methods.listens, families)):
@@ -158,10 +158,12 @@ def assemble(
         cells = methods.cells(family, suite_root, near, own, record["seed"], sounds)
         cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
-    names.append(pages.write(source, "all_results", subjects.all_results_cells(results), record))
-    names.append(pages.write(source, "provenance", subjects.provenance_cells(record), record))
+    names.append(
+        pages.write(source, "all_results", model_and_corpus_pages.all_results_cells(results), record)
+    )
+    names.append(pages.write(source, "provenance", model_and_corpus_pages.provenance_cells(record), record))
     if failed_notebooks(record):
-        names.append(pages.write(source, "failures", subjects.failures_cells(record), record))
+        names.append(pages.write(source, "failures", model_and_corpus_pages.failures_cells(record), record))
     for name in WRITTEN:
         words = (share / "book" / f"{name}.md").read_text(encoding="utf-8")
         names.append(pages.write_words(source, name, measures.page(words), record))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from soundcheck.book import pages
-from soundcheck.escaping import escape, heading
+from soundcheck.common.escaping import escape, heading
 from soundcheck.report.html import Html, element
 
 MOST_LINES = 200  # of printed text that an output keeps

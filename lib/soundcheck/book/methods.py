@@ -6,24 +6,25 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck import resources, simulated_thresholds
 from soundcheck.augment.filters import tilt_filter
 from soundcheck.augment.registry import apply, missing
 from soundcheck.book import pages
+from soundcheck.common import resources
+from soundcheck.common.escaping import heading
+from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
-from soundcheck.corpora.demo import corpus as demo
-from soundcheck.corpora.demo.recordings import record
-from soundcheck.escaping import heading
-from soundcheck.families import Change, Family
-from soundcheck.media import MediaStore
 from soundcheck.report import study_figures, tables
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.material import material
 from soundcheck.report.players import player, row, settings
+from soundcheck.report.sound_tables import material
 from soundcheck.report.spectrum_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
-from soundcheck.simulation import METRICS, setting_of
 from soundcheck.sounds.sound import Sounds
+from soundcheck.statistics import simulated_thresholds
+from soundcheck.statistics.simulation import METRICS, setting_of
+from soundcheck.suite.families import Change, Family
+from soundcheck_demo.speech import corpus as demo
+from soundcheck_demo.speech.recordings import record
 
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
 LISTENING = "<!-- listening -->"

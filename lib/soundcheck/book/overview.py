@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from soundcheck import files, verdicts
 from soundcheck.book import pages
-from soundcheck.bootstrap import FEW_BLOCKS
+from soundcheck.common import files
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
+from soundcheck.results import informative, summary
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
 WORRIES, WORRIES_EACH = 20, 3
 MOST_COLUMNS = 6  # models beside each other
@@ -107,7 +108,7 @@ def matrix(record: Mapping, results: pd.DataFrame) -> Html:
             return link("✗ failed to run", result_page(model, family))
         own = groups.get((model, family), results.iloc[:0])
         shown = link(tables.share_bar(own), result_page(model, family))
-        inner = tables.share_bar(own[verdicts.informative(own)])
+        inner = tables.share_bar(own[informative(own)])
         return element("div", shown, element("small", "informative:"), inner, class_="sc-pair")
 
     if len(models) > max(MOST_COLUMNS, len(families)):
@@ -137,7 +138,7 @@ def ranking(record: Mapping, results: pd.DataFrame) -> Html:
     """Rank the models by the averaged share of informative tests."""
     entries = []
     for model in record["models"]:
-        total = verdicts.summary(results[results["model"] == model["name"]])
+        total = summary(results[results["model"] == model["name"]])
         name = link(model["name"], f"models/{model['slug']}")
         if model["kind"] == "random":
             name = name + element("small", " (random reference)")

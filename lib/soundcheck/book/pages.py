@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from soundcheck import files
+from soundcheck.common import files
 from soundcheck.report.html import Html, element
 
 MARK = "sc-page"

@@ -28,14 +28,14 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from soundcheck import files
+from soundcheck.common import files
+from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.corpora.segments import LeftOut, Raw
-from soundcheck.entries import CorpusEntry
-from soundcheck.errors import Problems, did_you_mean, refuse
-from soundcheck.escaping import quoted
-from soundcheck.suite import RESERVED_COLUMNS
-from soundcheck.tasks import Task
-from soundcheck.text_table import TextTable, read_text_table
+from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.suite_file import RESERVED_COLUMNS
 
 HEADER = "db.yaml"
 HEADER_BYTES = 10 * 1024**2

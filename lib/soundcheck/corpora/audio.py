@@ -26,7 +26,7 @@ import audresample
 import numpy as np
 import soundfile
 
-from soundcheck import files
+from soundcheck.common import files
 
 SAMPLING_RATE = 16000
 RATES = (1000, 768000)  # Hz

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.corpora.segments import LeftOut
-from soundcheck.corpora.trial_table import TrialTable
-from soundcheck.entries import CorpusEntry
+from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.suite.entries import CorpusEntry
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from soundcheck import files
-from soundcheck.corpora import audio, kept
+from soundcheck.common import files, table_store
+from soundcheck.corpora import audio
 from soundcheck.corpora.audio import Facts
 
 
@@ -50,7 +50,7 @@ def inspect_files(
         Facts of each name.
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
-    known = {key: Facts(**value) for key, value in kept.read(store, version).items()}
+    known = {key: Facts(**value) for key, value in table_store.read(store, version).items()}
     hashes = Parallel(n_jobs=jobs, prefer="threads")(delayed(_digest)(root / name) for name in names)
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
     found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
@@ -61,7 +61,9 @@ def inspect_files(
     facts = {name: known[content] for name, content in zip(names, hashes, strict=True)}
     if todo:
         lasting = [content for content in hashes if not content.startswith("?")]
-        kept.write(store, version, {content: dataclasses.asdict(known[content]) for content in lasting})
+        table_store.write(
+            store, version, {content: dataclasses.asdict(known[content]) for content in lasting}
+        )
     return facts
 
 

@@ -13,22 +13,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck import files
+from soundcheck.common import files
+from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.escaping import quoted
 from soundcheck.corpora import segments
 from soundcheck.corpora.audformat_db import read_database
 from soundcheck.corpora.audio import Facts
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.demo import corpus as demo
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.manifest import read_manifest
 from soundcheck.corpora.segments import LeftOut, Parsed, Raw
-from soundcheck.corpora.trial_corpus import read_trial_corpus
-from soundcheck.corpora.trial_files import read_enrolments, read_trials
-from soundcheck.corpora.trial_table import TrialTable
-from soundcheck.corpora.trials import resolve
-from soundcheck.entries import CorpusEntry, Suite
-from soundcheck.errors import Problems, did_you_mean, refuse
-from soundcheck.escaping import quoted
+from soundcheck.corpora.trials.resolve import resolve
+from soundcheck.corpora.trials.trial_corpus import read_trial_corpus
+from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
+from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.suite.entries import CorpusEntry, Suite
+from soundcheck_demo.speech import corpus as demo
 
 NO_AUDIO = "the corpus has no audio: models that listen are not asked about it"
 TOLERANCE = 0.001  # seconds that an end may lie behind the end of its file, for rounding

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.corpora.segments import Raw
-from soundcheck.entries import CorpusEntry
-from soundcheck.errors import Problems, did_you_mean
-from soundcheck.suite import RESERVED_COLUMNS
-from soundcheck.tasks import Task
-from soundcheck.text_table import TextTable, read_text_table
+from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.suite_file import RESERVED_COLUMNS
 
 USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
 

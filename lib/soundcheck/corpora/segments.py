@@ -24,13 +24,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from soundcheck import files
-from soundcheck.entries import CorpusEntry
-from soundcheck.errors import InputError, Problems, did_you_mean, refuse
-from soundcheck.escaping import quoted
-from soundcheck.suite import RESERVED_COLUMNS
-from soundcheck.tasks import Task, scaled
-from soundcheck.text_table import parse_number, parse_seconds
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task, scaled
+from soundcheck.common.text_table import parse_number, parse_seconds
+from soundcheck.suite.entries import CorpusEntry
+from soundcheck.suite.suite_file import RESERVED_COLUMNS
 
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
 SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m": "male", "man": "male"}

@@ -31,7 +31,7 @@ from typing import Protocol
 
 import numpy as np
 
-from soundcheck.precision import seven_digits
+from soundcheck.common.precision import seven_digits
 
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
 UNANSWERED_REFUSED = 0.5  # share of labelled segments without prediction above which there is no value
@@ -392,7 +392,7 @@ def numbers(array: Sequence[float] | np.ndarray) -> np.ndarray:
     """Copy to float64 ``(N,)``; missing, infinite and absurdly large numbers become NaN.
 
     Arrays of single precision are read with the seven digits that they carry, see
-    :func:`soundcheck.precision.seven_digits`.
+    :func:`soundcheck.common.precision.seven_digits`.
     """
     single = getattr(array, "dtype", None) == np.float32
     array = seven_digits(array) if single else np.array(array, dtype=np.float64)

@@ -3,7 +3,7 @@ r"""Word and character errors of transcripts: substitutions, deletions, insertio
 Conventions
 -----------
 - Words are what white space separates; lower case, punctuation and numerals are the caller's to settle, for
-  instance with :mod:`soundcheck.normalisation`.
+  instance with :mod:`soundcheck.metrics.normalisation`.
 - Characters are those of the words, joined by one blank each; these blanks count, as they do for jiwer.
   White space around the text and more of it between words do not, only the former of which jiwer drops.
 - The alignment has as few errors as possible; where several have, the split into kinds is RapidFuzz's.

@@ -6,8 +6,8 @@ Conventions
 - An *answer* is a mapping from task name to a number (regression, in the task's nominal range), to the name
   of a class, to a transcript or to an embedding. Values outside the nominal range and unknown classes are
   answers, too; they are kept and told. An empty transcript is an answer: nothing was recognised.
-- An *embedding* is a vector of finite numbers, kept as float32 (see :mod:`soundcheck.packing`). One without
-  length has no direction and is no answer.
+- An *embedding* is a vector of finite numbers, kept as float32 (see :mod:`soundcheck.models.packing`). One
+  without length has no direction and is no answer.
 - A *problem* is a phrase without full stop that says why something is no answer; empty means fine.
 
 Public names: :class:`Model`, :class:`LookUpModel`, :class:`Asked`, :func:`check_output`, :func:`reason`.
@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from soundcheck.errors import did_you_mean
-from soundcheck.escaping import quoted, shorten
-from soundcheck.packing import pack
-from soundcheck.precision import half_precision
-from soundcheck.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.common.errors import did_you_mean
+from soundcheck.common.escaping import quoted, shorten
+from soundcheck.common.precision import half_precision
+from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.models.packing import pack
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 CLASS_LIMIT = 200  # characters of a class name that are kept

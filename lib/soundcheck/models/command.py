@@ -38,16 +38,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from soundcheck import files
+from soundcheck.common import files
+from soundcheck.common.errors import refuse
+from soundcheck.common.escaping import shorten, terminal
 from soundcheck.corpora import audio
-from soundcheck.errors import refuse
-from soundcheck.escaping import shorten, terminal
 from soundcheck.models import processes
 from soundcheck.models.base import Model
-from soundcheck.programs import AUDIO, TASK, find_program, parse_command
+from soundcheck.suite.programs import AUDIO, TASK, find_program, parse_command
 
 if TYPE_CHECKING:
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
 
 OUTPUT_BYTES = 1_000_000  # of standard output; a program that writes more is killed
 SEEN_BYTES = 200_000_000  # of a file; the content of a larger one is not read for the fingerprint

@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from soundcheck import files
-from soundcheck.errors import InputError, refuse
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, refuse
 from soundcheck.models import importing, processes
 from soundcheck.models.base import Model
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
 
 CHILD = "soundcheck.models.importing"
 

@@ -27,9 +27,9 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from soundcheck import files
-from soundcheck.errors import did_you_mean
-from soundcheck.escaping import quoted
+from soundcheck.common import files
+from soundcheck.common.errors import did_you_mean
+from soundcheck.common.escaping import quoted
 from soundcheck.models import processes
 from soundcheck.models.base import reason
 

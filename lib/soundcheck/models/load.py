@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from soundcheck.errors import InputError, Problems, did_you_mean, refuse
-from soundcheck.escaping import quoted
+from soundcheck.common.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.common.escaping import quoted
 from soundcheck.models.base import Model
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
 
 ADAPTERS = {  # kind -> module and class, imported when needed
     "python": ("soundcheck.models.function", "FunctionModel"),

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soundcheck import seeds
-from soundcheck.errors import did_you_mean, refuse
-from soundcheck.escaping import quoted
-from soundcheck.files import digest
+from soundcheck.common import seeds
+from soundcheck.common.errors import did_you_mean, refuse
+from soundcheck.common.escaping import quoted
+from soundcheck.common.files import digest
+from soundcheck.common.precision import seven_digits
+from soundcheck.common.tasks import CLASSIFICATION, REGRESSION, Task
 from soundcheck.models.base import LookUpModel
-from soundcheck.precision import seven_digits
-from soundcheck.tasks import CLASSIFICATION, REGRESSION, Task
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
 
 MEAN = 0.5
 DEVIATION = 1 / 6

@@ -3,7 +3,7 @@
 Higher scores mean more alike; with ``distances: true`` lower ones do, and their signs are turned.
 
 They belong to the trials of the corpora that bring a list of them, one score for each trial. Layouts are
-those of :mod:`soundcheck.corpora.trial_files`.
+those of :mod:`soundcheck.corpora.trials.trial_files`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soundcheck import files
-from soundcheck.corpora.trial_files import ScoreList, read_scores
-from soundcheck.errors import InputError, Problems, refuse
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, Problems, refuse
+from soundcheck.common.tasks import REGRESSION, Task
+from soundcheck.corpora.trials.trial_files import ScoreList, read_scores
 from soundcheck.models.base import Asked, LookUpModel
-from soundcheck.tasks import REGRESSION, Task
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
 
 SCORE = Task("score", REGRESSION, low=-np.inf, high=np.inf)
 

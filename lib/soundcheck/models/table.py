@@ -29,17 +29,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from soundcheck import files
-from soundcheck.errors import InputError, Problems, did_you_mean, refuse
-from soundcheck.escaping import quoted
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable, parse_number, parse_seconds, parse_text_table
 from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT, LookUpModel, check_output
 from soundcheck.models.transcripts import TRN, read_transcripts, transcript_format
-from soundcheck.tasks import Task
-from soundcheck.text_table import TextTable, parse_number, parse_seconds, parse_text_table
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
 
 SAME_SECONDS = 0.001  # times that differ by less are the same
 _MISSING = ("", "nan", "NaN")

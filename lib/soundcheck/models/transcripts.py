@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from soundcheck.common.errors import InputError, Problems, refuse
+from soundcheck.common.escaping import quoted
 from soundcheck.corpora.utterances import UtteranceNames
-from soundcheck.errors import InputError, Problems, refuse
-from soundcheck.escaping import quoted
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus

@@ -23,11 +23,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from soundcheck import files, resources
+from soundcheck.common import files, resources
+from soundcheck.common.tasks import Task
 from soundcheck.predict import journal
 from soundcheck.predict.journal import Entry
 from soundcheck.predict.protocol import PlainChange
-from soundcheck.tasks import Task
 
 VERSION = 1  # of keys and chunks
 CHUNK_ROWS = 65536

@@ -17,12 +17,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from soundcheck import files
-from soundcheck.errors import InputError
-from soundcheck.escaping import terminal
+from soundcheck.common import files
+from soundcheck.common.errors import InputError
+from soundcheck.common.escaping import terminal
+from soundcheck.common.tasks import Task
 from soundcheck.models.base import LookUpModel, Model
 from soundcheck.models.load import adapter, check_model
-from soundcheck.packing import unpack
+from soundcheck.models.packing import unpack
 from soundcheck.predict import protocol
 from soundcheck.predict.cache import Cache, Keys, repeated_key
 from soundcheck.predict.journal import Entry
@@ -31,12 +32,11 @@ from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup, 
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.sounds.sound import Sounds
-from soundcheck.tasks import Task
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.families import Change
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
+    from soundcheck.suite.families import Change
 
 Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from soundcheck.files import digest, irregularity
+from soundcheck.common.files import digest, irregularity
 
 SUFFIX = ".journal"
 _DIGITS = 16

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from soundcheck.files import OutputError
+from soundcheck.common.files import OutputError
 from soundcheck.models import processes
 from soundcheck.predict import protocol
 from soundcheck.predict.protocol import Item, Result, Setup, Unit

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from soundcheck.sounds.sound import Sounds
-    from soundcheck.suite import ModelEntry, Suite
+    from soundcheck.suite.entries import ModelEntry, Suite
 
 READY = "ready"  # the model is loaded
 REFUSED = "refused"  # + why the model cannot be loaded

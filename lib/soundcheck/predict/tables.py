@@ -24,9 +24,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from soundcheck import files
-from soundcheck.packing import unpack
-from soundcheck.tasks import EMBEDDING, REGRESSION, Task
+from soundcheck.common import files
+from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
+from soundcheck.models.packing import unpack
 
 _TYPES = {REGRESSION: pa.float64(), EMBEDDING: pa.list_(pa.float32())}
 

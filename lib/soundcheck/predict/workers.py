@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
-from soundcheck.errors import InputError
 from soundcheck.models import processes
 from soundcheck.models.base import Model, check_output, reason
 from soundcheck.models.load import load_model

@@ -17,12 +17,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from soundcheck.comparison import Pair
-from soundcheck.families import ABOVE
+from soundcheck.evaluation.comparison import Pair
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report import tables
 from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, new
-from soundcheck.verdicts import BETTER, NO_EVIDENCE, WORSE
+from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
+from soundcheck.statistics.rules import ABOVE
 
 MOST_ROWS = 60
 _MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^"), NO_EVIDENCE: (GREY, "o")}

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from soundcheck.bootstrap import FEW_BLOCKS, Resampled
 from soundcheck.metrics.impact import MARGIN
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
-from soundcheck.verdicts import BETTER, NO_EVIDENCE, WORSE
+from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
+from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
 
 OUTCOMES = {
     BETTER: ("sc-pass", "▲ better"),
@@ -29,7 +29,7 @@ def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     Parameters
     ----------
     frame
-        Contrasts of two models, see :class:`soundcheck.verdicts.Contrast`.
+        Contrasts of two models, see :class:`soundcheck.results.Contrast`.
     titles
         Family -> title for people.
     """

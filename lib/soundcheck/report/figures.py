@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from soundcheck.evaluation.subset import Sample
 from soundcheck.metrics.change import TOLERANCE
 from soundcheck.report.distribution_figures import (
     class_shares,
@@ -26,7 +27,6 @@ from soundcheck.report.speaker_figures import averages, ranks
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new, show
 from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import group_difference, intervals, unchanged_overview
-from soundcheck.sample import Sample
 
 __all__ = [
     "agreement",

@@ -2,7 +2,8 @@
 
 Conventions
 -----------
-- Texts and attribute values go through :func:`soundcheck.escaping.escape`; only :class:`Html` is kept as is.
+- Texts and attribute values go through :func:`soundcheck.common.escaping.escape`; only :class:`Html` is kept
+  as is.
 - Addresses are local or carry their content with them (``data:image/png``): a page loads and links nothing
   from outside, whatever a label or a file is called.
 - Attributes run no code: those of events (``onclick``) are refused.
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from soundcheck.escaping import escape
+from soundcheck.common.escaping import escape
 
 _EMPTY = {"img", "br", "hr", "input", "source", "col"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}

@@ -12,17 +12,17 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.augment.registry import apply
-from soundcheck.comparison import Comparison, Pair
 from soundcheck.corpora.audio import SAMPLING_RATE, read
-from soundcheck.evaluation import Evaluation
+from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Sample
+from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, settings
 from soundcheck.report.recognition_tables import aligned_words
-from soundcheck.sample import Sample
-from soundcheck.verification import Verification
 
 
 def most_moved(evaluation: Evaluation, samples: Sequence[Sample], count: int = 5) -> Html:
@@ -57,7 +57,7 @@ def recordings(sample: Sample, most: int) -> dict[str, np.ndarray]:
     Parameters
     ----------
     sample
-        From :meth:`soundcheck.evaluation.Evaluation.pairs`.
+        From :meth:`soundcheck.evaluation.evaluation.Evaluation.pairs`.
     most
         Pairs to read at most, evenly spread over the sample.
 

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from soundcheck.augment.level import decibel, peak, rms
+from soundcheck.common.media import MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
-from soundcheck.media import MediaStore
 from soundcheck.report.html import Html, element, join
 
 COLORS = {"original": "#e13b41", "changed": "#3277b4"}

@@ -19,14 +19,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.bootstrap import FEW_BLOCKS, Resampled
-from soundcheck.families import Sweep
+from soundcheck.evaluation.recognition import Recognition
+from soundcheck.evaluation.recognition_measures import EVERYBODY, Probed
 from soundcheck.metrics.alignment import align
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
-from soundcheck.recognition import Recognition
-from soundcheck.recognition_measures import EVERYBODY, Probed
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
+from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
+from soundcheck.suite.families import Sweep
 
 SURE = 0.95  # certainty from which a violation counts as sure
 POINTS = "points"  # unit of a difference of rates
@@ -85,7 +85,7 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
     Parameters
     ----------
     rows
-        From :func:`soundcheck.recognition_measures.group_rates`.
+        From :func:`soundcheck.evaluation.recognition_measures.group_rates`.
     caption
         What the table shows.
     """
@@ -251,10 +251,10 @@ def probed_words(
     Parameters
     ----------
     rows
-        From :func:`soundcheck.recognition_measures.missing_words`; a kind without sentences says so, and one
-        with fewer than :data:`LEAST_WORDS` words has no interval.
+        From :func:`soundcheck.evaluation.recognition_measures.missing_words`; a kind without sentences says
+        so, and one with fewer than :data:`LEAST_WORDS` words has no interval.
     more
-        From :func:`soundcheck.recognition_measures.missing_more`.
+        From :func:`soundcheck.evaluation.recognition_measures.missing_more`.
     title
         What the table shows.
     """
@@ -303,7 +303,7 @@ def probe_notes(corpus: str, probed: Probed, spoken: int) -> list[str]:
     corpus
         Name of the corpus that the words come from.
     probed
-        From :func:`soundcheck.recognition_measures.words_to_probe`.
+        From :func:`soundcheck.evaluation.recognition_measures.words_to_probe`.
     spoken
         Number of sentences.
     """
@@ -408,7 +408,7 @@ def group_words(found: Mapping[tuple[str, str], Sequence[Localised]], caption: s
     Parameters
     ----------
     found
-        From :func:`soundcheck.recognition_measures.localised_words`.
+        From :func:`soundcheck.evaluation.recognition_measures.localised_words`.
     caption
         What the table shows.
     """
@@ -432,7 +432,7 @@ def drop_table(drops: pd.DataFrame, caption: str) -> Html:
     Parameters
     ----------
     drops
-        From :func:`soundcheck.recognition_measures.average_drops`, the groups of one column.
+        From :func:`soundcheck.evaluation.recognition_measures.average_drops`, the groups of one column.
     caption
         What the table shows.
     """

@@ -181,7 +181,7 @@ def simulated_maxima(
     Parameters
     ----------
     panels
-        Title -> rows of :func:`soundcheck.simulated_thresholds.recorded`.
+        Title -> rows of :func:`soundcheck.statistics.simulated_thresholds.recorded`.
     marked
         Title -> published thresholds: segments a group, threshold, number of groups.
     emphasised

@@ -20,8 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from soundcheck.escaping import shorten, terminal, xml_text
-from soundcheck.media import MediaStore
+from soundcheck.common.escaping import shorten, terminal, xml_text
+from soundcheck.common.media import MediaStore
 from soundcheck.report.html import Html, element
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"

@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from soundcheck import verdicts
-from soundcheck.bootstrap import FEW_BLOCKS
-from soundcheck.families import Family
+from soundcheck import results
+from soundcheck.common.tasks import BUILTIN
 from soundcheck.report.html import Html, element, join
-from soundcheck.tasks import BUILTIN
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
+from soundcheck.suite.families import Family
 
 DIGITS = 3
 MOST_DIGITS = 6
@@ -267,7 +267,7 @@ def _order(row: object) -> float:
 def summary_line(frame: pd.DataFrame) -> Html:
     """Say in one line how many tests passed, and how many of the informative ones."""
     counts = share(frame)
-    informative = share(frame[verdicts.informative(frame)])
+    informative = share(frame[results.informative(frame)])
     skipped = int(frame["passed"].isna().sum())
     text = f"{counts} tests passed; of those that the random model fails: {informative}."
     if skipped:
@@ -344,7 +344,7 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
     Parameters
     ----------
     frame
-        From :meth:`soundcheck.evaluation.Evaluation.simulated`.
+        From :meth:`soundcheck.evaluation.evaluation.Evaluation.simulated`.
     source
         Which of them decide: ``"published"`` or ``"simulated"``.
     """

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.bootstrap import FEW_BLOCKS, Resampled
-from soundcheck.corpora.trial_files import score_text
-from soundcheck.escaping import quoted
+from soundcheck.common.escaping import quoted
+from soundcheck.corpora.trials.trial_files import score_text
+from soundcheck.evaluation.subset import Sample
+from soundcheck.evaluation.verification import KINDS, Verification, threshold_in_use
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import FEW, FEW_MARK, Cell, number, table, two_lines
-from soundcheck.sample import Sample
-from soundcheck.verification import KINDS, Verification, threshold_in_use
+from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
 
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
@@ -45,7 +45,7 @@ def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, ca
     Parameters
     ----------
     rows
-        From :func:`soundcheck.verification_measures.overview`.
+        From :func:`soundcheck.evaluation.verification_measures.overview`.
     interval
         Kind of interval.
     caption
@@ -72,7 +72,7 @@ def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, ca
 
 
 def group_table(frame: pd.DataFrame, caption: str = "") -> Html:
-    """Show both error rates of groups, from :func:`soundcheck.verification_measures.group_errors`."""
+    """Show both error rates of groups, as :func:`~.verification_measures.group_errors` gives them."""
     rows = [
         [
             row.corpus,

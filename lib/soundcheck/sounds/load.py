@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Collection
 from pathlib import Path
 
-from soundcheck.entries import SoundEntry, Suite
 from soundcheck.sounds.recorded import read_sounds
 from soundcheck.sounds.sound import Sounds
+from soundcheck.suite.entries import SoundEntry, Suite
 
 
 def load_sounds(
@@ -39,7 +39,7 @@ def load_sounds(
     sets = read_sounds(suite.sounds, limit, cache, jobs=jobs, progress=progress)
     missing = sorted(set(kinds) - set(sets))
     if missing:
-        from soundcheck.sounds.synthetic import build  # late: simulating rooms takes long to import
+        from soundcheck_demo.sounds import build
 
         folder = build.build(cache, jobs=jobs, progress=progress)
         entries = {kind: SoundEntry(kind, folder / kind, kind) for kind in missing}

@@ -19,17 +19,17 @@ from pathlib import Path
 
 import numpy as np
 
-from soundcheck import files
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.common.escaping import quoted
 from soundcheck.corpora.audformat_db import read_database
 from soundcheck.corpora.audio import Facts
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import parse
-from soundcheck.entries import CorpusEntry, SoundEntry, public_path
-from soundcheck.errors import InputError, Problems, did_you_mean, refuse
-from soundcheck.escaping import quoted
 from soundcheck.sounds import responses
 from soundcheck.sounds.sound import BASE, OTHER, Sound, SoundSet
-from soundcheck.suite import NOISE_KINDS, RESPONSE_KINDS
+from soundcheck.suite.entries import CorpusEntry, SoundEntry, public_path
+from soundcheck.suite.suite_file import NOISE_KINDS, RESPONSE_KINDS
 
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc")
 HEADER = "db.yaml"

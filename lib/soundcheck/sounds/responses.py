@@ -24,9 +24,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from soundcheck.errors import Problems, did_you_mean, refuse
-from soundcheck.escaping import quoted
-from soundcheck.text_table import TextTable, parse_number, read_text_table
+from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.escaping import quoted
+from soundcheck.common.text_table import TextTable, parse_number, read_text_table
 
 TABLE = "impulse_responses.csv"
 BASES = {"positions": "centre 1 m", "rooms": "booth"}  # what the others are compared with, if nothing is said

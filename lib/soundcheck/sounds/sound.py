@@ -21,9 +21,9 @@ from pathlib import Path
 import audresample
 import numpy as np
 
-from soundcheck import files
+from soundcheck.common import files
 from soundcheck.corpora import audio
-from soundcheck.suite import NOISE_KINDS, RESPONSE_KINDS
+from soundcheck.suite.suite_file import NOISE_KINDS, RESPONSE_KINDS
 
 KINDS = (*NOISE_KINDS, *RESPONSE_KINDS)
 BASE, OTHER = "base", "other"  # roles of impulse responses: what is compared with what

@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import stats
 
-from soundcheck.bootstrap import KINDS, REPLICATES, every_segment
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
@@ -28,6 +27,7 @@ from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, p
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.statistics.bootstrap import KINDS, REPLICATES, every_segment
 from soundcheck.studies.intervals import Calibration, Intervals, calibration, coverage
 
 EACH = 20  # segments a speaker

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from scipy import stats
 
-from soundcheck import seeds
-from soundcheck.bootstrap import KINDS, LEVEL, REPLICATES, Resampled, resample_all
+from soundcheck.common import seeds
 from soundcheck.metrics.additive import Statistic, ratio
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.statistics.bootstrap import KINDS, LEVEL, REPLICATES, Resampled, resample_all
 
 BATCH = 50  # data sets that share the draws of blocks
 
@@ -48,7 +48,7 @@ def resampled(
     data_sets
         How many to draw.
     replicates, seed
-        See :func:`soundcheck.bootstrap.resample`.
+        See :func:`soundcheck.statistics.bootstrap.resample`.
     purpose
         Names the study; studies with different names draw different data.
 
@@ -138,7 +138,7 @@ def coverage(
     label
         Which of the statistic's values is studied.
     kinds
-        Kinds of interval, see :func:`soundcheck.bootstrap.interval`.
+        Kinds of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def calibration(
     label
         Which of the statistic's values is judged.
     rule
-        See :func:`soundcheck.families.passes`.
+        See :func:`soundcheck.statistics.rules.passes`.
     """
     found = [each for (each,) in resampled(make, [blocks], data_sets, replicates, seed, purpose)]
     return Calibration(

@@ -23,10 +23,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from soundcheck.bootstrap import REPLICATES, every_segment
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import difference
 from soundcheck.metrics.word_errors import word_error_rate
+from soundcheck.statistics.bootstrap import REPLICATES, every_segment
 from soundcheck.studies.intervals import Intervals, intervals, resampled
 
 UTTERANCES = 3000
@@ -158,9 +158,9 @@ def coverage_of_word_errors(
     data_sets
         How many to draw.
     replicates, seed
-        See :func:`soundcheck.bootstrap.resample`.
+        See :func:`soundcheck.statistics.bootstrap.resample`.
     kinds
-        Kinds of interval, see :func:`soundcheck.bootstrap.interval`.
+        Kinds of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
     """
     words = np.full(UTTERANCES, WORDS)
 

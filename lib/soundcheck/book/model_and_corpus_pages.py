@@ -1,0 +1,244 @@
+"""Pages about what was tested: models, corpora, and the table of all results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from soundcheck.book import pages
+from soundcheck.book.overview import comparison_page, result_page
+from soundcheck.common import files
+from soundcheck.common.escaping import heading
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import Task
+from soundcheck.corpora import audio
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.report import figures, tables
+from soundcheck.report.html import Html, element, join
+from soundcheck.report.players import player, row
+from soundcheck.results import informative
+
+LISTED = 200  # items that a page lists before it only counts
+EXAMPLES = 4  # segments of a corpus to listen to
+MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
+
+
+def model_cells(model: Mapping, record: Mapping, results: pd.DataFrame, media: MediaStore) -> list[dict]:
+    """Make the page of a model: what it is, what it passed, where it gave no answer."""
+    own = results[results["model"] == model["name"]]
+    facts = [
+        ("name", model["name"]),
+        ("kind", model["kind"]),
+        ("source", model["target"]),
+        ("tasks", ", ".join(model["tasks"])),
+        ("description", model["description"] or "–"),
+        ("license", model["license"] or "–"),
+        ("fingerprint", model["fingerprint"][:16]),
+        ("inputs", f"{model['inputs']}, without an answer {model['failed'] + model['unusable']}"),
+    ]
+    if model["repeated"]:
+        facts.append(
+            ("asked twice", f"{model['repeated_different']} of {model['repeated']} answers differed")
+        )
+    families = []
+    for family in record["families"]:
+        rows = own[own["family"] == family["name"]]
+        if len(rows):
+            page = f"../results/{model['slug']}/{files.slug(family['name'])}.html"
+            name = element("a", family["title"], href=page)
+            told = rows[informative(rows)]
+            skipped = int(rows["passed"].isna().sum())
+            families.append(
+                [name, family["question"], tables.share_bar(rows), tables.share_bar(told), skipped]
+            )
+    cells = [
+        pages.markdown(f"# Model {heading(model['name'])}"),
+        pages.output(_facts(facts)),
+        pages.output(tables.notes(model["notes"])),
+        pages.markdown("## Results by family"),
+        pages.output(
+            tables.table(families, ["family", "question", "passed", "informative passed", "skipped"])
+        ),
+    ]
+    if own["value"].notna().any():
+        cells.append(pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."))
+        figure = figures.intervals(own)
+        cells.append(pages.output(figures.show(media, figure, "Values with 95 % intervals and thresholds")))
+    if model["failures"]:
+        cells.append(pages.markdown("## Inputs without an answer"))
+        rows = [
+            [entry["corpus"], entry["item"], entry["change"] or "–", entry["reason"]]
+            for entry in model["failures"][:LISTED]
+        ]
+        shown = tables.table(rows, ["corpus", "segment", "change", "reason"])
+        cells.append(pages.output(join([shown, _more(len(model["failures"]))])))
+    return cells
+
+
+def corpus_cells(about: Mapping, corpus: Corpus, tasks: Mapping[str, Task], media: MediaStore) -> list[dict]:
+    """Make the page of a corpus: how it came about, what is in it, what was left out, how it sounds."""
+    segments = corpus.segments
+    facts = [
+        ("name", about["name"]),
+        ("format", about["format"]),
+        ("segments", f"{about['segments']:,}"),
+        ("length", f"{about['seconds'] / 60:.1f} minutes" if corpus.entry.audio else "not known"),
+        ("speakers", f"{about['speakers']}" if about["speakers"] else "not known"),
+        ("digest of all sounds", about["digest"][:16]),
+    ]
+    cells = [
+        pages.markdown(f"# Corpus {heading(about['name'])}"),
+        pages.output(join([tables.synthetic_notice(about["synthetic"]), _facts(facts)])),
+    ]
+    if corpus.description:
+        cells.append(pages.output(element("p", corpus.description, limit=None)))
+    if about["notices"]:
+        cells += [pages.markdown("## What to know"), pages.output(tables.notes(about["notices"]))]
+    counts = []
+    for column in ("sex", "language", "accent", "split", "condition"):
+        if column in segments.columns:
+            for value, rows in segments.groupby(column, sort=True):
+                speakers = int(rows["speaker"].nunique()) if "speaker" in rows else ""
+                counts.append([column, str(value), len(rows), speakers])
+    if counts:
+        cells += [
+            pages.markdown("## Who speaks"),
+            pages.output(tables.table(counts, ["column", "value", "segments", "speakers"])),
+        ]
+    labelled = {
+        name: segments[name]
+        for name, task in tasks.items()
+        if task.is_labelled and name in segments.columns and segments[name].notna().any()
+    }
+    if labelled:
+        classes = {name: tasks[name].classes for name in labelled if not tasks[name].is_regression}
+        figure = figures.label_distribution(labelled, classes)
+        alt = "How many segments have which label"
+        cells += [pages.markdown("## Labels"), pages.output(figures.show(media, figure, alt))]
+    if corpus.entry.audio:
+        cells += [pages.markdown("## Listen"), pages.output(_examples(corpus, media))]
+    if about["left_out"]:
+        rows = [[item["item"], item["stage"], item["reason"]] for item in about["left_out"][:LISTED]]
+        shown = tables.table(rows, ["item", "stage", "reason"])
+        cells += [
+            pages.markdown("## Left out"),
+            pages.output(join([shown, _more(len(about["left_out"]))])),
+        ]
+    return cells
+
+
+def _examples(corpus: Corpus, media: MediaStore) -> Html:
+    """Play a few segments, spread evenly over the corpus."""
+    step = max(1, len(corpus.segments) // EXAMPLES)
+    shown = []
+    for segment in corpus.segments.iloc[step // 2 :: step].head(EXAMPLES).to_dict("records"):
+        signal = audio.read(corpus.root / segment["file"], segment["start"], segment["end"])
+        about = [segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript")]
+        caption = ", ".join(str(text) for text in about if isinstance(text, str) and text)
+        shown.append(player(media, signal, audio.SAMPLING_RATE, segment["file"], caption=caption))
+    return row(shown)
+
+
+def all_results_cells(results: pd.DataFrame) -> list[dict]:
+    """Make the page of all rows, as many as a page can hold, with the way to the file."""
+    rows: list[list] = []
+    size = 0
+    for result in results.itertuples():
+        where = element("a", result.family, href=f"{result_page(result.model, result.family)}.html")
+        name = " · ".join(part for part in (result.test, tables.label(result.label)) if part)
+        value = None if pd.isna(result.value) else result.value
+        cells = [
+            result.model,
+            result.corpus,
+            where,
+            result.task,
+            name,
+            tables.Cell(tables.number(result.value, threshold=result.threshold), value, "sc-number"),
+            tables.interval(result),
+            tables.rule(result),
+            tables.badge(result.passed, result.skipped),
+        ]
+        size += len(str(tables.table([cells], [""])))
+        if size > MOST_BYTES:
+            break
+        rows.append(cells)
+    columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "threshold", "verdict"]
+    links = [element("a", file, href=file) for file in ("results.csv", "left_out.csv")]
+    file = element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")
+    more = Html()
+    if len(results) > len(rows):
+        more = element("p", f"{len(results) - len(rows):,} more rows are in the file.")
+    shown = join([file, tables.table(rows, columns), more])
+    return [pages.markdown("# All results"), pages.output(shown)]
+
+
+def failures_cells(record: Mapping) -> list[dict]:
+    """Make the page of notebooks that failed; their tests are skipped rows of the results."""
+    rows = []
+    for kind in ("notebooks", "comparisons", "studies"):
+        for entry in record[kind]:
+            if entry["status"] != "ok":
+                page, name = _about(kind, entry)
+                where = element("a", name, href=f"{page}.html")
+                error = entry["error"].splitlines()[0] if entry["error"] else ""
+                rows.append([where, entry["status"], error])
+    words = "# Failed notebooks\n\nTheir tests count as skipped. Each page shows how far its notebook came."
+    return [pages.markdown(words), pages.output(tables.table(rows, ["notebook", "how", "error"]))]
+
+
+def _about(kind: str, entry: Mapping) -> tuple[str, str]:
+    """Give page and name of a notebook in the record."""
+    if kind == "notebooks":
+        return result_page(entry["model"], entry["family"]), f"{entry['model']}: {entry['family']}"
+    if kind == "comparisons":
+        return comparison_page(entry["name"]), f"comparison {entry['name']}"
+    return entry["name"], entry["name"]
+
+
+def provenance_cells(record: Mapping) -> list[dict]:
+    """Make the page that says with what the book was made."""
+    versions = [[name, version] for name, version in record["versions"].items()]
+    facts = [
+        ("run", record["run"]),
+        ("seed", str(record["seed"])),
+        ("replicates", str(record["replicates"])),
+        ("interval", record["interval"]),
+        ("digest of results.csv", record["results"]),
+        ("digest of the suite", record["suite"]["digest"]),
+    ]
+    families = [[family["name"], family["title"], family["digest"][:16]] for family in record["families"]]
+    return [
+        pages.markdown(
+            "# Provenance\n\nWith what this book was made. The same suite on the same data gives the same "
+            "results."
+        ),
+        pages.output(_facts(facts)),
+        pages.markdown("## Versions"),
+        pages.output(tables.table(versions, ["package", "version"], sortable=False)),
+        *_sounds(record.get("sounds", [])),
+        pages.markdown("## Threshold files"),
+        pages.output(tables.table(families, ["family", "title", "digest"], sortable=False)),
+    ]
+
+
+def _sounds(groups: list[dict]) -> list[dict]:
+    if not groups:
+        return []
+    rows = [[g["kind"], g["sounds"], g["seconds"], g["source"], g["digest"][:16]] for g in groups]
+    columns = ["kind", "sounds", "seconds", "source", "digest"]
+    words = "## Sounds\n\nNoises and impulse responses that signals were changed with."
+    return [pages.markdown(words), pages.output(tables.table(rows, columns, sortable=False))]
+
+
+def _facts(facts: list[tuple[str, str]]) -> Html:
+    parts = [
+        part for name, value in facts for part in (element("dt", name), element("dd", value, limit=1000))
+    ]
+    return element("dl", *parts, class_="sc-facts")
+
+
+def _more(count: int) -> Html:
+    return (
+        element("p", f"… and {count - LISTED} more; left_out.csv lists all.") if count > LISTED else Html("")
+    )

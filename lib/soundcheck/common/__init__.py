@@ -1,0 +1,1 @@
+"""What anything may use; knows no domain."""

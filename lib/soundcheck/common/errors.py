@@ -1,0 +1,154 @@
+"""Problems with what a user gave, collected and shown at once.
+
+Conventions
+-----------
+A *problem* says where it is (file, line, column or key), what stands there and what to do about it.
+Readers collect all problems of a file in :class:`Problems` and raise them together as one
+:class:`InputError`; the command line prints its text and ends with exit code 2, without a traceback.
+
+Exit codes
+----------
+========  =====================================================
+0         fine; the book is complete
+1         ``check``: a test failed
+2         bad input; nothing was run
+3         the book is built, but a notebook or a model failed
+130, 143  interrupted, terminated; run again to go on
+========  =====================================================
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable
+
+from soundcheck.common.escaping import terminal
+
+EXIT_OK = 0
+EXIT_TEST_FAILED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INCOMPLETE = 3
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
+
+SHOWN = 20  # problems that a message lists before it only counts
+
+
+class SoundcheckError(Exception):
+    """Root of all errors that are meant for a user; its text is the whole message."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with an input.
+
+    Parameters
+    ----------
+    where
+        File with line, column or key, relative to what the user named.
+    what
+        What stands there and why it cannot be used, a sentence without full stop.
+    remedy
+        What is allowed or what to do, a sentence without full stop.
+    """
+
+    where: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        remedy = f" {_sentence(self.remedy)}" if self.remedy else ""
+        text = f"{self.where}: {_sentence(self.what)}{remedy}"
+        return terminal(text.replace("\n", "\\n"))  # one problem, one line
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+class InputError(SoundcheckError):
+    """Something that a user gave cannot be used.
+
+    Parameters
+    ----------
+    problems
+        At least one :class:`Problem`; the text shows the first 20 and counts the rest.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(self.problems)  # passed on, so that the error can be pickled
+
+    def __str__(self) -> str:
+        lines = [str(problem) for problem in self.problems[:SHOWN]]
+        if len(self.problems) > SHOWN:
+            lines.append(f"... and {len(self.problems) - SHOWN} more.")
+        return "\n".join(lines)
+
+
+def refuse(where: str, what: str, remedy: str = "") -> InputError:
+    """Make the error of a single problem, to be raised by the caller."""
+    return InputError([Problem(where, what, remedy)])
+
+
+class Problems:
+    """Collects problems, so that a user sees all of them at once.
+
+    Examples
+    --------
+    >>> problems = Problems()
+    >>> problems.add("segments.csv line 5, column arousal", "'high' is not a number")
+    >>> len(problems)
+    1
+    """
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+
+    def add(self, where: str, what: str, remedy: str = "") -> None:
+        """Note one problem."""
+        self._problems.append(Problem(where, what, remedy))
+
+    def extend(self, error: InputError) -> None:
+        """Take over the problems of an error."""
+        self._problems.extend(error.problems)
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def raise_if_any(self) -> None:
+        """Raise all problems noted so far as one :class:`InputError`."""
+        if self._problems:
+            raise InputError(self._problems)
+
+
+def nearest(value: str, allowed: Iterable[str]) -> str:
+    """Return the allowed name that is most like a text, upper and lower case alike; empty if none is.
+
+    Examples
+    --------
+    >>> nearest("audio", ["audio_seconds", "model_seconds"])
+    'audio_seconds'
+    """
+    names = {name.lower(): name for name in reversed(list(allowed))}
+    text = value.lower()
+    near = difflib.get_close_matches(text, names, n=1, cutoff=0.6)
+    if not near and len(text) > 2:
+        near = [name for name in sorted(names) if name.startswith(text)]
+    return names[near[0]] if near else ""
+
+
+def did_you_mean(value: str, allowed: Iterable[str]) -> str:
+    """Suggest the nearest allowed names.
+
+    Examples
+    --------
+    >>> did_you_mean("familis", ["families", "models"])
+    "Did you mean 'families'? Allowed: families, models"
+    """
+    allowed = [str(name) for name in allowed]
+    near = nearest(str(value), allowed)
+    listed = ", ".join(allowed[:SHOWN]) + (", ..." if len(allowed) > SHOWN else "")
+    hint = f"Did you mean '{near}'? " if near else ""
+    return f"{hint}Allowed: {listed}" if allowed else ""

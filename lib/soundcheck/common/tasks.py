@@ -1,0 +1,99 @@
+"""What a model predicts: dimensions between 0 and 1, one of a few classes, words, or whose voice it is.
+
+The four tasks of speech emotion come with thresholds from the literature, ``transcript`` and ``embedding``
+with families of their own; a suite may declare further regression and classification tasks under ``tasks:``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from soundcheck.common.precision import seven_digits
+
+EMOTION = ("anger", "happiness", "neutral", "sadness")
+REGRESSION = "regression"
+CLASSIFICATION = "classification"
+TRANSCRIPTION = "transcription"
+EMBEDDING = "embedding"
+KINDS = (REGRESSION, CLASSIFICATION, TRANSCRIPTION, EMBEDDING)
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One thing that models predict and corpora label.
+
+    Parameters
+    ----------
+    name
+        Name of the label column and of the key in a model's answer.
+    kind
+        ``"regression"``, ``"classification"``, ``"transcription"`` or ``"embedding"``.
+    classes
+        Classification: all classes, in the order in which they are shown.
+    low, high
+        Regression: nominal range of labels and predictions.
+    """
+
+    name: str
+    kind: str
+    classes: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the answer is a number."""
+        return self.kind == REGRESSION
+
+    @property
+    def is_transcription(self) -> bool:
+        """Whether the answer is a text: the words that are said."""
+        return self.kind == TRANSCRIPTION
+
+    @property
+    def is_embedding(self) -> bool:
+        """Whether the answer is a vector whose direction stands for the speaker."""
+        return self.kind == EMBEDDING
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether corpora label segments for it, with numbers or classes."""
+        return self.kind in (REGRESSION, CLASSIFICATION)
+
+    def scale(self, values: np.ndarray) -> np.ndarray:
+        """Map values from the nominal range to 0..1, see :func:`scaled`."""
+        return scaled(values, self.low, self.high)
+
+
+def scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Map labels or predictions to 0..1, where all thresholds live.
+
+    They are read with the seven digits that single precision carries (see
+    :mod:`soundcheck.common.precision`), so that edges of bins and ranges mean the same for all types of
+    numbers and all scales.
+
+    Parameters
+    ----------
+    values
+        Numbers; those outside the range are kept outside, not clipped; NaN = missing.
+    low, high
+        Ends of the range that they are given in.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, rounded to 12 decimals: 4.6 on a scale from 1 to 7 is exactly 0.6.
+    """
+    return np.round((seven_digits(values) - low) / (high - low), 12)
+
+
+BUILTIN: dict[str, Task] = {
+    "arousal": Task("arousal", REGRESSION),
+    "dominance": Task("dominance", REGRESSION),
+    "valence": Task("valence", REGRESSION),
+    "emotion": Task("emotion", CLASSIFICATION, EMOTION),
+    "transcript": Task("transcript", TRANSCRIPTION),
+    "embedding": Task("embedding", EMBEDDING),
+}

@@ -1,0 +1,244 @@
+"""Tables as they were written: every cell as text, with the place where it stands.
+
+Readers that guess change data silently: ``NA`` becomes missing, ``001`` and ``1`` the same speaker, a
+trailing comma shifts all columns. So everything is read as text, each row must have as many cells as the
+header, and whoever uses a column converts it, naming line and column of what does not fit.
+
+Conventions
+-----------
+- CSV with commas in UTF-8 (a byte order mark is fine), or Parquet; the content tells which, not the name.
+- Lines count from 1, the header is line 1; Parquet has rows, counted from 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from soundcheck.common import files
+from soundcheck.common.errors import Problems, refuse
+from soundcheck.common.escaping import quoted
+from soundcheck.common.precision import half_precision
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?)")
+_FOREIGN = {  # first bytes -> what the file is
+    b"\x80": "a Python pickle, which is never opened",
+    b"PK": "a zip archive (perhaps a spreadsheet)",
+    b"\x93NUMPY": "a NumPy array",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x89HDF": "an HDF5 file",
+}
+_WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
+
+
+@dataclasses.dataclass(frozen=True)
+class TextTable:
+    """The cells of a table.
+
+    Parameters
+    ----------
+    columns
+        Name of a column -> its cells, in the order of the file.
+    places
+        Line (or row) of each row.
+    unit
+        ``"line"`` or ``"row"``: what ``places`` counts.
+    shown
+        How messages call the table.
+    """
+
+    columns: dict[str, Sequence[str]]
+    places: Sequence[int]
+    unit: str
+    shown: str
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def where(self, row: int, column: str = "") -> str:
+        """Say where a cell stands: ``segments.csv line 5, column arousal``."""
+        place = f"{self.shown} {self.unit} {self.places[row]}"
+        return f"{place}, column {column}" if column else place
+
+    @property
+    def header(self) -> str:
+        """Say where the names of the columns stand."""
+        return f"{self.shown} line 1" if self.unit == "line" else self.shown
+
+
+def read_text_table(path: Path, shown: str) -> TextTable:
+    """Read a CSV or Parquet table as text.
+
+    Parameters
+    ----------
+    path
+        The file.
+    shown
+        How messages call it.
+
+    Raises
+    ------
+    InputError
+        If it is missing, no regular file, not a table or has no rows; if rows and header differ in length.
+    """
+    files.require_regular(path, shown)
+    return parse_text_table(Path(path).read_bytes(), shown)
+
+
+def parse_text_table(content: bytes, shown: str) -> TextTable:
+    """Read the bytes of a table; see :func:`read_text_table`."""
+    if content[:4] == b"PAR1":
+        return _parquet(content, shown)
+    if not content.strip():
+        raise refuse(shown, "the file is empty", "Give a CSV or Parquet table with one row a segment")
+    if content.startswith(_WIDE):
+        raise refuse(f"{shown} line 1", "byte 0 begins UTF-16 text", "Save the table as UTF-8")
+    for start, what in _FOREIGN.items():
+        if content.startswith(start):
+            raise refuse(shown, f"this is {what}", "Give a CSV text in UTF-8 or a Parquet table")
+    return _csv(content, shown)
+
+
+def _csv(content: bytes, shown: str) -> TextTable:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        what = f"byte {error.start} is not UTF-8 text"
+        raise refuse(f"{shown} line {line}", what, "Save the table as UTF-8") from error
+    if "\x00" in text:
+        offset = content.index(b"\x00")
+        line = content.count(b"\n", 0, offset) + 1
+        what = f"byte {offset} is a NUL character, this is no text"
+        raise refuse(f"{shown} line {line}", what, "Save the table as UTF-8 text")
+    problems = Problems()
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    rows: list[list[str]] = []
+    places: list[int] = []
+    line = 1
+    try:
+        for row in reader:
+            if not header:
+                header = [cell.strip() for cell in row]
+                _check_header(header, shown)
+            elif row:
+                if len(row) != len(header):
+                    what = f"the row has {len(row)} cells, the header {len(header)}"
+                    remedy = "Correct the row; put cells that hold a comma in quotes"
+                    problems.add(f"{shown} line {line}", what, remedy)
+                rows.append(row)
+                places.append(line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        what = f"the row that begins here is no CSV ({error})"
+        raise refuse(f"{shown} line {line}", what, "Check its quotes: one is not closed") from error
+    problems.raise_if_any()
+    if not rows:
+        raise refuse(shown, "the table has a header but no rows", "Give one row a segment")
+    columns = {name: [row[position] for row in rows] for position, name in enumerate(header)}
+    return TextTable(columns, places, "line", shown)
+
+
+def _check_header(header: list[str], shown: str) -> None:
+    problems = Problems()
+    if len(header) == 1:
+        for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+            if mark in header[0]:
+                what = f"the cells are separated by {name}, not by commas"
+                raise refuse(f"{shown} line 1", what, "Save the table with commas")
+    for name in sorted({name for name in header if header.count(name) > 1}):
+        problems.add(f"{shown} line 1", f"two columns are called {quoted(name)}", "Keep one of them")
+    problems.raise_if_any()
+
+
+def _parquet(content: bytes, shown: str) -> TextTable:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.ParquetFile(pa.BufferReader(content)).read()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        what = f"the file is no readable Parquet table ({str(error).splitlines()[0][:100]})"
+        raise refuse(shown, what, "Write it again") from error
+    columns: dict[str, Sequence[str]] = {}
+    for name in table.column_names:
+        if table.column_names.count(name) > 1:
+            raise refuse(shown, f"two columns are called {quoted(name)}", "Keep one of them")
+        columns[name] = _texts(table.column(name))
+    if not table.num_rows:
+        raise refuse(shown, "the table has no rows", "Give one row a segment")
+    return TextTable(columns, range(1, table.num_rows + 1), "row", shown)
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    """Write the values of a column as a CSV file would hold them, half precision with three digits."""
+    import pyarrow as pa
+
+    if pa.types.is_duration(column.type):
+        per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
+        ticks = column.cast(pa.int64()).to_pylist()
+        return ["" if tick is None else repr(tick / per_second) for tick in ticks]
+    if pa.types.is_float16(column.type):
+        return ["" if value is None else repr(half_precision(value)) for value in column.to_pylist()]
+    return ["" if value is None else str(value) for value in column.to_pylist()]
+
+
+def parse_number(text: str) -> float:
+    """Read a finite decimal number with a point.
+
+    Raises
+    ------
+    ValueError
+        Saying what is wrong, for a message.
+
+    Examples
+    --------
+    >>> parse_number("5e-1")
+    0.5
+    """
+    if not _NUMBER.fullmatch(text):
+        comma = " (write a point, not a comma)" if _NUMBER.fullmatch(text.replace(",", ".")) else ""
+        raise ValueError(f"{quoted(text)} is not a number{comma}")
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{quoted(text)} is not a finite number")
+    return number
+
+
+def parse_seconds(text: str) -> float:
+    """Read a time in seconds or as a clock, such as ``0 days 00:00:01.5``; empty is NaN.
+
+    Raises
+    ------
+    ValueError
+        Saying what is wrong, for a message.
+
+    Examples
+    --------
+    >>> parse_seconds("0:01:30.5")
+    90.5
+    """
+    if text in ("", "NaT"):
+        return math.nan
+    if clock := _CLOCK.fullmatch(text):
+        days, hours, minutes, seconds = clock.groups(default="0")
+        return int(days) * 86400.0 + int(hours) * 3600.0 + int(minutes) * 60.0 + float(seconds)
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{quoted(text)} is not a time")
+    seconds = float(text)
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"{quoted(text)} is before the beginning of the file")
+    return seconds

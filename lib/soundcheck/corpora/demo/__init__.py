@@ -1,1 +1,0 @@
-"""The synthetic demo corpus."""

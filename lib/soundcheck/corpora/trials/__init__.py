@@ -1,0 +1,1 @@
+"""Lists of trials: pairs of utterances that speaker verification compares."""

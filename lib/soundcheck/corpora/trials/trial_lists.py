@@ -1,0 +1,57 @@
+"""Which trials are compared: the list that a corpus brings, or one that is made of its speakers.
+
+Public: :func:`trial_lists`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.trials.trial_design import generate
+from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.suite.entries import Suite
+from soundcheck.suite.families import Family
+
+
+def trial_lists(
+    suite: Suite, families: Sequence[Family], corpora: Iterable[Corpus]
+) -> dict[tuple[str, str], TrialTable]:
+    """Find or make the trials of each corpus for each family that compares utterances.
+
+    Parameters
+    ----------
+    suite
+        For its seed and models.
+    families
+        What is tested.
+    corpora
+        Loaded corpora.
+
+    Returns
+    -------
+    dict
+        Name of the corpus and of the family -> trials; nothing for corpora with neither list nor speakers,
+        and if no model would be compared.
+    """
+    found = {}
+    for corpus in corpora:
+        for family in families:
+            if not family.trials or not _somebody_compares(suite, family, corpus):
+                continue
+            if corpus.trials is not None:
+                found[corpus.name, family.name] = corpus.trials
+            elif "speaker" in corpus.segments.columns:
+                table = generate(corpus.segments, suite.seed, **family.trials)
+                if len(table.frame):
+                    found[corpus.name, family.name] = table
+    return found
+
+
+def _somebody_compares(suite: Suite, family: Family, corpus: Corpus) -> bool:
+    return corpus.entry.is_for(family.name) and any(
+        entry.is_for(family.name)
+        and entry.listens_to(corpus.entry)
+        and any(family.applies_to(suite.tasks[name]) for name in entry.tasks)
+        for entry in suite.models.values()
+    )

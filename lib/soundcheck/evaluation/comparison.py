@@ -1,0 +1,144 @@
+"""What the comparison notebook holds in its hand: two models on the same segments.
+
+The notebook loads a :class:`Comparison`, shows the contrast of every test that both models were judged on,
+and looks at the segments: what the candidate corrects, what it breaks, where it differs most::
+
+    comparison = Comparison.load(run)
+    frame = comparison.frame()
+    for pair in comparison.pairs():
+        comparison.resample(pair, impact(pair.truth, pair.baseline, pair.candidate))
+    comparison.save()
+
+Tests are not computed again: the families' notebooks keep the replicates of what they judge, and those of two
+models on the same blocks are paired (see :mod:`soundcheck.results.contrast`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck import results
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import Task
+from soundcheck.evaluation import corpus_view
+from soundcheck.metrics.additive import Statistic
+from soundcheck.statistics import bootstrap
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """What two models say about the segments of one corpus, for one task; arrays are ``(segments,)``.
+
+    Parameters
+    ----------
+    corpus
+        Name of the corpus.
+    task
+        The task.
+    segments
+        The segment table.
+    truth
+        Labels; missing ones, and classes that the task does not have, are NaN or ``None``.
+    baseline, candidate
+        Predictions for the signals as they are.
+    blocks
+        Block of each segment, as whole numbers from 0.
+    root
+        Folder of the corpus, for listening; never shown.
+    """
+
+    corpus: str
+    task: Task
+    segments: pd.DataFrame
+    truth: np.ndarray
+    baseline: np.ndarray
+    candidate: np.ndarray
+    blocks: np.ndarray
+    root: Path
+
+    @property
+    def labelled(self) -> bool:
+        """Whether any segment has a label."""
+        return bool(pd.notna(self.truth).any())
+
+
+class Comparison:
+    """Two models, every test that both were judged on, and their predictions.
+
+    Parameters
+    ----------
+    description
+        What the runner writes: see :func:`soundcheck.run.planning.comparison_jobs`.
+    """
+
+    def __init__(self, description: Mapping) -> None:
+        self.name: str = description["comparison"]
+        self.baseline: str = description["baseline"]
+        self.candidate: str = description["candidate"]
+        self.titles: dict[str, str] = description["titles"]
+        self.tasks = [corpus_view.read_task(task) for task in description["tasks"]]
+        self.seed: int = description["seed"]
+        self.replicates: int = description["replicates"]
+        self.interval: str = description["interval"]
+        self.media = MediaStore(Path(description["media"]), description["prefix"])
+        self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description["corpora"]]
+        self._rows_file = Path(description["rows"])
+        judged = [
+            [entry for path in paths for entry in results.load_judged(path)]
+            for paths in zip(*description["pairs"], strict=True)
+        ] or [[], []]
+        self.contrasts = results.contrasts(*judged, self.interval)
+
+    @classmethod
+    def load(cls, run: str) -> Comparison:
+        """Load the comparison that the runner described in a JSON file."""
+        if not run:
+            raise ValueError("This notebook is run by `soundcheck run`, which fills in the parameter 'run'.")
+        return cls(json.loads(Path(run).read_text(encoding="utf-8")))
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether any of the corpora is synthetic."""
+        return any(view.synthetic for view, _ in self._corpora)
+
+    def frame(self) -> pd.DataFrame:
+        """Give all contrasts as a table."""
+        return results.contrast_frame(self.contrasts)
+
+    def pairs(self) -> Iterator[Pair]:
+        """Give the predictions of both models for each corpus and each task that both predict.
+
+        Transcripts and embeddings have no labels; families of their own compare what they are worth.
+        """
+        for first, second in self._corpora:
+            for task in self.tasks:
+                if not task.is_labelled:
+                    continue
+                truth = first.labels(task)
+                if not task.is_regression:
+                    known = np.isin(truth.astype(str), task.classes)
+                    truth = np.where(known, truth, None)
+                yield Pair(
+                    corpus=first.name,
+                    task=task,
+                    segments=first.segments,
+                    truth=truth,
+                    baseline=first.answers(task),
+                    candidate=second.answers(task),
+                    blocks=first.block_codes(),
+                    root=first.root,
+                )
+
+    def resample(self, pair: Pair, statistic: Statistic) -> bootstrap.Resampled:
+        """Compute a statistic of a pair with its replicates."""
+        return bootstrap.resample(statistic, pair.blocks, self.replicates, self.seed)
+
+    def save(self) -> None:
+        """Write the contrasts for the run that collects them; the last thing that the notebook does."""
+        results.save_contrasts(self.contrasts, self._rows_file)

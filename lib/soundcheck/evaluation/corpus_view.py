@@ -1,0 +1,134 @@
+"""A corpus as notebooks see it: the segment table, what a model answered, labels and blocks as arrays.
+
+Conventions
+-----------
+- Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.common.tasks.Task`);
+  missing ones are NaN, missing class names ``None``.
+- All arrays have one entry a row of the segment table, in its order.
+
+Public: :class:`CorpusView`, :func:`read_view`, :func:`read_task`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.tasks import Task
+from soundcheck.corpora.trials.trial_table import TrialTable, read_table
+from soundcheck.evaluation.trial_scores import score_trials
+from soundcheck.predict.tables import read_predictions
+from soundcheck.statistics import bootstrap
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusView:
+    """One corpus and the predictions of one model.
+
+    Parameters
+    ----------
+    name, title
+        Name in the suite, and its title for people.
+    synthetic
+        Whether the speech is synthetic.
+    root
+        Folder of the corpus, for listening; never shown.
+    blocks
+        Columns whose values are resampled together; the file where there are no such columns.
+    base_condition
+        Condition that others are compared with; empty = the most frequent one.
+    probes_of
+        Name of the corpus whose words this one probes; empty for all others.
+    segments
+        The segment table.
+    predictions
+        Table of predictions, one row a segment and change; of a model of scores one row a trial.
+    audio
+        Whether there is anything to hear.
+    trials
+        Trials between the segments, if the family asks for them.
+    """
+
+    name: str
+    title: str
+    synthetic: bool
+    root: Path
+    blocks: tuple[str, ...]
+    base_condition: str
+    probes_of: str
+    segments: pd.DataFrame
+    predictions: pd.DataFrame
+    audio: bool = True
+    trials: TrialTable | None = None
+
+    def has_labels(self, task: Task) -> bool:
+        """Say whether any segment is labelled for a task."""
+        return task.name in self.segments.columns and bool(self.segments[task.name].notna().any())
+
+    def labels(self, task: Task) -> np.ndarray:
+        """Give the labels of a task; all missing if the corpus has none."""
+        if task.name not in self.segments.columns:
+            return _array(pd.Series([None] * len(self.segments), dtype=object), task)
+        return _array(self.segments[task.name], task)
+
+    def answers(self, task: Task, change: str = "") -> np.ndarray:
+        """Give the predictions of a task for the clean signals, or under a change (by its identity)."""
+        rows = self.predictions[self.predictions["change"] == change].set_index("key")
+        if task.name not in rows.columns:
+            rows = rows.assign(**{task.name: None})
+        found = _array(rows[task.name].reindex(self.segments["key"]), task)
+        return task.scale(found) if task.is_regression else found
+
+    def scores(self, change: str = "") -> np.ndarray:
+        """Score the trials of the corpus for the clean signals, or with changed ones on the test side.
+
+        Parameters
+        ----------
+        change
+            Identity of the change.
+
+        Returns
+        -------
+        numpy.ndarray
+            float64 ``(trials,)``; NaN where a side has no embedding.
+        """
+        return score_trials(self.predictions, self.segments["key"].tolist(), self.trials, change)
+
+    def block_codes(self) -> np.ndarray:
+        """Give the block of each segment as whole numbers from 0."""
+        return bootstrap.blocks_of(self.segments, self.blocks)
+
+
+def read_view(description: Mapping) -> CorpusView:
+    """Read the corpus and predictions that the runner describes."""
+    return CorpusView(
+        name=description["name"],
+        title=description["title"],
+        synthetic=description["synthetic"],
+        root=Path(description["root"]),
+        blocks=tuple(description["blocks"]),
+        base_condition=description["base_condition"],
+        probes_of=description["probes_of"],
+        segments=pd.read_parquet(description["segments"]),
+        predictions=read_predictions(Path(description["predictions"])),
+        audio=description["audio"],
+        trials=read_table(Path(description["trials"])) if description["trials"] else None,
+    )
+
+
+def read_task(description: Mapping) -> Task:
+    """Read a task that the runner describes."""
+    return Task(**{**description, "classes": tuple(description["classes"])})
+
+
+def _array(column: pd.Series, task: Task) -> np.ndarray:
+    """Give numbers as float64 and class names as objects, missing ones as NaN and ``None``."""
+    if task.is_regression:
+        return column.to_numpy(dtype=np.float64)
+    names = np.empty(len(column), dtype=object)
+    names[:] = [None if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
+    return names

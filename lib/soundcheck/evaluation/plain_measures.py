@@ -1,0 +1,304 @@
+"""Measures that are plain functions: a number, or numbers by label, instead of sums.
+
+A statistic of :mod:`soundcheck.metrics` is resampled without touching the data again. A plain function knows
+nothing of sums, so it is called again for every replicate, with the rows of the drawn blocks, as often as
+they were drawn. The draws are the same, and so are the replicates of a function that computes the same as a
+statistic; it only takes longer.
+
+Conventions
+-----------
+- The function gets a sample and the answers of one answerer, and returns a number or a mapping of label to
+  number. ``None`` and NaN stand for undefined values; infinite ones count as undefined, too.
+- It gets only rows that were answered. The others are counted; when more than half of the rows are
+  unanswered, there is no value (see :mod:`soundcheck.metrics.additive`).
+- In a replicate, rows keep their order, and those of a block that was drawn twice come twice.
+  ``sample.blocks`` numbers them as two blocks; columns such as ``sample.segments["speaker"]`` tell no
+  difference.
+- A function that cannot be used ends as a :class:`PlainMeasureError` with the reason, and so does one that
+  would take longer than it may.
+
+Public: :func:`statistic_of`, :class:`PlainStatistic`, :class:`PlainMeasureError`,
+:class:`NothingAnsweredError`, :func:`aligned`; :data:`SECONDS`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import math
+import numbers
+import re
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.escaping import quoted, shorten, terminal
+from soundcheck.evaluation.subset import Answers, Measure, Sample
+from soundcheck.metrics import additive
+from soundcheck.metrics.weighted import Weighted
+
+SECONDS = 100.0  # that all replicates of a notebook's plain functions may take by default
+NOTE = "computed by calling the measure again for each replicate"
+
+_LABELS = "Return every label each time, with NaN where its value is undefined"
+_PATH = re.compile(r"(?<![\w.])(?:/[^\s/'\":]+){2,}")
+
+
+class PlainMeasureError(Exception):
+    """Why a measure gives no statistic, in words for the results table."""
+
+
+class NothingAnsweredError(PlainMeasureError):
+    """There is nothing to compute a measure on, which is no fault of the measure."""
+
+
+def statistic_of(
+    measure: Measure, sample: Sample, answers: Answers, seconds: float = SECONDS
+) -> additive.Statistic | Weighted:
+    """Call a measure, and make a statistic of what it gives.
+
+    Parameters
+    ----------
+    measure
+        Function of a sample and answers.
+    sample, answers
+        What it is computed on.
+    seconds
+        How long the replicates of a plain function may take.
+
+    Returns
+    -------
+    Statistic or Weighted
+        What the measure returned if that is a statistic, else a :class:`PlainStatistic`.
+
+    Raises
+    ------
+    PlainMeasureError
+        If the measure raises an error, returns something else than a statistic, numbers or a mapping of
+        them, changes the sample, or gives other values for the same data.
+    """
+    arrays = [array for array in (sample.truth, answers.clean, answers.changed) if array is not None]
+    before = [array.copy() for array in arrays]
+    problem: Exception | None = None
+    try:
+        found = measure(sample, answers)
+    except Exception as error:  # whatever somebody's function raises, perhaps because of unanswered rows
+        found, problem = None, error
+    if isinstance(found, additive.Statistic | Weighted):
+        return found
+    if not all(map(_same, arrays, before)):
+        for array, kept in zip(arrays, before, strict=True):
+            array[:] = kept
+        raise PlainMeasureError("the measure changed the labels or answers that it was given; work on a copy")
+    everywhere = bool(_answered(answers).all())
+    if problem is not None and everywhere:
+        raise _raised(problem)
+    statistic = PlainStatistic(measure, sample, answers, seconds)
+    if everywhere and not _equal(statistic.values, _read(found)):
+        raise _unsteady()
+    return statistic
+
+
+class PlainStatistic(Weighted):
+    """The values of a plain function, and its replicates.
+
+    Parameters
+    ----------
+    measure, sample, answers, seconds
+        See :func:`statistic_of`.
+
+    Attributes
+    ----------
+    values
+        Value of each label on all answered rows, NaN where undefined.
+    rows
+        Which rows were answered, bool ``(segments,)``.
+
+    Raises
+    ------
+    PlainMeasureError
+        See :func:`statistic_of`.
+    """
+
+    def __init__(self, measure: Measure, sample: Sample, answers: Answers, seconds: float = SECONDS) -> None:
+        self._measure, self._sample, self._answers = measure, sample, answers
+        self._seconds = seconds
+        self.rows = _answered(answers)
+        self.parts = (additive.Part(self.rows, ~self.rows),)
+        self._places = np.flatnonzero(self.rows)
+        if not len(self._places):
+            raise NothingAnsweredError(f"no prediction for {additive.segments(len(self.rows))}")
+        own, self._blocks = np.unique(sample.blocks[self.rows], return_inverse=True)
+        self.n_blocks = len(own)
+        start = time.monotonic()
+        self.values = self._call(np.ones(self.n_blocks, dtype=np.int64))
+        self._took = time.monotonic() - start
+        self.labels = tuple(self.values)
+
+    def point(self) -> additive.Point:
+        """Give the values; see :class:`~soundcheck.metrics.weighted.Weighted`."""
+        refusal, note = additive.unanswered(self.parts)
+        found = np.array(list(self.values.values()))
+        reasons = [refusal or ("the value is infinite" if np.isinf(each) else "") for each in found]
+        note = "; ".join(filter(None, (note, NOTE if self.n_blocks > 1 else "")))
+        counts = np.full(len(found), len(self._places))
+        return additive.checked_point(found, counts, reasons, [note] * len(found))
+
+    def blocks(self) -> np.ndarray:
+        """Count the blocks that each value rests on: all, because nobody knows which ones it looks at."""
+        return np.full(len(self.labels), self.n_blocks)
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        """Call the function for each replicate.
+
+        Raises
+        ------
+        PlainMeasureError
+            If it raises an error or gives other labels in one of them, or if all of them would take too long.
+        """
+        if self._took / 2 * len(weights) > self._seconds:  # one call alone may be slow by chance
+            raise _too_slow(len(weights), self._took)
+        start, fastest = time.monotonic(), self._took
+        samples = np.full((len(weights), len(self.labels)), np.nan)
+        for number, row in enumerate(weights):
+            before = time.monotonic()
+            found = self._call(row, self.labels)
+            samples[number] = [found[label] for label in self.labels]
+            now = time.monotonic()
+            fastest = min(fastest, now - before)
+            if now - start + (len(weights) - number - 1) * fastest > self._seconds:
+                raise _too_slow(len(weights), fastest)
+        return samples
+
+    def _call(self, weights: np.ndarray, labels: tuple[str, ...] = ()) -> dict[str, float]:
+        """Call the function with blocks as often as the weights say, and read what it returns."""
+        repeats = weights.astype(np.int64)[self._blocks]
+        copies = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        rows = np.repeat(self._places, repeats)
+        blocks = np.repeat(self._blocks, repeats) * (int(weights.max()) + 1) + copies
+        _, blocks = np.unique(blocks, return_inverse=True)
+        try:
+            with _quiet():
+                sample = dataclasses.replace(self._sample.take(rows), blocks=blocks)
+                found = self._measure(sample, self._answers.take(rows))
+        except Exception as error:  # whatever somebody's function raises
+            raise _raised(error, " in a replicate" if labels else "") from error
+        if found is None and labels == ("",):
+            return {"": math.nan}
+        values = _read(found)
+        if labels and set(values) != set(labels):
+            other = sorted(set(values) ^ set(labels))
+            shown = ", ".join(map(quoted, other[:5])) + (", ..." if len(other) > 5 else "")
+            raise PlainMeasureError(
+                f"the measure returned other labels in a replicate than for all data: {shown} not in both. "
+                f"{_LABELS}"
+            )
+        return values
+
+
+def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray:
+    """Give the values of the random reference in the order of the model's labels.
+
+    Raises
+    ------
+    PlainMeasureError
+        If a plain function gives other labels for the answers of the random reference.
+    """
+    if isinstance(statistic, PlainStatistic) and statistic.labels != labels:
+        if set(statistic.labels) != set(labels):
+            raise PlainMeasureError(
+                f"the measure returned other labels for the random reference than for the model. {_LABELS}"
+            )
+        order = [statistic.labels.index(label) for label in labels]
+        return additive.values(statistic)[order]
+    return additive.values(statistic)
+
+
+def _answered(answers: Answers) -> np.ndarray:
+    """Say which rows have an answer, both for the clean and for the changed signals."""
+    answered = np.ones(len(answers.clean), dtype=bool)
+    for side in filter(lambda side: side is not None, (answers.clean, answers.changed)):
+        is_number = side.dtype.kind == "f"
+        answered &= np.isfinite(additive.numbers(side)) if is_number else pd.notna(side)
+    return answered
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep a thousand warnings and printed lines from the page."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _read(found: object) -> dict[str, float]:
+    """Read what a function returned."""
+    if not isinstance(found, Mapping):
+        return {"": _number(found, found)}
+    if not found:
+        raise PlainMeasureError("the measure returned an empty mapping")
+    values = {str(label): math.nan if each is None else _number(each, found) for label, each in found.items()}
+    if len(values) < len(found):
+        raise PlainMeasureError("the measure returned two labels that read alike")
+    return values
+
+
+def _number(value: object, returned: object) -> float:
+    value = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
+    where = "in a mapping " if isinstance(returned, Mapping) else ""
+    raise PlainMeasureError(
+        f"the measure returned {_shown(value)} {where}where a number belongs. Return a number, a mapping "
+        "of label to number, or a statistic of soundcheck.metrics"
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing (None)"
+    if isinstance(value, str):
+        return f"the text {quoted(value, 40)}"
+    if isinstance(value, bool | np.bool_):
+        return str(value)
+    if isinstance(value, list | tuple | np.ndarray | pd.Series):
+        return f"{len(value)} values ({type(value).__name__})"
+    return f"a {type(value).__name__}"
+
+
+def _raised(error: Exception, where: str = "") -> PlainMeasureError:
+    told = terminal(_PATH.sub("…", str(error)).replace("\n", " "))
+    return PlainMeasureError(f"the measure raised {type(error).__name__}{where}: {shorten(told, 160)}")
+
+
+def _too_slow(replicates: int, each: float) -> PlainMeasureError:
+    each = float(f"{each:.1g}")  # times vary, texts should not
+    return PlainMeasureError(
+        f"{replicates} calls of the measure at about {each:g} s each would take {replicates * each:.0f} s, "
+        "longer than the time limit of the notebook allows. Set fewer replicates or a larger limit "
+        "(notebook_seconds) in the suite, or return a statistic of soundcheck.metrics"
+    )
+
+
+def _unsteady() -> PlainMeasureError:
+    return PlainMeasureError(
+        "the measure returned other values when it was called again with the same data; "
+        "give its random numbers a seed"
+    )
+
+
+def _equal(first: dict[str, float], second: dict[str, float]) -> bool:
+    return first.keys() == second.keys() and all(
+        np.isclose(first[label], second[label], rtol=1e-9, atol=1e-12, equal_nan=True) for label in first
+    )
+
+
+def _same(first: np.ndarray, second: np.ndarray) -> bool:
+    return pd.Series(first).equals(pd.Series(second))

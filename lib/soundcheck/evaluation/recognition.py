@@ -1,0 +1,435 @@
+"""What a notebook about recognisers holds in its hand: normalised transcripts, also of other recognisers.
+
+Conventions
+-----------
+- All texts of samples are normalised, transcripts of the corpus and of recognisers alike; see
+  :mod:`soundcheck.metrics.normalisation`. A missing one is ``None``, an empty one is an answer.
+- *The transcripts* of a corpus are one more opponent of the recogniser that is tested, called :data:`TRUTH`.
+  What is compared with them never decides about pairs of recognisers.
+- A pair of recognisers is called the same on the pages of both: their names in alphabetical order.
+- Answers under transformations are known for the segments that :meth:`Recognition.transformed` gives.
+
+Public: :class:`Recognition`, :class:`Contest`, :func:`settings_left_out`, :data:`TRUTH`, :data:`CLEAN`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.evaluation.evaluation import Evaluation, changed_segments, corpus_view
+from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.metrics import differential
+from soundcheck.metrics.additive import Statistic, values
+from soundcheck.metrics.disagreement import Setting, distance_table, group_distances
+from soundcheck.metrics.normalisation import NORMALISERS, changed_examples
+from soundcheck.models.reference import reference_answers
+from soundcheck.suite.families import Change
+
+TRUTH = "transcripts"  # of the corpus, as an opponent
+CLEAN: Setting = ("", "")  # the signals as they are
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Contest:
+    """Two that hear the same, and the groups of speakers that they may disagree on.
+
+    Contests are told apart by identity, so that they can be keys.
+
+    Parameters
+    ----------
+    sample
+        The segments, from :meth:`Recognition.transformed`.
+    column
+        Column of the segment table that holds the group.
+    groups
+        Groups with enough segments.
+    opponent
+        Name of the other recogniser, or :data:`TRUTH`.
+    recogniser
+        Name of the recogniser; empty for the one that is tested.
+    """
+
+    sample: Sample
+    column: str
+    groups: list[str]
+    opponent: str
+    recogniser: str = ""
+
+    @property
+    def pair(self) -> str:
+        """Who is compared."""
+        return f"{self.recogniser}–{self.opponent}"
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where they are compared: the corpus, and the column of the groups."""
+        return self.sample.corpus, self.column
+
+    @property
+    def with_transcripts(self) -> bool:
+        """Whether the opponent is what was said, and no recogniser."""
+        return self.opponent == TRUTH
+
+    @property
+    def masks(self) -> list[np.ndarray]:
+        """Which segments belong to each group."""
+        return [self.sample.mask(self.column, group) for group in self.groups]
+
+    def company(self) -> list[tuple[str, int, int | str]]:
+        """Give name, segments and speakers of each group."""
+        segments = self.sample.segments
+        return [
+            (group, int(mask.sum()), segments.loc[mask, "speaker"].nunique() if "speaker" in segments else "")
+            for group, mask in zip(self.groups, self.masks, strict=True)
+        ]
+
+
+class Recognition(Evaluation):
+    """An evaluation of a recogniser, with the other recognisers of the suite if the family wants them.
+
+    Parameters
+    ----------
+    description
+        What the runner writes.
+    """
+
+    def __init__(self, description: Mapping) -> None:
+        super().__init__(description)
+        self.normaliser = NORMALISERS[description["normaliser"]]
+        self._texts: dict[str, str] = {}
+        self._answers: dict[tuple[str, str, str], dict[str, str | None]] = {}
+        self._distances: dict[tuple[Contest, bool], Statistic] = {}
+        own = [*self.corpora, *self.probes.values()]
+        self._views = {self.model: {view.name: view for view in own}}
+        for name, described in description["others"].items():
+            self._views[name] = {view["name"]: corpus_view.read_view(view) for view in described}
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the other recognisers."""
+        return [name for name in self._views if name != self.model]
+
+    def _sample(self, *args: object, **options: object) -> Sample:
+        sample = super()._sample(*args, **options)
+        return dataclasses.replace(
+            sample,
+            truth=self._normalised(sample.truth),
+            answers=self._both(sample.answers),
+            reference=self._both(sample.reference),
+        )
+
+    def _both(self, answers: Answers) -> Answers:
+        return Answers(self._normalised(answers.clean), self._normalised(answers.changed))
+
+    def _normalised(self, texts: np.ndarray | None) -> np.ndarray | None:
+        if texts is None:
+            return None
+        for text in texts:
+            if text is not None and text not in self._texts:
+                self._texts[text] = self.normaliser(text)
+        return np.array([None if text is None else self._texts[text] for text in texts], dtype=object)
+
+    def normalised_examples(self, count: int = 5) -> list[tuple[str, str]]:
+        """Give texts that the normaliser changed, and what became of them; of all that were looked at."""
+        return changed_examples(self.normaliser, self._texts, count)
+
+    def groups(self, sample: Sample, column: str) -> list[str]:
+        """List the values of a column with enough segments; empty if there are not two of them."""
+        if column not in sample.segments:
+            return []
+        counts = sample.segments[column].value_counts()
+        found = sorted(counts.index[counts >= self.family.options["minimum_segments"]])
+        return found if len(found) > 1 else []
+
+    def transcripts(self, sample: Sample, model: str = "", change: Change | None = None) -> np.ndarray:
+        """Give what a recogniser wrote for the rows of a sample, object ``(segments,)``.
+
+        Parameters
+        ----------
+        sample
+            The rows.
+        model
+            Name of the recogniser; empty for the one that is tested.
+        change
+            What was done to the signals.
+        """
+        known = self._heard(model or self.model, sample, change.identity if change else "")
+        texts = np.empty(len(sample), dtype=object)  # not a Series: that would make NaN of None
+        texts[:] = [known.get(key) for key in sample.segments["key"]]
+        return texts
+
+    def _heard(self, model: str, sample: Sample, change: str) -> dict[str, str | None]:
+        """Give all that a recogniser wrote for a corpus under a change; looked up once."""
+        place = (model, sample.corpus, change)
+        if place not in self._answers:
+            view = self._views[model][sample.corpus]
+            answers = self._normalised(view.answers(sample.task, change))
+            self._answers[place] = dict(zip(view.segments["key"], answers, strict=True))
+        return self._answers[place]
+
+    # Transformations
+
+    @property
+    def settings(self) -> dict[Setting, Change | None]:
+        """All settings of the family's transformations, the signals as they are first."""
+        found: dict[Setting, Change | None] = {CLEAN: None}
+        for name, series in self.family.transformations.items():
+            found |= {(name, step): change for step, change in series.steps.items()}
+        return found
+
+    def transformed(self) -> Iterator[Sample]:
+        """Give for each corpus the segments that were transformed, taken in turn from all blocks.
+
+        Corpora that cannot be tested are passed over, with the reason.
+        """
+        for corpus, task in self._applicable():
+            rows = changed_segments.swept_rows(
+                self.family, self.tasks, corpus.segments, corpus.blocks, self.seed
+            )
+            if rows.sum() < len(rows):
+                self._tell(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
+            yield self._sample(corpus, task, rows=rows)
+
+    def series(self, sample: Sample, model: str = "") -> list[np.ndarray]:
+        """Give the transcripts of a sample under all settings, in their order.
+
+        Parameters
+        ----------
+        sample
+            From :meth:`transformed`.
+        model
+            Name of a recogniser; empty for the one that is tested, :data:`TRUTH` for the transcripts of the
+            corpus, which no change of the signal changes.
+        """
+        if model == TRUTH:
+            return [sample.truth] * len(self.settings)
+        return [self.transcripts(sample, model, change) for change in self.settings.values()]
+
+    def random_series(self, sample: Sample) -> list[np.ndarray]:
+        """Give what the random reference writes under all settings; ``None`` without transcripts to draw."""
+        keys = [f"{sample.corpus}|{key}" for key in sample.segments["key"]]
+        texts = [] if sample.truth is None else list(sample.truth)
+        return [
+            reference_answers(sample.task, self.seed, keys, change.identity if change else "", texts)
+            for change in self.settings.values()
+        ]
+
+    def opponents(self, sample: Sample, *, changed: bool = True) -> list[str]:
+        """List the other recognisers that were asked about a sample's corpus.
+
+        Parameters
+        ----------
+        sample
+            Names the corpus.
+        changed
+            Whether only those count that were asked about changed signals.
+        """
+        found = [(name, self._views[name].get(sample.corpus)) for name in self.others]
+        return [
+            name
+            for name, view in found
+            if view is not None and (not changed or (view.predictions["change"] != "").any())
+        ]
+
+    def contests(self, sample: Sample) -> list[Contest]:
+        """List who is compared on the groups of a sample.
+
+        Parameters
+        ----------
+        sample
+            From :meth:`transformed`.
+
+        Returns
+        -------
+        list of Contest
+            For each column with at least two groups: all pairs of recognisers that hear the corpus, with and
+            without the tested one; then the tested one with the transcripts, if there are any. Pairs without
+            any segment that both answered under all settings, but for excluded ones, are left out, with a
+            note.
+        """
+        hearing = sorted([self.model, *self.opponents(sample)])
+        asked = list(itertools.combinations(hearing, 2))
+        if sample.truth is not None:
+            asked.append((self.model, TRUTH))
+        answered = {name: self._answered(sample, name) for name in dict.fromkeys(itertools.chain(*asked))}
+        pairs = [(first, second) for first, second in asked if (answered[first] & answered[second]).any()]
+        for first, second in asked:
+            if (first, second) not in pairs:
+                told = f"{sample.corpus}: {first} and {second} are not compared"
+                self._tell(f"{told}, no segment has both under all settings")
+        grouped = [(column, self.groups(sample, column)) for column in self.family.options["groups"]]
+        return [
+            Contest(sample, column, groups, opponent, recogniser)
+            for column, groups in grouped
+            if groups
+            for recogniser, opponent in pairs
+        ]
+
+    def no_contest(self, sample: Sample, with_transcripts: bool) -> str:
+        """Say why the tested recogniser is compared with nobody on a sample, or not with the transcripts."""
+        options = self.family.options
+        if not any(self.groups(sample, column) for column in options["groups"]):
+            return f"fewer than 2 groups with {options['minimum_segments']} segments"
+        if with_transcripts and sample.truth is None:
+            return "the corpus has no transcripts"
+        if not with_transcripts and not self.opponents(sample):
+            return "no other recogniser of the suite hears this corpus"
+        return "no segment was answered under all settings by both that are compared"
+
+    def _answered(self, sample: Sample, name: str) -> np.ndarray:
+        """Say which segments one side of a contest has under all settings but excluded ones."""
+        texts = np.array(self.series(sample, name), dtype=object).reshape(len(self.settings), len(sample))
+        return np.not_equal(texts[self._needed], None).all(axis=0)
+
+    def distances(self, contest: Contest, *, random: bool = False) -> Statistic:
+        """Measure how much two disagree on each group under each setting; computed once.
+
+        The family's option ``average`` says how segments are averaged, see
+        :mod:`soundcheck.metrics.disagreement`.
+
+        Parameters
+        ----------
+        contest
+            Who is compared with whom, on which groups.
+        random
+            Whether the random reference takes the place of the recogniser that is tested.
+        """
+        if (contest, random) not in self._distances:
+            average = self.family.options.get("average", "micro")
+            self._distances[contest, random] = group_distances(
+                self._side(contest, contest.recogniser or self.model, random),
+                self._side(contest, contest.opponent, random),
+                contest.masks,
+                average,
+                self._needed,
+            )
+        return self._distances[contest, random]
+
+    def _side(self, contest: Contest, name: str, random: bool) -> list[np.ndarray]:
+        if random and name == self.model:
+            return self.random_series(contest.sample)
+        return self.series(contest.sample, name)
+
+    def distance_table(self, contest: Contest) -> pd.DataFrame:
+        """Measure the distances of a contest; see :func:`soundcheck.metrics.disagreement.distance_table`."""
+        found = values(self.distances(contest))
+        return distance_table(found, contest.pair, list(self.settings), contest.groups)
+
+    # Settings
+
+    @property
+    def excluded(self) -> set[Setting]:
+        """Settings that the family's option ``excluded`` names: they do not count, whatever was answered."""
+        return {
+            (name, self.family.transformations[name].step(level))
+            for name, levels in (self.family.options.get("excluded") or {}).items()
+            for level in levels
+        }
+
+    @property
+    def _needed(self) -> np.ndarray:
+        """Say under which settings a segment needs answers to count, bool ``(settings,)``."""
+        excluded = self.excluded
+        return np.array([setting not in excluded for setting in self.settings])
+
+    def rating(self, setting: Setting) -> float:
+        """Give how comprehensible people found a setting, 1 to 10; infinite if nobody was asked."""
+        transformation, level = setting
+        rated = self.family.options["ratings"].get(transformation, {})
+        series = self.family.transformations[transformation]
+        return next((rating for known, rating in rated.items() if series.step(known) == level), np.inf)
+
+    def judged_settings(self, distances: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """Say which settings count, and why others do not.
+
+        The family's options decide: ``excluded``, ``minimum_rating`` and ``destroyed``.
+
+        Parameters
+        ----------
+        distances
+            From :meth:`distance_table`, of the pairs of recognisers on one corpus. All of them, so that the
+            same settings count on the pages of all recognisers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a setting: ``transformation``, ``level``, ``rating`` (infinite if nobody was asked),
+            ``distance`` (mean over pairs and groups, NaN without any) and ``left_out``, the reason, empty if
+            the setting counts.
+        """
+        options, excluded = self.family.options, self.excluded
+        means = _mean_distances(distances)
+        limit = options.get("destroyed")
+        rows = []
+        for setting in list(self.settings)[1:]:
+            rating, mean, reason = self.rating(setting), means.get(setting, np.nan), ""
+            if setting in excluded:
+                reason = "excluded"
+            elif rating < options["minimum_rating"]:
+                reason = f"rated {rating:g}, below {options['minimum_rating']:g}"
+            elif limit is not None and mean > limit:
+                reason = f"mean distance above {limit:g}"
+            rows.append((*setting, rating, mean, reason))
+        return pd.DataFrame(rows, columns=["transformation", "level", "rating", "distance", "left_out"])
+
+    def violation_counts(
+        self, contests: Sequence[Contest], left_out: Collection[Setting] = ()
+    ) -> dict[str, pd.DataFrame]:
+        """Count the violations of groups over some contests, in the layout of the paper.
+
+        Parameters
+        ----------
+        contests
+            Who is compared, all on the same groups; at least one.
+        left_out
+            Settings that do not count, from :func:`settings_left_out`.
+
+        Returns
+        -------
+        dict of str to pandas.DataFrame
+            ``"in all"``, ``"by τ"``, ``"by pair"`` and ``"by transformation"`` -> whole numbers, one column a
+            group; see :func:`soundcheck.metrics.differential.counts`.
+        """
+        groups, taus = contests[0].groups, self.family.options.get("taus", differential.TAUS)
+        distances = pd.concat([self.distance_table(contest) for contest in contests])
+        found = differential.violations(distances, taus, left_out)
+        rows = {
+            "in all": ("", ["all"]),
+            "by τ": ("tau", taus),
+            "by pair": ("pair", [contest.pair for contest in contests]),
+            "by transformation": ("transformation", list(self.family.transformations)),
+        }
+        return {title: differential.counts(found, groups, *asked) for title, asked in rows.items()}
+
+    def probe(self, sample: Sample, change: Change) -> Sample | None:
+        """Give the sentences that probe the words of a sample's corpus, changed; ``None`` without any."""
+        view = self.probes.get(sample.corpus)
+        return None if view is None else self._sample(view, sample.task, change)
+
+
+def settings_left_out(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
+    """List the settings that do not count.
+
+    Parameters
+    ----------
+    judged
+        From :meth:`Recognition.judged_settings`.
+    least_rating
+        Settings that people found less comprehensible do not count either.
+    """
+    rows = judged[judged["left_out"].ne("") | (judged["rating"] < least_rating)]
+    return set(zip(rows["transformation"], rows["level"], strict=True))
+
+
+def _mean_distances(distances: Sequence[pd.DataFrame]) -> dict[Setting, float]:
+    """Average the distances of each setting over all rows of some tables; those without any are left out."""
+    known = [table.dropna(subset="distance") for table in distances]
+    if not known:
+        return {}
+    means = pd.concat(known).groupby(["transformation", "level"])["distance"].mean()
+    return {setting: float(mean) for setting, mean in means.items()}

@@ -1,0 +1,378 @@
+"""Measures that pages about recognisers show beside their verdicts: rates of groups, words that are missed.
+
+Conventions
+-----------
+A *group* is a column of the segment table and one of its values; :data:`EVERYBODY` stands for all segments.
+
+Public: :func:`group_rates`, :data:`RATE_COLUMNS`, :func:`localised_words`, :func:`words_to_probe`,
+:func:`vocabulary`, :class:`Probed`, :func:`missing_words`, :func:`missing_more`, :func:`average_drops`,
+:func:`pair_violations`, :func:`recognisers`, :func:`counted_words`, :func:`group_masks`,
+:data:`EVERYBODY`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common import seeds
+from soundcheck.corpora.languages import among
+from soundcheck.evaluation.recognition import Recognition
+from soundcheck.evaluation.subset import Sample
+from soundcheck.metrics.additive import value
+from soundcheck.metrics.combinators import difference, relative_difference, within
+from soundcheck.metrics.differential import (
+    NOT_ROBUST,
+    ROBUST,
+    Localised,
+    frequent_words,
+    localise,
+    read_omega,
+    word_counts,
+    word_drops,
+    words,
+)
+from soundcheck.metrics.regression import mean_value
+from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
+from soundcheck.statistics.bootstrap import Resampled, block_codes
+from soundcheck_demo.speech.sentences import obstacle
+
+Group = tuple[str, str]
+EVERYBODY: Group = ("", "everybody")
+RATE_COLUMNS = (
+    *("corpus", "column", "group", "value", "insertions", "deletions", "substitutions", "low", "high"),
+    *("standard_error", "characters", "words", "segments", "blocks"),
+)
+
+
+def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str]) -> list[dict[str, object]]:
+    """Compute the rates of everybody and of each value of some columns, with their company.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap.
+    sample
+        Segments with transcripts.
+    columns
+        Columns of the segment table; those that the corpus does not have are passed over.
+
+    Returns
+    -------
+    list of dict
+        One for each group, with the keys :data:`RATE_COLUMNS`; rates as shares.
+    """
+    errors = word_errors(sample.truth, sample.answers.clean)
+    letters = character_errors(sample.truth, sample.answers.clean)
+    characters = word_error_rate(letters.words, letters.errors)
+    masks = {EVERYBODY: np.ones(len(sample), dtype=bool)}
+    for column in columns:
+        if column in sample.segments:
+            for name in sorted(sample.segments[column].dropna().unique()):
+                masks[column, name] = sample.mask(column, name)
+    rows = []
+    for group, mask in masks.items():
+        found = evaluation.resample(within(error_rates(errors), mask), sample.blocks)
+        low, high = found.interval(evaluation.interval)
+        rows.append(
+            {
+                **dict(zip(("corpus", "column", "group"), (sample.corpus, *group), strict=True)),
+                **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
+                **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
+                "characters": value(within(characters, mask)),
+                "words": int(np.nansum(errors.words[mask & ~np.isnan(errors.errors)])),
+                "segments": int(found.segments[0]),
+                "blocks": int(found.blocks[0]),
+            }
+        )
+    return rows
+
+
+def group_masks(evaluation: Recognition, sample: Sample) -> dict[Group, np.ndarray]:
+    """Say which segments belong to each group that the family compares, bool ``(segments,)`` each."""
+    return {
+        (column, group): sample.mask(column, group)
+        for column in evaluation.family.options["groups"]
+        for group in evaluation.groups(sample, column)
+    }
+
+
+def vocabulary(evaluation: Recognition, series: Sequence[np.ndarray]) -> dict[str, int]:
+    """Give the words that are looked at, with the times that each is recognised in the signals as they are.
+
+    Parameters
+    ----------
+    evaluation
+        Its family's options say how often at least (``minimum_count``), and how many words (``words``).
+    series
+        Transcripts under all settings, from :meth:`~soundcheck.evaluation.recognition.Recognition.series`.
+    """
+    options = evaluation.family.options
+    return frequent_words(word_counts(series[0]), options["minimum_count"], options["words"])
+
+
+def counted_words(
+    evaluation: Recognition, series: Sequence[np.ndarray], transformation: str, mask: np.ndarray
+) -> tuple[Counter[str], list[Counter[str]]]:
+    """Count the words that a recogniser wrote for a group, for the signals as they are and for each level.
+
+    Parameters
+    ----------
+    evaluation
+        For its settings.
+    series
+        Transcripts under all settings, from :meth:`~soundcheck.evaluation.recognition.Recognition.series`.
+    transformation
+        Whose levels.
+    mask
+        Segments of the group, bool ``(segments,)``; those without an answer for any of these settings are
+        left out.
+    """
+    levels = [
+        texts for (name, _), texts in zip(evaluation.settings, series, strict=True) if name == transformation
+    ]
+    known = mask & np.all([[text is not None for text in texts] for texts in (series[0], *levels)], axis=0)
+    before, *changed = (word_counts(texts[known]) for texts in (series[0], *levels))
+    return before, changed
+
+
+def localised_words(evaluation: Recognition, sample: Sample) -> dict[Group, list[Localised]]:
+    """Tell the words that a recogniser keeps under noise from those that it loses, for each group.
+
+    Parameters
+    ----------
+    evaluation
+        Its family's options say by which transformation (``by``), with which ``omega``, and how often words
+        must be recognised (``minimum_count``, ``group_count`` within a group, ``words``).
+    sample
+        From :meth:`~soundcheck.evaluation.recognition.Recognition.transformed`.
+
+    Returns
+    -------
+    dict
+        Column and name of each group, and at the end :data:`EVERYBODY`, -> its words, perhaps none; see
+        :func:`soundcheck.metrics.differential.localise`.
+    """
+    options, series = evaluation.family.options, evaluation.series(sample)
+    omega = read_omega(options["omega"], evaluation.model)
+    masks = group_masks(evaluation, sample) | {EVERYBODY: np.ones(len(sample), dtype=bool)}
+    counted = {group: counted_words(evaluation, series, options["by"], mask) for group, mask in masks.items()}
+    minimum = options["minimum_count"]
+    least = {group: options.get("group_count", minimum) for group in masks} | {EVERYBODY: minimum}
+    return {
+        group: localise(*counts, omega, minimum=least[group], most=options["words"])
+        for group, counts in counted.items()
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Probed:
+    """Words that are spoken in other sentences.
+
+    Parameters
+    ----------
+    group
+        Column and name of the group that they come from; ``None`` if there is none.
+    kinds
+        Kind of word -> words that are spoken, in the order in which they get sentences.
+    refused
+        Word of either kind that cannot be spoken -> why not.
+    surplus
+        Words for which there are not enough sentences.
+    reason
+        Why nothing at all is spoken, if so.
+    """
+
+    group: Group | None
+    kinds: dict[str, list[str]]
+    refused: dict[str, str] = dataclasses.field(default_factory=dict)
+    surplus: int = 0
+    reason: str = ""
+
+
+def words_to_probe(
+    evaluation: Recognition, sample: Sample, found: Mapping[Group, Sequence[Localised]]
+) -> Probed:
+    """Choose the words of one group that are spoken in other sentences.
+
+    Parameters
+    ----------
+    evaluation
+        Its family's option ``probe_group`` may name the group; else it is that with the most words that are
+        not robust, if possible one that has robust words, too: both are compared. Everybody is taken where
+        there are no groups. ``probes`` says how many sentences there are of each kind.
+    sample
+        The segments; where they have a language, that of most of the group must be English.
+    found
+        From :func:`localised_words`.
+
+    Returns
+    -------
+    Probed
+        The order of the words depends on the suite's seed and each word alone.
+    """
+    kinds: dict[str, list[str]] = {ROBUST: [], NOT_ROBUST: []}
+    wanted = next(iter((evaluation.family.options.get("probe_group") or {}).items()), None)
+    if wanted is not None and wanted not in found:
+        least = evaluation.family.options["minimum_segments"]
+        reason = f"it has no group {': '.join(wanted)} of at least {least} segments beside others"
+        return Probed(None, kinds, reason=reason)
+
+    def promise(group: Group) -> tuple[bool, int, int]:
+        own = [word.kind for word in found[group]]
+        lost, kept = own.count(NOT_ROBUST), own.count(ROBUST)
+        return bool(lost and kept), lost, kept
+
+    group = wanted or max([group for group in found if group != EVERYBODY] or [EVERYBODY], key=promise)
+    segments = sample.segments
+    spoken = segments[group[0]].eq(group[1]) if group != EVERYBODY else pd.Series(True, index=segments.index)
+    languages = segments.loc[spoken, "language"].dropna() if "language" in segments else []
+    if len(languages) and 2 * sum(name is not None for name in among(list(languages), ["eng"])) < len(
+        languages
+    ):
+        return Probed(group, kinds, reason="sentences are read in English, and most of its segments are not")
+    refused, surplus = {}, 0
+    for kind, words_ in kinds.items():
+        localised = [word.word for word in found[group] if word.kind == kind]
+        refused |= {word: reason for word in sorted(localised) if (reason := obstacle(word))}
+        possible = [word for word in localised if word not in refused]
+        draws = seeds.uniform(evaluation.seed, "probed words", keys=possible)
+        words_ += [possible[n] for n in np.argsort(draws, kind="stable")]
+        most = evaluation.family.probes["sentences"]
+        surplus += len(words_[most:])
+        del words_[most:]
+    reason = "" if any(kinds.values()) else "no word is robust or not robust, and can be spoken"
+    return Probed(group, kinds, refused, surplus, reason)
+
+
+def missing_words(
+    evaluation: Recognition, probe: Sample, kinds: Mapping[str, Sequence[str]]
+) -> list[dict[str, object]]:
+    """Find in how many sentences around words of each kind the word is missing from the transcript.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap; whole words are resampled.
+    probe
+        Sentences with the word in the column ``item``, with clean and changed transcripts.
+    kinds
+        Kind of word -> words; kinds without a sentence are passed over.
+
+    Returns
+    -------
+    list of dict
+        One for each kind: ``kind``, its ``words``, and ``found``, the share of sentences without the word
+        for clean and for changed signals, with replicates.
+    """
+    rows = []
+    for kind, chosen in kinds.items():
+        own = probe.take(np.flatnonzero(probe.segments["item"].isin(chosen)))
+        if len(own):
+            sought = own.segments["item"]
+            blocks = block_codes(sought.to_numpy(dtype=object))[0]
+            sides = (own.answers.clean, own.answers.changed)
+            found = [evaluation.resample(mean_value(_missing(sought, texts)), blocks) for texts in sides]
+            rows.append({"kind": kind, "words": sorted(set(sought)), "found": found})
+    return rows
+
+
+def missing_more(
+    evaluation: Recognition, probe: Sample, kinds: Mapping[str, Sequence[str]]
+) -> dict[str, list[Resampled]]:
+    """Compare how often words that are not robust and robust ones are missing.
+
+    Parameters
+    ----------
+    evaluation, probe, kinds
+        See :func:`missing_words`.
+
+    Returns
+    -------
+    dict
+        ``"difference"`` of both shares, and ``"relative"``, that as a share of the one of robust words; each
+        for clean and for changed signals, with replicates of whole words. Empty unless both kinds have
+        sentences.
+    """
+    sought = probe.segments["item"]
+    masks = [sought.isin(kinds[kind]).to_numpy() for kind in (NOT_ROBUST, ROBUST)]
+    if not all(mask.any() for mask in masks):
+        return {}
+    blocks = block_codes(sought.to_numpy(dtype=object))[0]
+    means = [mean_value(_missing(sought, texts)) for texts in (probe.answers.clean, probe.answers.changed)]
+    sides = [[within(mean, mask) for mask in masks] for mean in means]
+    return {
+        "difference": [evaluation.resample(difference(*side), blocks) for side in sides],
+        "relative": [evaluation.resample(relative_difference(*side), blocks) for side in sides],
+    }
+
+
+def _missing(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
+    """Say for each sentence whether its word is missing, 1 or 0; NaN without an answer."""
+    pairs = zip(sought, texts, strict=True)
+    return np.array([np.nan if text is None else float(word not in words(text)) for word, text in pairs])
+
+
+def average_drops(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
+    """Average the drops of all words, for each recogniser, transformation and group.
+
+    Parameters
+    ----------
+    evaluation
+        For its recognisers: the one that is tested, and all others that were asked about these segments.
+    sample
+        From :meth:`~soundcheck.evaluation.recognition.Recognition.transformed`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows ``recogniser, transformation``; one column a group, ``(column, group)``. Each recogniser has
+        words of its own: the frequent ones that it writes for the signals as they are. NaN without any.
+    """
+    masks, rows = group_masks(evaluation, sample), {}
+    for name in recognisers(evaluation, sample):
+        series = evaluation.series(sample, name)
+        known = vocabulary(evaluation, series)
+        for transformation in evaluation.family.transformations:
+            averages = []
+            for mask in masks.values():
+                before, levels = counted_words(evaluation, series, transformation, mask)
+                drops, _ = word_drops({word: before[word] for word in known}, levels, omega=1)
+                averages.append(np.mean(list(drops.values())) if drops else np.nan)
+            rows[name, transformation] = averages
+    index = pd.MultiIndex.from_tuples(rows, names=["recogniser", "transformation"])
+    columns = pd.MultiIndex.from_frame(pd.DataFrame(list(masks), columns=["column", "group"]))
+    return pd.DataFrame(np.reshape(list(rows.values()), (len(rows), len(masks))), index, columns)
+
+
+def recognisers(evaluation: Recognition, sample: Sample) -> list[str]:
+    """List all recognisers that were asked about a sample's changed segments, in alphabetical order."""
+    return sorted([evaluation.model, *evaluation.opponents(sample)])
+
+
+def pair_violations(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
+    """Count how often each group is violated, over all pairs of recognisers, settings and taus.
+
+    Parameters
+    ----------
+    evaluation, sample
+        See :func:`average_drops`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row, one column a group, ``(column, group)``; see
+        :meth:`soundcheck.evaluation.recognition.Recognition.violation_counts`. Empty if no two recognisers
+        can be compared.
+    """
+    contests = [contest for contest in evaluation.contests(sample) if not contest.with_transcripts]
+    counted = {}
+    for column in dict.fromkeys(contest.column for contest in contests):
+        here = [contest for contest in contests if contest.column == column]
+        total = evaluation.violation_counts(here, evaluation.excluded)["in all"].loc["all"]
+        counted |= {(column, group): [int(total[group])] for group in here[0].groups}
+    return pd.DataFrame(counted)

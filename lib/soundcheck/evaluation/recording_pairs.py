@@ -1,0 +1,86 @@
+"""Pairs of recordings of the same words under different conditions.
+
+Conventions
+-----------
+Two segments are partners if they have the same ``item`` (and the same ``speaker``, where there is such a
+column) and different ``condition``. One condition is the base; each other one is compared with it. An item
+that stands twice under a condition tells no partners; it is passed over and counted.
+
+Public: :class:`Pairing`, :func:`pairings`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.escaping import quoted
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairing:
+    """All pairs of two conditions.
+
+    Parameters
+    ----------
+    base, other
+        Names of the conditions.
+    base_rows, other_rows
+        Rows of the segment table that are partners, in the order of the base's rows.
+    notes
+        What is missing, sentences.
+    """
+
+    base: str
+    other: str
+    base_rows: np.ndarray
+    other_rows: np.ndarray
+    notes: tuple[str, ...] = ()
+
+
+def pairings(table: pd.DataFrame, base: str = "") -> list[Pairing]:
+    """Pair the segments of a table.
+
+    Parameters
+    ----------
+    table
+        Segment table with columns ``item`` and ``condition``, perhaps ``speaker``.
+    base
+        Condition that the others are compared with; by default the one with the most segments, of equally
+        frequent ones the first in the alphabet.
+
+    Returns
+    -------
+    list of Pairing
+        One for each other condition, in the order of the alphabet; without rows if nothing has a partner.
+    """
+    by = [name for name in ("speaker", "item") if name in table.columns]
+    known = table[[*by, "condition"]].assign(row=np.arange(len(table)))
+    known = known[known["item"].notna() & known["condition"].notna()]
+    counts = known["condition"].value_counts()
+    if counts.empty:
+        return []
+    base = base or min(counts.index, key=lambda name: (-counts[name], name))
+    keys = known[by].astype(object).where(known[by].notna(), "")
+    repeated = known.assign(**keys).duplicated([*by, "condition"], keep=False)
+    unique = known.assign(**keys)[~repeated]
+    found = []
+    for other in sorted(set(counts.index) - {base}):
+        both = pd.merge(
+            unique[unique["condition"] == base], unique[unique["condition"] == other], on=by, how="inner"
+        ).sort_values("row_x")
+        notes = []
+        for condition in (base, other):
+            again = int((repeated & known["condition"].eq(condition)).sum())
+            if again:
+                notes.append(f"{again} segments under {quoted(condition)} repeat an item and are passed over")
+            alone = int(counts.get(condition, 0)) - again - len(both)
+            if alone:
+                partner = other if condition == base else base
+                what = f"{alone} of {counts.get(condition, 0)} segments under {quoted(condition)}"
+                notes.append(f"{what} have no partner under {quoted(partner)}")
+        rows = (both[name].to_numpy(dtype=np.int64) for name in ("row_x", "row_y"))
+        found.append(Pairing(base, other, *rows, tuple(notes)))
+    return found

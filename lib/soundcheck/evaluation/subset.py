@@ -1,0 +1,127 @@
+"""The rows of a corpus that a notebook evaluates, with what the model and the random reference say.
+
+Public: :class:`Answers`, :class:`Sample`, :data:`Measure`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.tasks import Task
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.weighted import Weighted
+
+
+@dataclasses.dataclass(frozen=True)
+class Answers:
+    """What one answerer says about the rows of a sample.
+
+    Parameters
+    ----------
+    clean
+        Predictions for the signals as they are, shape ``(segments,)``: float64 or class names.
+    changed
+        Predictions for the changed signals; ``None`` if the sample has no change.
+    """
+
+    clean: np.ndarray
+    changed: np.ndarray | None = None
+
+    def unchanged(self) -> Answers:
+        """Give the clean predictions for the changed signals as well."""
+        return Answers(self.clean, self.clean)
+
+    def take(self, rows: np.ndarray) -> Answers:
+        """Keep some rows."""
+        return Answers(self.clean[rows], None if self.changed is None else self.changed[rows])
+
+
+Measure = Callable[["Sample", Answers], Statistic | Weighted | float | Mapping[str, float | None]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """The rows of one corpus that can be evaluated for one task, in canonical order.
+
+    Parameters
+    ----------
+    corpus
+        Name of the corpus.
+    task
+        The task.
+    segments
+        Rows of the segment table.
+    truth
+        Labels, shape ``(segments,)``; ``None`` if the corpus has none for the task. Complete if the family
+        needs labels, else possibly with gaps.
+    answers, reference
+        Predictions of the model and of the random reference model.
+    blocks
+        Block of each row, as integer codes from 0.
+    change
+        Name of the change, empty for clean signals; of pairs the names of both conditions.
+    base
+        Name of the change that the clean answers are for: what is compared may be changed itself.
+    partner
+        Segments that the changed answers are for, row by row, if they are others than ``segments``.
+    root
+        Folder of the corpus, for listening; never shown.
+    group_size
+        How many groups are compared, and how many segments each has; decides simulated thresholds. For
+        unequal sizes see :func:`soundcheck.statistics.group_sizes.equal_size`.
+    """
+
+    corpus: str
+    task: Task
+    segments: pd.DataFrame
+    truth: np.ndarray | None
+    answers: Answers
+    reference: Answers
+    blocks: np.ndarray
+    change: str = ""
+    root: Path = Path()
+    group_size: tuple[int, int] | None = None
+    base: str = ""
+    partner: pd.DataFrame | None = None
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Names of what is compared: clean or base and change, or both conditions of pairs."""
+        if self.partner is not None:
+            return str(self.segments["condition"].iloc[0]), str(self.partner["condition"].iloc[0])
+        return self.base or "clean", self.change
+
+    def take(self, rows: np.ndarray) -> Sample:
+        """Keep the rows with these numbers, in canonical order."""
+        rows = np.sort(np.asarray(rows))
+        segments = self.segments.iloc[rows].reset_index(drop=True)
+        _, blocks = np.unique(self.blocks[rows], return_inverse=True)
+        return dataclasses.replace(
+            self,
+            segments=segments,
+            truth=None if self.truth is None else self.truth[rows],
+            answers=self.answers.take(rows),
+            reference=self.reference.take(rows),
+            blocks=blocks,
+            partner=None if self.partner is None else self.partner.iloc[rows].reset_index(drop=True),
+        )
+
+    def mask(self, column: str, value: object) -> np.ndarray:
+        """Say which rows have a value in a column of the segment table, bool ``(segments,)``."""
+        return self.segments[column].eq(value).fillna(False).to_numpy(dtype=bool)
+
+    def with_column(self, name: str, values: Sequence[object]) -> Sample:
+        """Add a column to the segment table."""
+        return dataclasses.replace(self, segments=self.segments.assign(**{name: values}))
+
+    def sized(self, groups: int, samples: int) -> Sample:
+        """Say how many groups are compared, and how many segments each has or would have."""
+        return dataclasses.replace(self, group_size=(groups, samples))

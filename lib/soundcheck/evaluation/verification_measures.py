@@ -1,0 +1,163 @@
+"""Measures that pages about speaker verification show beside their verdicts.
+
+Public: :func:`overview`, :func:`group_errors`, :func:`det_curves`, :func:`thresholds_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, ndtri
+
+from soundcheck.evaluation.subset import Sample
+from soundcheck.evaluation.verification import Verification
+from soundcheck.metrics.calibration import log_likelihood_cost, min_log_likelihood_cost
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import (
+    actual_dcf,
+    det_curve,
+    equal_error_rate,
+    equal_error_threshold,
+    false_acceptance_rate,
+    false_rejection_rate,
+    min_dcf,
+    min_dcf_threshold,
+    missed_at,
+)
+from soundcheck.metrics.weighted import Weighted
+from soundcheck.statistics.bootstrap import Resampled
+
+RATES = 41  # false acceptance rates at which a band of the curve is computed
+_NON_TARGETS = {
+    "all trials": "all trials",
+    "same sex": "non-targets of the same sex",
+    "different sexes": "non-targets of different sexes",
+}
+NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
+
+
+def overview(evaluation: Verification, sample: Sample) -> list[tuple[str, str, Resampled]]:
+    """Compute all that is said about the scores of a corpus.
+
+    Returns
+    -------
+    list of tuple
+        What it is, in which unit (``"%"`` or empty), and its value with replicates.
+    """
+    trials = evaluation.trials(sample, sample.answers.clean)
+    threshold = evaluation.threshold(sample, sample.answers.clean)
+    rows: list[tuple[str, str, Weighted]] = []
+    for kind, mask in evaluation.kinds(sample).items():
+        rows.append((f"equal error rate, {_NON_TARGETS[kind]}", "%", equal_error_rate(trials.only(mask))))
+    settings = {"main setting": evaluation.cost, **evaluation.costs}
+    for name, cost in settings.items():
+        about = f"{name} (P {cost.p_target:g}, miss {cost.c_miss:g}, false alarm {cost.c_false_alarm:g})"
+        rows.append((f"minimum detection cost, {about}", "", min_dcf(trials, **cost.plain)))
+        rows.append(
+            (f"the same, normalised, {name}", "", min_dcf(trials, **cost.plain, normalised=True)),
+        )
+    about = f"at the threshold {threshold:.4g}".replace("inf", "∞").replace("-", "−")
+    rows += [
+        (f"false acceptance rate {about}", "%", false_acceptance_rate(trials, threshold)),
+        (f"false rejection rate {about}", "%", false_rejection_rate(trials, threshold)),
+        (f"actual detection cost {about}", "", actual_dcf(trials, threshold, **evaluation.cost.plain)),
+    ]
+    rows += [
+        ("log likelihood cost of the scores as they are", "", log_likelihood_cost(trials)),
+        ("the same after the best calibration", "", min_log_likelihood_cost(trials)),
+    ]
+    return [(name, unit, evaluation.resample(statistic, NO_BLOCKS)) for name, unit, statistic in rows]
+
+
+def group_errors(evaluation: Verification, sample: Sample) -> pd.DataFrame:
+    """Compute both error rates at the threshold in use, of all trials and of each group.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a group: ``corpus, column, group``, ``far, far_low, far_high, frr, frr_low, frr_high`` as
+        shares, and the number of ``targets``, ``nontargets``, ``trials`` and ``speakers``.
+    """
+    threshold = evaluation.threshold(sample, sample.answers.clean)
+    masks = {("", "all trials"): np.ones(len(sample), dtype=bool)}
+    for column in evaluation.family.options["groups"]:
+        groups = evaluation.groups(sample, column, judged=False)
+        if groups:
+            masks[column, "within any group"] = evaluation.within_groups(sample, column, judged=False)
+        for group in groups:
+            masks[column, group] = sample.mask(column, group)
+    rows = []
+    for (column, group), mask in masks.items():
+        own = evaluation.own_trials(sample, mask)
+        row: dict[str, object] = {"corpus": sample.corpus, "column": column, "group": group}
+        for name, rate in (("far", false_acceptance_rate), ("frr", false_rejection_rate)):
+            found = evaluation.resample(rate(own, threshold), NO_BLOCKS)
+            low, high = found.interval(evaluation.interval)
+            row |= {name: found.value[0], f"{name}_low": low[0], f"{name}_high": high[0]}
+            row["speakers"] = int(found.blocks[0])
+        targets = int(sample.truth[mask].sum())
+        counts = {"targets": targets, "nontargets": int(mask.sum()) - targets, "trials": int(mask.sum())}
+        rows.append(row | counts)
+    return pd.DataFrame(rows)
+
+
+def det_curves(
+    evaluation: Verification, named: Mapping[str, Trials], *, bands: bool = True
+) -> dict[str, dict[str, object]]:
+    """Compute curves of both errors with their bands and their points.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap and cost.
+    named
+        What is drawn: name -> trials. Those without any of the two kinds are passed over.
+    bands
+        Whether curves have bands; many curves with bands are hard to read.
+
+    Returns
+    -------
+    dict
+        Name -> what :func:`soundcheck.report.verification_figures.det_figure` draws.
+    """
+    curves = {}
+    for name, trials in named.items():
+        equal = equal_error_rate(trials).point().value[0]
+        if np.isnan(equal):
+            continue
+        thresholds, far, frr = det_curve(trials)
+        best = min_dcf_threshold(trials, **evaluation.cost.plain)
+        place = max(0, int(np.searchsorted(thresholds, best, side="right")) - 1)
+        curves[name] = {
+            "far": far,
+            "frr": frr,
+            "equal": float(equal),
+            "minimum": (float(far[place]), float(frr[place])),
+        }
+        if bands:
+            curves[name] |= _band(evaluation, trials)
+    return curves
+
+
+def _band(evaluation: Verification, trials: Trials) -> dict[str, object]:
+    """Compute the interval of the false rejection rate at some false acceptance rates."""
+    others = int((~trials.target & ~np.isnan(trials.scores)).sum())
+    rates = ndtr(np.linspace(ndtri(min(0.01, max(1 / others, 1e-5))), ndtri(0.7), RATES))
+    found = evaluation.resample(missed_at(trials, rates), NO_BLOCKS)
+    low, high = found.interval(evaluation.interval)
+    return {"rates": rates, "low": low, "high": high}
+
+
+def thresholds_of(evaluation: Verification, sample: Sample) -> dict[str, float]:
+    """Give the thresholds that a page marks: of equal errors, of the lowest cost, and the one in use."""
+    trials = evaluation.trials(sample, sample.answers.clean)
+    found = {
+        "equal error rate": equal_error_threshold(trials),
+        "lowest cost": min_dcf_threshold(trials, **evaluation.cost.plain),
+    }
+    used = evaluation.threshold(sample, sample.answers.clean)
+    if used not in found.values():
+        found["in use"] = used
+    return {name: value for name, value in found.items() if np.isfinite(value)}

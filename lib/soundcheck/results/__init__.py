@@ -1,0 +1,74 @@
+"""Verdicts: a value, its company and the threshold, one row of the results table each.
+
+Conventions
+-----------
+- A row is *passed*, *failed* or *skipped*, never two of these. ``passed`` is empty if and only if the row is
+  skipped, and then ``skipped`` says why.
+- ``skipped`` also says what else is skipped in a row that has a verdict: its interval and certainty
+  (``interval withheld: 1 block``) or its place among the informative tests (``not informative: ...``).
+- A verdict compares the value with the threshold by a strict rule. Values are settled to 12 significant
+  digits, where float noise begins, but rounded no further; so the stored value gives the same verdict.
+- Missing is ``None`` in a :class:`Verdict`, NaN (numbers) or ``None`` (verdicts) in a table, an empty cell in
+  a file. No number is ever NaN or infinite.
+
+Files: ``verdict`` makes rows, ``judged`` keeps them with their replicates, ``contrast`` compares two models,
+``table`` writes and ``reading`` reads the results, ``summary`` counts them.
+"""
+
+from soundcheck.results.contrast import (
+    BETTER,
+    CONTRAST_COLUMNS,
+    NO_EVIDENCE,
+    WORSE,
+    Contrast,
+    contrast,
+    contrast_csv,
+    contrast_frame,
+    contrasts,
+    load_contrasts,
+    save_contrasts,
+)
+from soundcheck.results.judged import REPLICATES, Judged, load, load_judged, save
+from soundcheck.results.reading import read_results
+from soundcheck.results.summary import Summary, Tally, informative, summary
+from soundcheck.results.table import to_frame, write_results
+from soundcheck.results.verdict import (
+    NO_THRESHOLD,
+    RESULT_COLUMNS,
+    Verdict,
+    judge,
+    skip,
+    skipped_rows,
+)
+
+__all__ = [
+    "BETTER",
+    "CONTRAST_COLUMNS",
+    "NO_EVIDENCE",
+    "REPLICATES",
+    "WORSE",
+    "Contrast",
+    "Judged",
+    "contrast",
+    "contrast_csv",
+    "contrast_frame",
+    "contrasts",
+    "load_contrasts",
+    "load_judged",
+    "save_contrasts",
+    "NO_THRESHOLD",
+    "RESULT_COLUMNS",
+    "Summary",
+    "Tally",
+    "Verdict",
+    "informative",
+    "judge",
+    "load",
+    "read_results",
+    "save",
+    "skip",
+    "skipped_rows",
+    "summary",
+    "to_frame",
+    "write_results",
+]

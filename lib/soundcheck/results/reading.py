@@ -1,0 +1,201 @@
+"""Reads a results table strictly: nothing that was cut, edited or contradicts itself gets through.
+
+Public: :func:`read_results`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+
+from soundcheck.common import files
+from soundcheck.common.errors import Problems, refuse
+from soundcheck.common.escaping import quoted, spreadsheet
+from soundcheck.results.table import arrow_type, typed
+from soundcheck.results.verdict import COUNTS, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
+from soundcheck.statistics.rules import RULES, passes
+
+_AGAIN = "Run the suite again"
+
+
+def read_results(path: str | os.PathLike) -> pd.DataFrame:
+    """Read a results table and make sure that it can be trusted as far as it goes.
+
+    Parameters
+    ----------
+    path
+        ``results.csv`` or ``results.parquet``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As :func:`to_frame` makes it, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If the file was cut, columns are missing, a number is none, a verdict contradicts its value, threshold
+        and rule, a row has neither verdict nor reason, or two rows are about the same test.
+    """
+    path = Path(path)
+    files.require_regular(path, path.name)
+    rows, lines = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
+    problems = Problems()
+    for line, row in zip(lines, rows, strict=True):
+        _check_row(f"{path.name} {line}", row, problems)
+    first: dict[tuple, str] = {}
+    for line, row in zip(lines, rows, strict=True):
+        key = tuple(row[name] for name in KEY)
+        if key in first:
+            problems.add(
+                f"{path.name} {line}",
+                f"the same test as {first[key]}",
+                "Run the suite again; do not join tables",
+            )
+        first.setdefault(key, line)
+    problems.raise_if_any()
+    return typed({name: [row[name] for row in rows] for name in RESULT_COLUMNS})
+
+
+def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refuse(
+            path.name, f"byte {error.start} is not UTF-8", "Use the file as the run wrote it"
+        ) from error
+    if not text.endswith("\n"):
+        what = "the file ends in the middle of a line" if text.strip() else "the file is empty"
+        raise refuse(path.name, what, _AGAIN)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    problems = Problems()
+    rows: list[dict] = []
+    lines: list[str] = []
+    try:
+        header = next(reader)
+        _check_columns(path, header)
+        line = reader.line_num + 1
+        for cells in reader:
+            where = f"line {line}"
+            line = reader.line_num + 1
+            if len(cells) != len(header):
+                problems.add(f"{path.name} {where}", f"{len(cells)} cells instead of {len(header)}", "")
+                continue
+            cell = dict(zip(header, cells, strict=True))
+            found = {}
+            for name in RESULT_COLUMNS:
+                found[name] = _parse(name, cell[name], f"{path.name} {where}, column {name}", problems)
+            rows.append(found)
+            lines.append(where)
+    except csv.Error as error:
+        raise refuse(f"{path.name} line {reader.line_num}", str(error), _AGAIN) from error
+    problems.raise_if_any()
+    return rows, lines
+
+
+def _check_columns(path: Path, header: Sequence[str]) -> None:
+    missing = [name for name in RESULT_COLUMNS if name not in header]
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if missing or twice:
+        what = (
+            f"columns are missing: {', '.join(missing)}" if missing else f"columns twice: {', '.join(twice)}"
+        )
+        raise refuse(path.name, what, "Give a results table that `soundcheck run` wrote")
+
+
+def _parse(name: str, cell: str, where: str, problems: Problems) -> object:
+    """Turn a cell into a plain value; notes a problem and gives ``None`` if it cannot be."""
+    if name in TEXTS:
+        return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
+    if name in TRUTHS:
+        if cell not in ("True", "False", ""):
+            problems.add(where, f"{quoted(cell)} is no verdict", "Allowed: True, False, empty")
+        return {"True": True, "False": False}.get(cell)
+    if cell == "" and name in NUMBERS:
+        return None
+    try:
+        number = int(cell) if name in COUNTS else float(cell)
+    except ValueError:
+        problems.add(where, f"{quoted(cell)} is not a number", _AGAIN)
+        return 0 if name in COUNTS else None
+    if not math.isfinite(number):
+        problems.add(where, f"{quoted(cell)} is not a finite number", _AGAIN)
+        return None
+    return number
+
+
+def _read_parquet(path: Path) -> tuple[list[dict], list[str]]:
+    try:
+        table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise refuse(path.name, f"this is not a whole Parquet file ({error})", _AGAIN) from error
+    _check_columns(path, table.column_names)
+    for name in RESULT_COLUMNS:
+        held = table.schema.field(name).type
+        if held != arrow_type(name) and not (name in TEXTS and pyarrow.types.is_large_string(held)):
+            raise refuse(
+                path.name,
+                f"column {name} holds {held}, not {arrow_type(name)}",
+                "Give a results table that `soundcheck run` wrote",
+            )
+    rows = table.select(RESULT_COLUMNS).to_pylist()
+    problems = Problems()
+    for number, row in enumerate(rows, start=1):
+        for name in (*TEXTS, *COUNTS):
+            if row[name] is None:
+                problems.add(f"{path.name} row {number}, column {name}", "the value is missing", "")
+        for name in NUMBERS:
+            if row[name] is not None and not math.isfinite(row[name]):
+                problems.add(
+                    f"{path.name} row {number}, column {name}", f"{row[name]} is not a finite number", ""
+                )
+    problems.raise_if_any()
+    return rows, [f"row {number}" for number in range(1, len(rows) + 1)]
+
+
+def _check_row(where: str, row: dict, problems: Problems) -> None:
+    """Note what contradicts itself in a row of plain values."""
+    remedy = "Run the suite again; do not edit results"
+
+    def wrong(column: str, what: str) -> None:
+        problems.add(f"{where}, column {column}", what, remedy)
+
+    value, threshold, rule, passed = row["value"], row["threshold"], row["rule"], row["passed"]
+    for name in ("model", "corpus", "family", "task", "test"):
+        if not row[name]:
+            wrong(name, "the cell is empty")
+    if rule not in (*RULES, ""):
+        wrong("rule", f"{quoted(rule)} is no rule")
+        return
+    if row["segments"] < 0 or row["blocks"] < 0:
+        wrong("segments" if row["segments"] < 0 else "blocks", "the number is negative")
+    if (row["low"] is None) != (row["high"] is None):
+        wrong("low" if row["low"] is None else "high", "one bound of the interval is missing")
+    elif row["low"] is not None and row["low"] > row["high"]:
+        wrong("low", f"{row['low']} is above high, {row['high']}")
+    if row["certainty"] is not None and not 0 <= row["certainty"] <= 1:
+        wrong("certainty", f"{row['certainty']} is not between 0 and 1")
+    if passed is None:
+        if not row["skipped"]:
+            wrong("passed", "neither a verdict nor, in column skipped, a reason")
+        if row["certainty"] is not None:
+            wrong("certainty", "a certainty without verdict")
+    elif value is None or threshold is None or not rule:
+        name = "value" if value is None else "threshold" if threshold is None else "rule"
+        wrong(name, f"passed is {passed}, but the {name} is missing")
+    elif bool(passes(rule, value, threshold)) != passed:
+        wrong("passed", f"{passed} contradicts value {value}, rule {rule} and threshold {threshold}")
+    random, verdict = row["reference"], row["reference_passed"]
+    if verdict is not None:
+        if random is None or threshold is None or not rule:
+            wrong("reference_passed", "a verdict of the reference without value or threshold")
+        elif bool(passes(rule, random, threshold)) != verdict:
+            wrong("reference_passed", f"{verdict} contradicts reference {random} and threshold {threshold}")

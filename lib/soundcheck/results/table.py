@@ -1,0 +1,129 @@
+"""The results table: as a data frame, ``results.csv`` and ``results.parquet``.
+
+Public: :func:`to_frame`, :func:`write_results`; :func:`typed` and :func:`arrow_type` fix the column types.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+
+from soundcheck.common import files
+from soundcheck.common.escaping import spreadsheet
+from soundcheck.metrics.additive import settle
+from soundcheck.results.verdict import COUNTS, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, Verdict
+
+
+def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
+    """Make the results table: columns :data:`RESULT_COLUMNS`, sorted by what was tested.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Texts as ``str``, numbers as float64 with NaN for missing, counts as int64, ``passed`` and
+        ``reference_passed`` as ``object`` of True, False and None.
+
+    Raises
+    ------
+    ValueError
+        If two rows say what they tested in the same words.
+    """
+    verdicts = sorted(verdicts, key=_key)
+    for one, other in zip(verdicts, verdicts[1:], strict=False):
+        if _key(one) == _key(other):
+            raise ValueError(f"Two verdicts for {' / '.join(filter(None, _key(one)))}.")
+    columns = {name: [getattr(verdict, name) for verdict in verdicts] for name in RESULT_COLUMNS}
+    return typed(columns)
+
+
+def _key(row: Verdict) -> tuple[str, ...]:
+    return tuple(getattr(row, name) for name in KEY)
+
+
+def typed(columns: dict[str, Sequence]) -> pd.DataFrame:
+    """Make a table of plain values, ``None`` for missing; see :func:`to_frame` for its types."""
+    found = {}
+    for name in RESULT_COLUMNS:
+        column = columns[name]
+        if name in TEXTS:
+            found[name] = pd.Series(column, dtype="str")
+        elif name in COUNTS:
+            found[name] = pd.Series(column, dtype=np.int64)
+        elif name in NUMBERS:
+            numbers = np.array([np.nan if number is None else number for number in column], dtype=np.float64)
+            found[name] = pd.Series(settle(numbers))
+        else:
+            found[name] = pd.Series(list(column), dtype=object)
+    return pd.DataFrame(found, columns=RESULT_COLUMNS)
+
+
+def write_results(frame: pd.DataFrame, folder: str | os.PathLike) -> str:
+    """Write ``results.csv`` and ``results.parquet``.
+
+    The CSV is for people too: text that a spreadsheet would run gets an apostrophe. Parquet keeps the true
+    text.
+
+    Parameters
+    ----------
+    frame
+        From :func:`to_frame`, or several of these one after the other.
+    folder
+        Where to.
+
+    Returns
+    -------
+    str
+        Digest of ``results.csv``.
+    """
+    frame = frame[RESULT_COLUMNS].sort_values(list(KEY), kind="stable", ignore_index=True)
+    lines = [",".join(RESULT_COLUMNS)]
+    for row in frame.itertuples(index=False):
+        lines.append(",".join(_cell(name, value) for name, value in zip(RESULT_COLUMNS, row, strict=True)))
+    schema = pyarrow.schema([(name, arrow_type(name)) for name in RESULT_COLUMNS])
+    table = pyarrow.Table.from_pydict(
+        {name: [_plain(name, value) for value in frame[name]] for name in RESULT_COLUMNS}, schema=schema
+    )
+    parquet = io.BytesIO()
+    pyarrow.parquet.write_table(table, parquet, write_page_checksum=True)
+    files.write_bytes(Path(folder) / "results.parquet", parquet.getvalue())
+    return files.write_text(Path(folder) / "results.csv", "\n".join(lines) + "\n")
+
+
+def arrow_type(name: str) -> pyarrow.DataType:
+    """Give the type of a column in the Parquet file."""
+    if name in TEXTS:
+        return pyarrow.string()
+    if name in COUNTS:
+        return pyarrow.int64()
+    return pyarrow.float64() if name in NUMBERS else pyarrow.bool_()
+
+
+def _plain(name: str, value: object) -> object:
+    """Give a plain Python value, ``None`` for missing."""
+    if name in TEXTS:
+        text = "" if pd.isna(value) else str(value)
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate cannot be written
+    if pd.isna(value):
+        return None
+    if name in COUNTS:
+        return int(value)
+    return float(value) if name in NUMBERS else bool(value)
+
+
+def _cell(name: str, value: object) -> str:
+    value = _plain(name, value)
+    if value is None:
+        return ""
+    if name not in TEXTS:
+        return repr(value)
+    text = spreadsheet(value)
+    # csv.writer leaves a lone carriage return unquoted, and then no reader takes the file.
+    return '"' + text.replace('"', '""') + '"' if re.search('[",\r\n]', text) else text

@@ -1,0 +1,219 @@
+"""One verdict: what was tested, the value with its company, and whether it passed.
+
+Public: :class:`Verdict`, :data:`RESULT_COLUMNS`; :func:`judge`, :func:`skip`, :func:`skipped_rows` make
+verdicts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from soundcheck.common.tasks import Task
+from soundcheck.metrics.additive import settle
+from soundcheck.metrics.classification import ONE_CLASS
+from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.rules import passes
+from soundcheck.suite.families import Family
+
+NO_THRESHOLD = "no threshold for this task"
+
+TEXTS = ("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped")
+NUMBERS = ("value", "low", "high", "threshold", "certainty", "reference")
+COUNTS = ("segments", "blocks")
+TRUTHS = ("passed", "reference_passed")
+KEY = ("model", "corpus", "family", "task", "test", "label")  # no two rows agree in all of these
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """One row of the results table.
+
+    Parameters
+    ----------
+    model, corpus, family, category, task, test
+        What was tested on what.
+    label
+        Class, bin or group; ``""`` if the test has one value.
+    value, low, high
+        Value and bounds of its 95 % interval.
+    segments, blocks
+        How many segments and blocks the value rests on.
+    threshold, rule
+        What the value is compared with: ``">"``, ``"<"`` or ``"|value| <"``.
+    passed
+        The verdict; ``None`` if skipped.
+    certainty
+        From 0 to 1, share of replicates on the verdict's side of the threshold.
+    reference, reference_passed
+        Value and verdict of the random reference model.
+    skipped
+        Why there is no verdict, no interval or no information; else ``""``.
+    """
+
+    model: str
+    corpus: str
+    family: str
+    category: str
+    task: str
+    test: str
+    label: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    segments: int = 0
+    blocks: int = 0
+    threshold: float | None = None
+    rule: str = ""
+    passed: bool | None = None
+    certainty: float | None = None
+    reference: float | None = None
+    reference_passed: bool | None = None
+    skipped: str = ""
+
+    def __post_init__(self) -> None:
+        for name in NUMBERS:
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"{name} of {self.test} is {number}; give None and a reason.")
+        if self.passed is None and not self.skipped:
+            raise ValueError(f"{self.test} has neither a verdict nor a reason.")
+        if self.passed is not None and (self.value is None or self.threshold is None):
+            raise ValueError(f"{self.test} has a verdict without value or threshold.")
+
+
+RESULT_COLUMNS = [field.name for field in dataclasses.fields(Verdict)]
+
+
+def judge(
+    result: Resampled,
+    *,
+    model: str,
+    corpus: str,
+    family: str,
+    category: str,
+    task: str,
+    test: str,
+    rule: str,
+    threshold: float | None,
+    reference: Sequence[float] | None = None,
+    kind: str = "percentile",
+) -> list[Verdict]:
+    """Compare values with a threshold.
+
+    Parameters
+    ----------
+    result
+        Values with their replicates, ``m`` in all.
+    model, corpus, family, category, task, test
+        What was tested on what.
+    rule, threshold
+        The comparison; without a threshold the values are reported and skipped.
+    reference
+        Values of the random reference model for the same labels, ``(m,)``; NaN where undefined.
+    kind
+        Kind of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
+
+    Returns
+    -------
+    list of Verdict
+        One a label, in their order.
+    """
+    low, high = result.interval(kind)
+    reference = np.full(len(result.labels), np.nan) if reference is None else settle(reference)
+    if len(reference) != len(result.labels):
+        raise ValueError(f"{len(reference)} reference values do not fit {len(result.labels)} labels.")
+    verdicts = []
+    for n, label in enumerate(result.labels):
+        value, random = _some(result.value[n]), _some(reference[n])
+        passed = reference_passed = certainty = None
+        if threshold is not None and random is not None:
+            reference_passed = bool(passes(rule, random, threshold))
+        if threshold is not None and value is not None:
+            passed = bool(passes(rule, value, threshold))
+            certainty = _some(result.certainty(n, rule, threshold, passed))
+        remarks = [result.reasons[n] or ("" if threshold is not None else NO_THRESHOLD), result.withheld[n]]
+        if result.notes[n].startswith(ONE_CLASS):
+            remarks.append(result.notes[n])
+        verdicts.append(
+            Verdict(
+                model=model,
+                corpus=corpus,
+                family=family,
+                category=category,
+                task=task,
+                test=test,
+                label=label,
+                value=value,
+                low=_some(low[n]),
+                high=_some(high[n]),
+                segments=int(result.segments[n]),
+                blocks=int(result.blocks[n]),
+                threshold=threshold,
+                rule=rule,
+                passed=passed,
+                certainty=certainty,
+                reference=random,
+                reference_passed=reference_passed,
+                skipped="; ".join(filter(None, remarks)),
+            )
+        )
+    return verdicts
+
+
+def skip(
+    reason: str,
+    *,
+    model: str,
+    corpus: str,
+    family: str,
+    category: str,
+    task: str,
+    test: str,
+    label: str = "",
+    rule: str = "",
+    threshold: float | None = None,
+    segments: int = 0,
+    blocks: int = 0,
+) -> Verdict:
+    """Make the row of a test that could not be computed; the reason goes into ``skipped``."""
+    return Verdict(
+        model,
+        corpus,
+        family,
+        category,
+        task,
+        test,
+        label,
+        segments=segments,
+        blocks=blocks,
+        threshold=threshold,
+        rule=rule,
+        skipped=reason,
+    )
+
+
+def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: str) -> list[Verdict]:
+    """Make the rows of all tests that a family has for a task, skipped for the same reason."""
+    return [
+        skip(
+            reason,
+            model=model,
+            corpus=corpus,
+            family=family.name,
+            category=family.category,
+            task=task.name,
+            test=test.name,
+            rule=test.rule,
+            threshold=test.threshold_for(task),
+        )
+        for test in family.tests.values()
+        if test.threshold_for(task) is not None
+    ]
+
+
+def _some(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)

@@ -1,0 +1,1 @@
+"""One run: its output folder, its notebooks, its record."""

@@ -1,0 +1,110 @@
+"""Executes one notebook in a process of its own.
+
+``python -m soundcheck.run.notebook_process JOB.json`` is what the runner starts: papermill changes the
+working directory and a kernel may die, so each notebook gets its own process, its own Jupyter folders and one
+string as parameter, the path of the evaluation's description (papermill pastes other values unescaped into
+code).
+
+A notebook counts as executed only if every code cell has an execution count: ``sys.exit(0)`` in a cell ends
+the run without an error, and a kernel that dies leaves a notebook without any error in it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+KERNEL_NAME = "python3"
+START_SECONDS = 180  # a kernel may start slowly on a busy machine
+
+
+def jupyter_folders(folder: Path) -> dict[str, str]:
+    """Make private Jupyter folders and return the environment that points there.
+
+    Kernels write connection files and a history; several runs at once, or a home that cannot be written,
+    must not matter. The kernel is the very Python that runs us, whatever kernels the user has installed.
+    """
+    kernel = folder / "kernels" / KERNEL_NAME
+    kernel.mkdir(parents=True, exist_ok=True)
+    arguments = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    arguments += ["--HistoryManager.enabled=False"]
+    specification = {"argv": arguments, "display_name": "Python 3", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(specification), encoding="utf-8")
+    (folder / "ipython").mkdir(exist_ok=True)
+    return {
+        "JUPYTER_PATH": str(folder),
+        "JUPYTER_DATA_DIR": str(folder),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_PLATFORM_DIRS": "1",
+        "MPLBACKEND": "agg",
+    }
+
+
+def unfinished_cell(notebook: dict) -> int | None:
+    """Find the first code cell that was not executed to its end.
+
+    Returns its number, counted from 1, or ``None`` if all were.
+    """
+    for number, cell in enumerate(notebook.get("cells", []), start=1):
+        if cell.get("cell_type") != "code" or not "".join(cell.get("source", "")).strip():
+            continue
+        failed = any(output.get("output_type") == "error" for output in cell.get("outputs", []))
+        if cell.get("execution_count") is None or failed:
+            return number
+    return None
+
+
+def started(notebook: dict) -> bool:
+    """Tell whether at least one code cell of the user's notebook was executed."""
+    return any(
+        cell.get("execution_count") is not None
+        for cell in notebook.get("cells", [])
+        if cell.get("cell_type") == "code"
+    )
+
+
+def main(job_file: str) -> int:
+    """Execute the notebook that a job file describes; write its outcome beside it.
+
+    The job holds ``source``, ``target``, ``run``, ``limit`` (seconds a cell) and ``outcome`` (file).
+    """
+    job = json.loads(Path(job_file).read_text(encoding="utf-8"))
+    import nbformat
+    import papermill
+
+    problem = ""
+    try:
+        papermill.execute_notebook(
+            job["source"],
+            job["target"],
+            parameters={"run": job["run"]},
+            kernel_name=KERNEL_NAME,
+            progress_bar=False,
+            log_output=False,
+            start_timeout=START_SECONDS,
+            execution_timeout=job["limit"],
+            autosave_cell_every=0,
+            cwd=job["folder"],
+        )
+    except papermill.PapermillExecutionError as error:
+        problem = f"{error.ename}: {error.evalue}"
+    except Exception as error:  # kernel death, time limit, notebook format: all end as a listed failure
+        problem = f"{type(error).__name__}: {error}"
+    try:
+        notebook = nbformat.read(job["target"], as_version=4)
+    except Exception as error:  # nothing usable was written
+        notebook = {"cells": []}
+        problem = problem or f"{type(error).__name__}: {error}"
+    cell = unfinished_cell(notebook)
+    if not problem and cell is not None:
+        problem = f"the kernel ended in cell {cell}, the cells after it did not run"
+    outcome = {"problem": problem, "started": started(notebook), "cell": cell}
+    Path(job["outcome"]).write_text(json.dumps(outcome), encoding="utf-8")
+    return 1 if problem else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

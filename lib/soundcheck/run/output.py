@@ -1,0 +1,129 @@
+"""The output folder: where everything generated lives, and proof that it is ours.
+
+A marker file tells a folder that Soundcheck made from somebody's own folder; without it, a folder that is
+not empty is refused, and nothing that Soundcheck did not write is ever deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from soundcheck import __version__
+from soundcheck.common import files
+from soundcheck.common.errors import refuse
+from soundcheck.common.escaping import quoted
+
+MARKER = ".soundcheck"
+CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere, shared by several output folders
+
+
+class Output:
+    """Paths inside one output folder.
+
+    Parameters
+    ----------
+    folder
+        The folder; :meth:`prepare` makes and marks it.
+    """
+
+    def __init__(self, folder: str | os.PathLike) -> None:
+        self.shown = str(folder)
+        self.folder = Path(folder).absolute()
+        self.corpora = self.folder / "corpora"
+        self.predictions = self.folder / "predictions"
+        self.scores = self.folder / "scores"
+        self.notebooks = self.folder / "notebooks"
+        self.comparisons = self.folder / "comparisons"
+        self.media = self.folder / "media"
+        self.sounds = self.folder / "sounds.json"
+        self.logs = self.folder / "logs"
+        self.html = self.folder / "html"
+        self.comparison_table = self.folder / "comparisons.csv"
+        self.results = self.folder / "results.csv"
+        self.left_out = self.folder / "left_out.csv"
+        self.record = self.folder / "run.json"
+        self.log = self.folder / "log.txt"
+
+    @property
+    def cache(self) -> Path:
+        """Folder of things computed once: predictions, the demo corpus, facts about audio files.
+
+        An output folder inside another one, such as that of a comparison, shares its cache.
+        """
+        moved = os.environ.get(CACHE_VARIABLE)
+        if moved:
+            return Path(moved).absolute()
+        around = self.folder.parent
+        return (around if (around / MARKER).is_file() else self.folder) / "cache"
+
+    @property
+    def studies(self) -> Path:
+        """Folder of executed pages that depend on nothing but the version of Soundcheck."""
+        return self.cache / "studies"
+
+    def trials(self, corpus: str, family: str) -> Path:
+        """Name the file that holds the trials that a family makes of a corpus."""
+        return self.corpora / f"{files.slug(corpus)}.{files.slug(family)}.trials.parquet"
+
+    def check(self, corpora: dict[str, Path]) -> None:
+        """Refuse a place that is not ours to write to, before anything is computed.
+
+        Parameters
+        ----------
+        corpora
+            Name and folder of each corpus; the output must not lie inside one.
+
+        Raises
+        ------
+        InputError
+            If the folder is a file, cannot be written, holds somebody's files or lies inside a corpus.
+        """
+        remedy = "Choose an empty or new folder with --out"
+        if self.folder.exists() and not self.folder.is_dir():
+            raise refuse(f"--out {self.shown}", "this is a file, not a folder", remedy)
+        existing = self.folder
+        while not existing.exists():
+            existing = existing.parent
+        if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+            raise refuse(f"--out {self.shown}", "the folder cannot be written", remedy)
+        resolved = self.folder.resolve()
+        for name, root in corpora.items():
+            root = root.resolve()
+            if resolved == root or resolved.is_relative_to(root / "."):
+                what = f"the folder lies inside the corpus {quoted(name)}"
+                raise refuse(f"--out {self.shown}", what, "Choose a folder outside of all corpora")
+        if self.folder.is_dir() and not (self.folder / MARKER).is_file():
+            foreign = sorted(entry.name for entry in os.scandir(self.folder))
+            if foreign:
+                listed = ", ".join(quoted(name, 40) for name in foreign[:3])
+                what = f"the folder holds files that Soundcheck did not write ({listed})"
+                raise refuse(f"--out {self.shown}", what, remedy)
+
+    def prepare(self) -> None:
+        """Make the folder and mark it as ours."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        marker = self.folder / MARKER
+        if not marker.is_file():
+            files.write_text(marker, json.dumps({"written by": f"soundcheck {__version__}"}) + "\n")
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Remove parts of files that an interrupted run left behind."""
+        for part in self.folder.rglob(f"{files.TEMPORARY}*"):
+            if part.is_file():
+                part.unlink(missing_ok=True)
+
+    def prune(self, folder: Path, keep: set[str]) -> None:
+        """Remove the entries of one of our sub-folders that no longer belong to the suite."""
+        if not folder.is_dir():
+            return
+        for entry in os.scandir(folder):
+            if entry.name in keep:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                os.unlink(entry.path)

@@ -1,0 +1,314 @@
+"""Executes the notebooks of all models and families, in parallel, and keeps what did not change.
+
+Conventions
+-----------
+- A :class:`Job` is one model and one family. Its *fingerprint* covers everything its notebook can see; a job
+  whose fingerprint, notebook and rows are still there is not executed again. Failed work is never kept.
+- No more notebooks than cores run at once, each in processes of its own (more lose kernels at random). A
+  notebook whose first cell never ran is tried again, and once one whose kernel was killed.
+- A notebook that fails, hangs or kills its kernel is a listed failure; the others go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, Problem
+from soundcheck.results import REPLICATES
+from soundcheck.run.notebook_process import jupyter_folders
+
+STARTING = 60  # seconds granted for starting a kernel, on top of a notebook's limit
+TRIES = 3  # of a notebook whose kernel did not start
+MARK = "SOUNDCHECK_JOB"  # environment variable by which all processes of a job are found
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One notebook to execute.
+
+    Parameters
+    ----------
+    model, family
+        Names, for messages and the record.
+    source
+        The family's notebook.
+    target
+        Where the executed notebook is kept; its rows lie beside it as ``.json``.
+    description
+        What the evaluation needs to know, as JSON: written to a file whose path is the notebook's only
+        parameter.
+    fingerprint
+        Digest of everything the notebook can see.
+    limit
+        Seconds that one cell may take; the notebook as a whole may take half as much again, and the time
+        that a kernel needs to start.
+    judges
+        Whether the notebook has to save rows.
+    """
+
+    model: str
+    family: str
+    source: Path
+    target: Path
+    description: dict
+    fingerprint: str
+    limit: float
+    judges: bool = True
+
+    @property
+    def rows(self) -> Path:
+        """File into which the notebook saves its rows and notes."""
+        return self.target.with_suffix(".json")
+
+    @property
+    def replicates(self) -> Path:
+        """File into which the notebook saves the replicates of its rows, if it has any."""
+        return self.rows.with_suffix(REPLICATES)
+
+    @property
+    def state(self) -> Path:
+        """File that tells how the last execution ended."""
+        return self.target.with_suffix(".state.json")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that an execution leaves."""
+        return (self.target, self.rows, self.replicates, self.state)
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a job ended: ``status`` is ``ok``, ``failed`` or ``timeout``."""
+
+    model: str
+    family: str
+    status: str
+    error: str
+    seconds: float
+    kept: bool
+
+
+def check_notebook(path: Path) -> None:
+    """Refuse a notebook that papermill could not run, before anything runs.
+
+    Raises
+    ------
+    InputError
+        Naming the file and what is missing.
+    """
+
+    def refuse(what: str, remedy: str) -> InputError:
+        return InputError([Problem(f"notebooks/{path.name}", what, remedy)])
+
+    try:
+        notebook = json.loads(files.require_regular(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise refuse(f"the file is not a notebook ({error})", "Save it again with Jupyter") from error
+    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4:
+        version = notebook.get("nbformat") if isinstance(notebook, dict) else None
+        raise refuse(f"the notebook has format {version}, not 4", "Save it again with a current Jupyter")
+    if not notebook.get("metadata", {}).get("kernelspec"):
+        raise refuse("the notebook names no kernel", "Save it with the kernel 'Python 3'")
+    tags = [tag for cell in notebook["cells"] for tag in cell.get("metadata", {}).get("tags", [])]
+    if "parameters" not in tags:
+        raise refuse("no cell is tagged 'parameters'", "Tag the cell that holds run = '' with 'parameters'")
+
+
+def kept(job: Job) -> bool:
+    """Whether the last execution of a job is still valid: same fingerprint, files whole."""
+    try:
+        state = json.loads(job.state.read_text(encoding="utf-8"))
+        return (
+            state["fingerprint"] == job.fingerprint
+            and state["status"] == "ok"
+            and state["notebook"] == files.digest(job.target)
+            and (not job.judges or state["rows"] == files.digest(job.rows))
+            and ("replicates" not in state or state["replicates"] == files.digest(job.replicates))
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+class _Running:
+    """A job that is being executed by a child process."""
+
+    def __init__(self, job: Job, folder: Path, cache: Path, log: Path) -> None:
+        self.job = job
+        self.folder = folder
+        self.token = secrets.token_hex(8)
+        self.start = time.monotonic()
+        self.tries = 0
+        self._cache = cache
+        self._log = log
+        self.launch()
+
+    def launch(self) -> None:
+        """Start the child process (again)."""
+        self.tries += 1
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.outcome = self.folder / "outcome.json"
+        self.outcome.unlink(missing_ok=True)
+        self.draft = self.folder / "executed.ipynb"
+        self.draft.unlink(missing_ok=True)
+        self.draft_rows = self.folder / "rows.json"
+        self.draft_replicates = self.draft_rows.with_suffix(REPLICATES)
+        for draft in (self.draft_rows, self.draft_replicates):
+            draft.unlink(missing_ok=True)
+        description = self.folder / "evaluation.json"
+        description.write_text(json.dumps(self.job.description | {"rows": str(self.draft_rows)}))
+        job_file = self.folder / "job.json"
+        job = {
+            "source": str(self.job.source),
+            "target": str(self.draft),
+            "run": str(description),
+            "limit": self.job.limit,
+            "outcome": str(self.outcome),
+            "folder": str(self.folder),
+        }
+        job_file.write_text(json.dumps(job), encoding="utf-8")
+        environment = os.environ | jupyter_folders(self.folder / "jupyter") | {MARK: self.token}
+        environment |= {"MPLCONFIGDIR": str(self._cache / "matplotlib"), "PYTHONHASHSEED": "0"}
+        (self._cache / "matplotlib").mkdir(parents=True, exist_ok=True)
+        with open(self._log, "ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "soundcheck.run.notebook_process", str(job_file)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+            )
+
+    @property
+    def overdue(self) -> bool:
+        return time.monotonic() - self.start > 1.5 * self.job.limit + STARTING * self.tries
+
+    def stop(self) -> None:
+        """End all processes of the job, the kernel included, which has a session of its own."""
+        kill_marked(self.token)
+        with contextlib.suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=10)
+
+    def finish(self) -> Outcome | None:
+        """Store what the child left; ``None`` if it should be tried again."""
+        overdue = self.process.poll() is None
+        self.stop()
+        seconds = time.monotonic() - self.start
+        try:
+            report = json.loads(self.outcome.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            report = {"problem": "the process that runs the notebook ended", "started": self.draft.exists()}
+        problem = report["problem"]
+        if overdue:
+            problem = f"the notebook did not end within {1.5 * self.job.limit:.0f} s"
+        died = "DeadKernelError" in problem or not self.outcome.is_file()
+        if problem and not overdue and self.tries < (2 if died and report["started"] else TRIES):
+            if died or not report["started"]:
+                self.launch()
+                return None
+        status = "ok"
+        if problem:
+            status = "timeout" if overdue or "Timeout" in problem else "failed"
+        elif self.job.judges and not self.draft_rows.is_file():
+            status = "failed"
+            problem = "the notebook saved no rows; its last cell must call evaluation.save()"
+        self._store(status)
+        return Outcome(self.job.model, self.job.family, status, problem, round(seconds, 1), kept=False)
+
+    def _store(self, status: str) -> None:
+        job = self.job
+        job.state.unlink(missing_ok=True)  # from here on the old execution is not kept
+        state: dict[str, str] = {"fingerprint": job.fingerprint, "status": status}
+        for draft, target, key in (
+            (self.draft, job.target, "notebook"),
+            (self.draft_rows, job.rows, "rows"),
+            (self.draft_replicates, job.replicates, "replicates"),
+        ):
+            target.unlink(missing_ok=True)
+            if draft.is_file():
+                state[key] = files.write_bytes(target, draft.read_bytes())
+        files.write_text(job.state, json.dumps(state))
+
+
+def kill_marked(token: str) -> None:
+    """Kill every process that carries a token in its environment."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError):
+            if f"{MARK}={token}".encode() in (entry / "environ").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
+
+
+def execute(
+    jobs: Sequence[Job],
+    *,
+    cache: Path,
+    log: Path,
+    workers: int,
+    finished: Callable[[Outcome], None] = lambda outcome: None,
+) -> list[Outcome]:
+    """Execute all jobs that changed, in parallel.
+
+    Parameters
+    ----------
+    jobs
+        What to execute.
+    cache
+        Folder for things worth keeping between runs, such as the font cache.
+    log
+        File that gets the output of the processes.
+    workers
+        How many at once; never more than there are cores.
+    finished
+        Called with each outcome, for a progress bar.
+
+    Returns
+    -------
+    list of Outcome
+        In the order of ``jobs``.
+    """
+    outcomes: dict[int, Outcome] = {}
+    waiting: list[int] = []
+    for number, job in enumerate(jobs):
+        if kept(job):
+            outcomes[number] = Outcome(job.model, job.family, "ok", "", 0.0, kept=True)
+            finished(outcomes[number])
+        else:
+            waiting.append(number)
+    places = max(1, min(workers, os.cpu_count() or 1, len(waiting)))
+    running: dict[int, _Running] = {}
+    folder = Path(tempfile.mkdtemp(prefix="soundcheck-"))
+    try:
+        while waiting or running:
+            while waiting and len(running) < places:
+                number = waiting.pop(0)
+                running[number] = _Running(jobs[number], folder / str(number), cache, log)
+            for number, child in list(running.items()):
+                if child.process.poll() is None and not child.overdue:
+                    continue
+                outcome = child.finish()
+                if outcome is not None:
+                    outcomes[number] = outcome
+                    del running[number]
+                    shutil.rmtree(child.folder, ignore_errors=True)
+                    finished(outcome)
+            time.sleep(0.05)
+    finally:
+        for child in running.values():
+            child.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    return [outcomes[number] for number in range(len(jobs))]

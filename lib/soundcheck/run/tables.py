@@ -1,0 +1,104 @@
+"""Tables that a run writes beside its results: segments, trials, scores, and what was left out.
+
+Public: :func:`write_segments`, :func:`write_scores`, :func:`write_left_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common import files
+from soundcheck.common.escaping import spreadsheet
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.trials import trial_files
+from soundcheck.corpora.trials.trial_table import TrialTable, write_table
+from soundcheck.evaluation.trial_scores import SCORE, score_trials
+from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.tables import read_predictions
+from soundcheck.run.output import Output
+from soundcheck.sounds.sound import Sounds
+from soundcheck.suite.families import Family
+
+
+def write_segments(
+    corpora: Iterable[Corpus], lists: Mapping[tuple[str, str], TrialTable], output: Output
+) -> None:
+    """Keep each segment table and each list of trials as Parquet, where notebooks and readers find it."""
+    keep = set()
+    for corpus in corpora:
+        name = f"{files.slug(corpus.name)}.parquet"
+        keep.add(name)
+        with files.replacing(output.corpora / name) as part:
+            corpus.segments.to_parquet(part, index=False)
+    for place, table in lists.items():
+        path = output.trials(*place)
+        keep.add(path.name)
+        write_table(path, table)
+    output.prune(output.corpora, keep)
+
+
+def write_scores(
+    lists: Mapping[tuple[str, str], TrialTable],
+    families: Iterable[Family],
+    corpora: Iterable[Corpus],
+    reports: Mapping[str, PredictionReport],
+    output: Output,
+) -> None:
+    """Keep the scores of all trials as text for other tools, with what is decided at the threshold in use.
+
+    A line is ``0.107 enrolled tested reject 0.4`` under a header; with trials of one kind only, which give
+    no threshold, ``0.107 enrolled tested``.
+    """
+    tested = {family.name: family for family in families}
+    keys = {corpus.name: corpus.segments["key"].tolist() for corpus in corpora}
+    keep: dict[str, set[str]] = {}
+    for model, report in reports.items():
+        for (corpus, family), table in lists.items():
+            predictions = read_predictions(report.tables[corpus]) if corpus in report.tables else None
+            if predictions is None or not {"embedding", SCORE} & set(predictions.columns):
+                continue
+            path = output.scores / files.slug(model) / f"{files.slug(corpus)}.{files.slug(family)}.txt"
+            keep.setdefault(path.parent.name, set()).add(path.name)
+            scores = score_trials(predictions, keys[corpus], table)
+            target = table.frame["target"].to_numpy(dtype=bool)
+            threshold = threshold_in_use(tested[family], model, scores, target)
+            there = ~np.isnan(scores)
+            names = (table.frame.loc[there, side].tolist() for side in ("enrol", "test"))
+            trial_files.write_scores(path, *names, scores[there], threshold)
+    output.prune(output.scores, set(keep))
+    for folder, names in keep.items():
+        output.prune(output.scores / folder, names)
+
+
+def write_left_out(
+    corpora: Iterable[Corpus], sounds: Sounds, reports: Mapping[str, PredictionReport], output: Output
+) -> None:
+    """List everything that was left out of the evaluation, with its reason, as ``left_out.csv``."""
+    rows = [
+        {"stage": item.stage, "model": "", "corpus": corpus.name, "item": item.item, "reason": item.reason}
+        for corpus in corpora
+        for item in corpus.left_out
+    ]
+    rows += [
+        {"stage": "sounds", "model": "", "corpus": "", "item": f"{group.kind}: {item}", "reason": reason}
+        for group in sounds.sets.values()
+        for item, reason in group.left_out
+    ]
+    for name, report in reports.items():
+        rows += [
+            {
+                "stage": "model",
+                "model": name,
+                "corpus": corpus,
+                "item": f"{item} {change}".strip(),
+                "reason": reason,
+            }
+            for corpus, item, change, reason in report.failures
+        ]
+    frame = pd.DataFrame(rows, columns=["stage", "model", "corpus", "item", "reason"])
+    text = frame.map(spreadsheet).to_csv(index=False, lineterminator="\n")
+    files.write_bytes(output.left_out, text.encode("utf-8", "backslashreplace"))

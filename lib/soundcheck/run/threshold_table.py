@@ -1,0 +1,121 @@
+"""Simulates random models for many settings and writes a table: ``soundcheck thresholds simulate``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from soundcheck.common import files
+from soundcheck.common.errors import did_you_mean, refuse
+from soundcheck.common.escaping import quoted
+from soundcheck.statistics import simulation
+from soundcheck.statistics.simulated_thresholds import simulated_threshold
+from soundcheck.statistics.simulation import Setting
+from soundcheck.suite.thresholds import read_family
+
+
+def settings(
+    metrics: Sequence[str] = (),
+    groups: Sequence[int] = (),
+    samples: Sequence[int] = (),
+    family: str | None = None,
+) -> list[Setting]:
+    """List what to simulate.
+
+    Parameters
+    ----------
+    metrics
+        Names, see :data:`soundcheck.statistics.simulation.METRICS`; default: all.
+    groups, samples
+        Numbers of groups and of segments a group; default: the published grid, or those of the family.
+    family
+        Family whose thresholds are asked for, instead of a grid over all distributions.
+
+    Raises
+    ------
+    InputError
+        If there is no such metric or family, or nothing can be simulated.
+    """
+    for name in metrics:
+        if name not in simulation.METRICS:
+            remedy = did_you_mean(name, simulation.METRICS)
+            raise refuse("--metric", f"there is no metric {quoted(name)}", remedy)
+    for option, numbers in (("--groups", groups), ("--samples", samples)):
+        for number in numbers:
+            if not 2 <= number <= 1_000_000:
+                raise refuse(option, f"{number} is out of range", "Give a whole number from 2 to 1000000")
+    if family is None:
+        names = tuple(metrics) or tuple(simulation.METRICS)
+        return list(
+            simulation.grid(names, tuple(groups) or simulation.GROUPS, tuple(samples) or simulation.SAMPLES)
+        )
+    known = [test.simulation for test in read_family(family).tests.values() if test.simulation]
+    if metrics:
+        known = [found for found in known if found["name"] in metrics]
+    if not known:
+        what = f"no threshold of family {quoted(family)} rests on a simulation" + (
+            " of it" if metrics else ""
+        )
+        raise refuse("--family", what, "Leave the option out, or name a fairness family")
+    found = [
+        simulation.setting_of(each, g, n)
+        for each in known
+        for g in groups or [each["groups"]]
+        for n in samples or [each["samples"]]
+    ]
+    return list(dict.fromkeys(found))
+
+
+def write(
+    out: Path | None,
+    wanted: Sequence[Setting],
+    runs: int = simulation.RUNS,
+    seed: int = 0,
+    jobs: int = 1,
+    family: str | None = None,
+) -> str:
+    """Simulate and write a CSV file.
+
+    Parameters
+    ----------
+    out
+        File to write; ``None`` to write none.
+    wanted
+        What to simulate.
+    runs, seed, jobs
+        See :func:`soundcheck.statistics.simulation.simulate_all`.
+    family
+        Family that the settings are of; its ``published`` thresholds, and what verdicts take as ``threshold``
+        for groups of each number and size, are written as further columns.
+
+    Returns
+    -------
+    str
+        The table as CSV, or where it is.
+    """
+    frame = simulation.simulate_all(wanted, runs, seed, jobs)
+    if family is not None:
+        frame = frame.merge(_thresholds(family, wanted), how="left")
+    text = frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    if out is None:
+        return text.rstrip("\n")
+    files.write_text(out, text)
+    return f"Wrote {len(frame)} settings, {runs} runs each, to {out}"
+
+
+def _thresholds(family: str, wanted: Sequence[Setting]) -> pd.DataFrame:
+    """Give published and simulated thresholds of a family for some settings, one row a different one."""
+    tests = list(read_family(family).tests.values())
+    rows = []
+    for setting in wanted:
+        groups, samples = setting.groups, setting.samples
+        for test in tests:
+            if test.simulation and simulation.setting_of(test.simulation, groups, samples) == setting:
+                key = (setting.metric, setting.truth, setting.prediction, groups, samples)
+                for published in test.thresholds.values():
+                    found = simulated_threshold(published, test.simulation, groups, samples)
+                    rows.append((*key, published, found.threshold))
+    columns = ["metric", "truth", "prediction", "groups", "samples", "published", "threshold"]
+    return pd.DataFrame(rows, columns=columns).drop_duplicates()

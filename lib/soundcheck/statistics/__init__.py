@@ -1,0 +1,1 @@
+"""Resampling, balancing and simulation."""

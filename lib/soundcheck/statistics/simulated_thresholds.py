@@ -1,0 +1,146 @@
+r"""Thresholds of fairness tests for groups of other numbers and sizes than the published ones.
+
+Groups differ by chance, small ones more than large ones. A published threshold is therefore stretched by how
+much more unbiased models differ in the groups at hand than in groups of the published size:
+
+.. math:: T(n, G) = T_{published} \, \max\left(1,
+    \frac{q(\min(n, n_{published}), \min(G, G_{published}))}{q(n_{published}, G_{published})}\right)
+
+where :math:`q` is the score that 99.9 % of 10,000 unbiased random models stay below in :math:`G` groups of
+:math:`n` segments. The result is rounded up to a multiple of 0.005. It is never stricter than the published
+threshold, and for groups of the published number and size, or more and larger ones, it is the published
+threshold itself, with all the room that its authors gave it.
+
+What :math:`q` is for usual numbers and sizes of groups is recorded in a table beside this module; anything
+else is simulated with the same number of runs and the same seed.
+
+Public: :func:`simulated_threshold`, :class:`Stretched`, :func:`published_size`, :func:`quantile`;
+:func:`recorded`, :data:`RECORD`, :data:`SERIES`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from soundcheck.statistics import simulation
+from soundcheck.statistics.simulation import MANY_RUNS, Setting
+
+RECORD = Path(__file__).with_name("simulated_scores.csv")
+SERIES = (  # that thresholds rest on: metric, distribution of predictions and of the truth
+    ("mean", "gaussian", ""),
+    ("relative_difference_per_bin", "gaussian", ""),
+    ("relative_difference_per_class", "uniform", ""),
+    ("mean_shift_diff", "gaussian", ""),
+    ("bin_shift_diff", "gaussian", ""),
+    ("class_shift_diff", "uniform", ""),
+    ("ccc", "gaussian", "gaussian"),
+    ("precision_per_bin", "gaussian", "gaussian"),
+    ("recall_per_bin", "gaussian", "gaussian"),
+    ("precision_per_class", "uniform", "sparse"),
+    ("recall_per_class", "uniform", "sparse"),
+    ("recall", "uniform", "sparse"),
+)
+
+_STEP = 0.005  # thresholds are multiples of it
+
+
+@dataclasses.dataclass(frozen=True)
+class Stretched:
+    """A threshold for groups of some number and size.
+
+    Parameters
+    ----------
+    threshold
+        What an absolute score must stay below.
+    stretch
+        By how much more unbiased models differ by chance than in groups of the published number and size.
+    here, published
+        Score that 99.9 % of them stay below in groups of this number and size (at most the published ones),
+        and in groups of the published number and size.
+    """
+
+    threshold: float
+    stretch: float
+    here: float
+    published: float
+
+
+def published_size(simulated: Mapping[str, Any]) -> tuple[int, int]:
+    """Give number and size of the groups that a published threshold judges.
+
+    Parameters
+    ----------
+    simulated
+        Block ``simulation`` of a threshold file: ``groups`` and ``samples`` of the published simulation, and
+        ``tested_samples`` if the groups of the published test have another size.
+    """
+    return simulated["groups"], simulated.get("tested_samples", simulated["samples"])
+
+
+def simulated_threshold(
+    published: float, simulated: Mapping[str, Any], groups: int, samples: int
+) -> Stretched:
+    """Stretch a published threshold to groups of other numbers and sizes.
+
+    Parameters
+    ----------
+    published
+        The published threshold.
+    simulated
+        Block ``simulation`` of its threshold file.
+    groups, samples
+        How many groups are compared, and how many segments each has, in each context; at least 2.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 groups or segments.
+    """
+    own_groups, own_samples = published_size(simulated)
+    here = quantile(simulation.setting_of(simulated, min(groups, own_groups), min(samples, own_samples)))
+    there = quantile(simulation.setting_of(simulated, own_groups, own_samples))
+    stretch = max(here / there, 1.0)
+    threshold = published if stretch == 1.0 else _round_up(published * stretch)
+    return Stretched(threshold, stretch, here, there)
+
+
+def _round_up(value: float) -> float:
+    """Round up to a multiple of 0.005; what exceeds one by less than a millionth of a step is that one."""
+    return round(math.ceil(round(value / _STEP, 6)) * _STEP, 3)
+
+
+def quantile(setting: Setting) -> float:
+    """Give the absolute score that 99.9 % of 10,000 unbiased random models stay below."""
+    try:
+        return _quantiles()[setting]
+    except KeyError:
+        return simulation.simulate(setting, MANY_RUNS).percentile_999
+
+
+@functools.cache
+def recorded() -> pd.DataFrame:
+    """Read the recorded scores of unbiased random models.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a setting: ``metric``, ``prediction``, ``truth``, ``groups``, ``samples``; ``maximum`` and
+        ``percentile_99`` of 1000 runs, ``percentile_999`` of 10,000 or NaN, to five decimals. Comments at the
+        top of the file say how it was made.
+    """
+    return pd.read_csv(RECORD, comment="#", keep_default_na=False, na_values={"percentile_999": [""]})
+
+
+@functools.cache
+def _quantiles() -> dict[Setting, float]:
+    names = ["metric", "groups", "samples", "prediction", "truth"]
+    frame = recorded().dropna()
+    rows = frame[names].itertuples(index=False, name=None)
+    return {Setting(*row): found for row, found in zip(rows, frame["percentile_999"].tolist(), strict=True)}

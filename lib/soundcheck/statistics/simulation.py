@@ -1,0 +1,472 @@
+r"""What models without any bias score in fairness tests by chance.
+
+Groups of finite size differ even if the model treats them alike. Random models show by how much: truth and
+predictions of all groups come from the same distributions, independent of each other, and the score of the
+first group against all groups together is computed as the fairness tests do. The largest of 1000 such scores
+oriented the published thresholds: what an unbiased model does not reach in 1000 corpora is a sign of bias.
+Thresholds for groups of other sizes are made in :mod:`soundcheck.statistics.simulated_thresholds`.
+
+Method and distributions: ``fairness thresholds`` of the speech emotion test suite's method page.
+
+Conventions
+-----------
+- Numbers come from the normal distribution with mean 0.5 and standard deviation 1/6, cut off at 0 and 1.
+  Classes are ``uniform`` or ``sparse`` (5, 5, 30 and 60 %).
+- ``varied``: each group has a truth of its own, a mean of 0.5, 0.55 or 0.6, or the sparse shares in another
+  order; the prediction stays the same for all.
+- Scores need counts only. Counts of classes, bins and confusion cells are multinomial, so they are drawn as
+  such and not segment by segment; means, errors and correlations draw every segment.
+- Nothing is skipped, and a share of nothing is 0.
+- Draws depend on the seed and the setting alone, not on what else is simulated nor on the number of jobs.
+
+Public: :class:`Setting`, :func:`setting_of`, :func:`simulate`, :class:`Simulated`,
+:func:`simulate_all`, :func:`minimum_per_bin`, :data:`METRICS`; :func:`grid`, :data:`GROUPS`,
+:data:`SAMPLES`; :func:`score`, :class:`Sums` for other draws.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import functools
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from soundcheck.common import seeds
+from soundcheck.metrics.additive import ratio
+from soundcheck.metrics.regression import EDGES
+
+RUNS, MANY_RUNS = 1000, 10_000  # for maxima, as published; for quantiles that thresholds rest on
+MEAN, DEVIATION = 0.5, 1 / 6  # of numbers, before they are cut off at 0 and 1
+SPARSE = (0.05, 0.05, 0.3, 0.6)
+VARIED_MEANS = (0.5, 0.55, 0.6)
+CONTEXTS = 3  # sentiments
+GROUPS = (2, 3, 6, 8, 20, 30)
+SAMPLES = (*range(20, 301, 20), 400, 600, 800, 1000)
+
+_AT_A_TIME = 2**20  # numbers that are drawn at a time
+_CLASSES = ("uniform", "sparse")
+_NUMBERS = ("gaussian",)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Metric:
+    """How a score is made.
+
+    Parameters
+    ----------
+    title
+        What is compared, in words.
+    predictions
+        Distributions that the predictions may have.
+    score
+        Maps the :class:`Sums` of the tested group and of all groups to scores ``(runs, cells)``.
+    needs_truth
+        Whether the truth matters.
+    contexts
+        1, or 3 if a group's segments come in contexts.
+    cells
+        Whether counts of classes or bins suffice; else every segment is drawn.
+    """
+
+    title: str
+    predictions: tuple[str, ...]
+    score: Callable[[Sums, Sums], np.ndarray]
+    needs_truth: bool = False
+    contexts: int = 1
+    cells: bool = True
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over a group's segments in many runs.
+
+    Parameters
+    ----------
+    segments
+        Number of segments; in each context, if there are contexts.
+    sums
+        One of: counts or sums of predictions ``(runs, contexts, cells)``; confusion counts ``(runs, truth,
+        prediction)``; moments ``(runs, 6)`` in the order truth, prediction, their squares, their product and
+        the absolute error.
+    """
+
+    segments: int
+    sums: np.ndarray
+
+
+def _share(group: Sums) -> np.ndarray:
+    return group.sums[:, 0] / group.segments
+
+
+def _shift(group: Sums) -> np.ndarray:
+    contexts = group.sums.shape[1]
+    return group.sums[:, 0] / group.segments - group.sums.sum(axis=1) / (contexts * group.segments)
+
+
+def _recall(group: Sums) -> np.ndarray:
+    correct = np.diagonal(group.sums, axis1=1, axis2=2)
+    return np.nan_to_num(ratio(correct, group.sums.sum(axis=2)))
+
+
+def _precision(group: Sums) -> np.ndarray:
+    correct = np.diagonal(group.sums, axis1=1, axis2=2)
+    return np.nan_to_num(ratio(correct, group.sums.sum(axis=1)))
+
+
+def _mean_recall(group: Sums) -> np.ndarray:
+    return _recall(group).mean(axis=1, keepdims=True)
+
+
+def _mean_precision(group: Sums) -> np.ndarray:
+    return _precision(group).mean(axis=1, keepdims=True)
+
+
+def _concordance(group: Sums) -> np.ndarray:
+    x, y, xx, yy, xy, _ = (group.sums / group.segments).T[..., np.newaxis]
+    return 2 * (xy - x * y) / (xx - x * x + yy - y * y + (x - y) ** 2)
+
+
+def _error(group: Sums) -> np.ndarray:
+    return (group.sums[:, 1:2] - group.sums[:, :1]) / group.segments
+
+
+def _absolute_error(group: Sums) -> np.ndarray:
+    return group.sums[:, 5:] / group.segments
+
+
+METRICS = {
+    "mean": _Metric("mean prediction", _NUMBERS, _share, cells=False),
+    "relative_difference_per_bin": _Metric("share of a bin among the predictions", _NUMBERS, _share),
+    "relative_difference_per_class": _Metric("share of a class among the predictions", _CLASSES, _share),
+    "mean_shift_diff": _Metric(
+        "shift of the mean prediction in a context", _NUMBERS, _shift, contexts=CONTEXTS, cells=False
+    ),
+    "bin_shift_diff": _Metric(
+        "shift of the share of a bin in a context", _NUMBERS, _shift, contexts=CONTEXTS
+    ),
+    "class_shift_diff": _Metric(
+        "shift of the share of a class in a context", _CLASSES, _shift, contexts=CONTEXTS
+    ),
+    "ccc": _Metric(
+        "concordance correlation coefficient", _NUMBERS, _concordance, needs_truth=True, cells=False
+    ),
+    "mae": _Metric("mean absolute error", _NUMBERS, _absolute_error, needs_truth=True, cells=False),
+    "mde": _Metric("mean error", _NUMBERS, _error, needs_truth=True, cells=False),
+    "precision_per_bin": _Metric("precision of a bin", _NUMBERS, _precision, needs_truth=True),
+    "recall_per_bin": _Metric("recall of a bin", _NUMBERS, _recall, needs_truth=True),
+    "precision_per_class": _Metric("precision of a class", _CLASSES, _precision, needs_truth=True),
+    "recall_per_class": _Metric("recall of a class", _CLASSES, _recall, needs_truth=True),
+    "precision": _Metric("unweighted average precision", _CLASSES, _mean_precision, needs_truth=True),
+    "recall": _Metric("unweighted average recall", _CLASSES, _mean_recall, needs_truth=True),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What is simulated.
+
+    Parameters
+    ----------
+    metric
+        One of :data:`METRICS`.
+    groups
+        Number of groups, at least 2.
+    samples
+        Segments of each group, in each context, at least 2.
+    prediction, truth
+        Distributions; ``truth`` is ``""`` for metrics that need none.
+    varied
+        Whether each group has a truth of its own; uniform classes cannot vary.
+
+    Raises
+    ------
+    ValueError
+        If such a setting does not exist; says what does.
+    """
+
+    metric: str
+    groups: int
+    samples: int
+    prediction: str
+    truth: str = ""
+    varied: bool = False
+
+    def __post_init__(self) -> None:
+        if self.metric not in METRICS:
+            raise ValueError(f"unknown metric {self.metric!r}; there are {', '.join(METRICS)}")
+        own = METRICS[self.metric]
+        for name, value, allowed in (
+            ("prediction", self.prediction, own.predictions),
+            ("truth", self.truth, own.predictions if own.needs_truth else ("",)),
+        ):
+            if value not in allowed:
+                raise ValueError(
+                    f"{name} of {self.metric} is {value!r}, allowed: {', '.join(allowed) or 'none'}"
+                )
+        if self.groups < 2 or self.samples < 2:
+            raise ValueError("at least 2 groups of at least 2 segments are compared")
+        if self.varied and self.truth not in ("gaussian", "sparse"):
+            raise ValueError(f"the truth of {self.metric} cannot vary")
+
+
+def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Setting:
+    """Give the setting that a threshold file names, for other numbers of groups and segments.
+
+    Parameters
+    ----------
+    simulation
+        ``name`` of the metric and, unless there is only one, ``prediction`` and ``truth``; other keys are not
+        looked at.
+    groups, samples
+        See :class:`Setting`.
+    """
+    name = simulation["name"]
+    own = METRICS.get(name)
+    usual = own.predictions[0] if own else ""
+    needs_truth = bool(own and own.needs_truth)
+    return Setting(
+        name,
+        groups,
+        samples,
+        simulation.get("prediction", usual),
+        simulation.get("truth", usual if needs_truth else ""),
+    )
+
+
+def grid(
+    metrics: tuple[str, ...] = tuple(METRICS),
+    groups: tuple[int, ...] = GROUPS,
+    samples: tuple[int, ...] = SAMPLES,
+) -> Iterator[Setting]:
+    """Give all settings of metrics: every pair of distributions, varied where they can vary."""
+    for metric in metrics:
+        own = METRICS[metric]
+        for truth in own.predictions if own.needs_truth else ("",):
+            for prediction in own.predictions:
+                for varied in (False, True) if truth in ("gaussian", "sparse") else (False,):
+                    for g in groups:
+                        yield from (Setting(metric, g, n, prediction, truth, varied) for n in samples)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Simulated:
+    """Absolute scores of unbiased random models.
+
+    Parameters
+    ----------
+    setting
+        What was simulated.
+    scores
+        float64 ``(runs,)``; the largest over the classes or bins of each run.
+    """
+
+    setting: Setting
+    scores: np.ndarray
+
+    @property
+    def maximum(self) -> float:
+        """Largest score."""
+        return float(self.scores.max())
+
+    @property
+    def percentile_99(self) -> float:
+        """Score that 99 % of the runs stay below, linearly interpolated."""
+        return float(np.percentile(self.scores, 99))
+
+    @property
+    def percentile_999(self) -> float:
+        """Score that 99.9 % of the runs stay below, linearly interpolated."""
+        return float(np.percentile(self.scores, 99.9))
+
+
+def minimum_per_bin(samples: int) -> int:
+    """Give the number of a group's segments that may be expected in each outer bin: 4 of 60, 67 of 1000."""
+    return round(float(ndtr((EDGES[0] - MEAN) / DEVIATION)) * samples)
+
+
+@functools.lru_cache(maxsize=256)
+def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
+    """Simulate random models.
+
+    Parameters
+    ----------
+    setting
+        What to simulate.
+    runs
+        Number of random models, each with groups of its own.
+    seed
+        Names the draws.
+    """
+    rng = seeds.generator(seed, "simulation", dataclasses.asdict(setting))
+    own = METRICS[setting.metric]
+    if own.cells and own.needs_truth:
+        tested, everyone = _confusions(rng, setting, runs)
+    elif own.cells:
+        tested, everyone = _shares(rng, setting, runs)
+    else:
+        tested, everyone = _segment_by_segment(rng, setting, runs)
+    samples = setting.samples
+    return Simulated(
+        setting, score(setting.metric, Sums(samples, tested), Sums(setting.groups * samples, everyone))
+    )
+
+
+def simulate_all(settings: Sequence[Setting], runs: int = RUNS, seed: int = 0, jobs: int = 1) -> pd.DataFrame:
+    """Simulate many settings.
+
+    Parameters
+    ----------
+    settings
+        What to simulate.
+    runs, seed
+        See :func:`simulate`.
+    jobs
+        Processes to use; decides about time only.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a setting, in the given order: ``metric``, ``truth``, ``prediction``, ``varied``, ``groups``,
+        ``samples``, ``runs``, ``maximum``, ``percentile_99`` and ``percentile_999``.
+    """
+    one = functools.partial(_row, runs=runs, seed=seed)
+    if jobs == 1 or len(settings) < 2:
+        return pd.DataFrame([one(setting) for setting in settings])
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        return pd.DataFrame(list(pool.map(one, settings, chunksize=8)))
+
+
+def _row(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
+    found = simulate(setting, runs, seed)
+    return {
+        "metric": setting.metric,
+        "truth": setting.truth,
+        "prediction": setting.prediction,
+        "varied": setting.varied,
+        "groups": setting.groups,
+        "samples": setting.samples,
+        "runs": runs,
+        "maximum": found.maximum,
+        "percentile_99": found.percentile_99,
+        "percentile_999": found.percentile_999,
+    }
+
+
+def score(metric: str, tested: Sums, everyone: Sums) -> np.ndarray:
+    """Compare a group with all groups: largest absolute difference of its classes or bins, ``(runs,)``."""
+    own = METRICS[metric].score
+    return np.abs(own(tested) - own(everyone)).max(axis=1)
+
+
+@functools.cache
+def _probabilities(distribution: str, mean: float = MEAN) -> np.ndarray:
+    """Give the probabilities of the four classes or bins."""
+    if distribution == "uniform":
+        return np.full(4, 0.25)
+    if distribution == "sparse":
+        return np.array(SPARSE)
+    places = (np.array([0.0, *EDGES, 1.0]) - mean) / DEVIATION
+    steps = np.diff(ndtr(places))
+    return steps / steps.sum()
+
+
+def _shares(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw counts ``(runs, contexts, cells)`` of the tested group and of all; later contexts as one."""
+    contexts = METRICS[setting.metric].contexts
+    odds = np.broadcast_to(_probabilities(setting.prediction), (runs, 4))
+    if contexts > 1 and setting.prediction in _CLASSES:
+        odds = rng.permuted(odds, axis=1)  # each run has another order of the classes
+
+    def counts(groups: int) -> np.ndarray:
+        first = rng.multinomial(groups * setting.samples, odds)[:, np.newaxis]
+        if contexts == 1:
+            return first
+        others = rng.multinomial((contexts - 1) * groups * setting.samples, odds)[:, np.newaxis]
+        zeros = np.zeros((runs, contexts - 2, 4), dtype=others.dtype)  # only their sum matters
+        return np.concatenate([first, others, zeros], axis=1)
+
+    tested = counts(1)
+    return tested, tested + counts(setting.groups - 1)
+
+
+def _confusions(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw confusion counts ``(runs, 4, 4)`` of the tested group and of all."""
+    prediction = _probabilities(setting.prediction)
+    if not setting.varied:
+        joint = np.outer(_probabilities(setting.truth), prediction).ravel()
+        tested = rng.multinomial(setting.samples, joint, size=runs)
+        rest = rng.multinomial((setting.groups - 1) * setting.samples, joint, size=runs)
+        return tested.reshape(runs, 4, 4), (tested + rest).reshape(runs, 4, 4)
+    if setting.truth == "gaussian":
+        odds = np.stack([_probabilities("gaussian", mean) for mean in VARIED_MEANS])
+        truth = odds[rng.integers(len(odds), size=(runs, setting.groups))]
+    else:
+        truth = rng.permuted(np.broadcast_to(SPARSE, (runs, setting.groups, 4)), axis=2)
+    joint = (truth[..., np.newaxis] * prediction).reshape(runs, setting.groups, 16)
+    drawn = rng.multinomial(setting.samples, joint).reshape(runs, setting.groups, 4, 4)
+    return drawn[:, 0], drawn.sum(axis=1)
+
+
+def _segment_by_segment(
+    rng: np.random.Generator, setting: Setting, runs: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw every prediction, and the truth; give sums as :class:`Sums` describes them."""
+    own = METRICS[setting.metric]
+    shape = (setting.groups, own.contexts, setting.samples)
+    at_a_time = max(1, _AT_A_TIME // int(np.prod(shape)))
+    tested, everyone = [], []
+    for start in range(0, runs, at_a_time):
+        size = (min(at_a_time, runs - start), *shape)
+        prediction = _cut_normal(rng, size)
+        if own.needs_truth:
+            means = np.full((*size[:2], 1, 1), MEAN)
+            if setting.varied:
+                means = rng.choice(VARIED_MEANS, size=means.shape)
+            sums = _moments(_cut_normal(rng, size, means)[:, :, 0], prediction[:, :, 0])
+        else:
+            sums = prediction.sum(axis=-1)[..., np.newaxis]
+        tested.append(sums[:, 0])
+        everyone.append(sums.sum(axis=1))
+    return np.concatenate(tested), np.concatenate(everyone)
+
+
+def _moments(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """Sum over the last axis; the six sums become the last axis."""
+
+    def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.einsum("...n,...n->...", a, b)
+
+    return np.stack(
+        [
+            truth.sum(axis=-1),
+            prediction.sum(axis=-1),
+            product(truth, truth),
+            product(prediction, prediction),
+            product(truth, prediction),
+            np.abs(prediction - truth).sum(axis=-1),
+        ],
+        axis=-1,
+    )
+
+
+def _cut_normal(
+    rng: np.random.Generator, shape: tuple[int, ...], means: np.ndarray | float = MEAN
+) -> np.ndarray:
+    """Draw numbers from 0 to 1; what falls outside is drawn again."""
+    numbers = rng.standard_normal(shape)
+    numbers *= DEVIATION
+    numbers += means
+    outside = np.nonzero((numbers < 0.0) | (numbers > 1.0))
+    while outside[0].size:
+        own = np.broadcast_to(means, shape)[outside]
+        numbers[outside] = own + DEVIATION * rng.standard_normal(own.shape)
+        again = (numbers[outside] < 0.0) | (numbers[outside] > 1.0)
+        outside = tuple(axis[again] for axis in outside)
+    return numbers

@@ -1,0 +1,1 @@
+"""YAML files become checked, frozen objects."""

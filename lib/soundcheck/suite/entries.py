@@ -1,0 +1,325 @@
+"""What a suite names: corpora, models and the settings of a run, checked and frozen.
+
+Conventions
+-----------
+- Everything here is picklable: workers get entries and load corpora and models themselves.
+- Paths are absolute; beside each stands the text that the user wrote, the only form that is ever shown.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from pathlib import Path, PurePath
+from typing import Any
+
+from soundcheck.common.tasks import Task
+
+_ABSOLUTE = re.compile(r"(?<![^=:,'\"])[/~].*")  # a path, at the beginning of a word or behind --option=
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusEntry:
+    """A corpus as the suite describes it.
+
+    Parameters
+    ----------
+    name
+        Its key in the suite.
+    format
+        ``"demo"``, ``"csv"`` or ``"audformat"``.
+    path
+        Manifest (csv) or database folder (audformat), absolute; ``None`` for the demo.
+    shown_path
+        The same as the user wrote it.
+    columns
+        Our name of a column -> theirs.
+    tables
+        audformat: tables to read; empty = all that fit.
+    split
+        Value of the column ``split`` to keep; ``"all"`` = every row; ``None`` = the format's default.
+    blocks
+        Columns whose values are resampled together: each combination that occurs is a block.
+    ranges
+        Task -> lowest and highest possible label; the task's own range where there is none.
+    title, description
+        For people.
+    synthetic
+        Whether pages say that the speech is synthetic.
+    root
+        csv: folder that the files are relative to, absolute; ``None`` otherwise.
+    shown_root
+        The same as the user wrote it, empty for the folder of the CSV file.
+    base_condition
+        Condition that recordings under others are compared with; empty = the most frequent one.
+    families
+        Names of the families that look at it; empty = all that it fits.
+    options
+        What only one format knows; demo: ``{"size": ..., "part": ...}``.
+    probes_of
+        Name of the corpus whose words are probed by this one, which no suite names; empty for all others.
+    listener
+        Name of the only model that is asked about it; empty = all.
+    trials, enrolments
+        List of trials, and of the utterances that each speaker is enrolled with; absolute, ``None`` = none.
+    shown_trials, shown_enrolments
+        The same as the user wrote them.
+    audio
+        Whether there is anything to hear; a list of trials may come with scores alone.
+    """
+
+    name: str
+    format: str
+    path: Path | None = None
+    shown_path: str = ""
+    columns: dict[str, str] = dataclasses.field(default_factory=dict)
+    tables: tuple[str, ...] = ()
+    split: str | None = None
+    blocks: tuple[str, ...] = ("speaker",)
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    title: str = ""
+    description: str = ""
+    synthetic: bool = False
+    root: Path | None = None
+    shown_root: str = ""
+    base_condition: str = ""
+    families: tuple[str, ...] = ()
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    probes_of: str = ""
+    listener: str = ""
+    trials: Path | None = None
+    shown_trials: str = ""
+    enrolments: Path | None = None
+    shown_enrolments: str = ""
+    audio: bool = True
+
+    def is_for(self, family: str) -> bool:
+        """Say whether a family looks at the corpus."""
+        return not self.families or family in self.families
+
+    @property
+    def lists_trials(self) -> bool:
+        """Whether it brings a list of trials."""
+        return self.trials is not None
+
+
+@dataclasses.dataclass(frozen=True)
+class SoundEntry:
+    """Recordings that a suite brings for a kind of sound.
+
+    Parameters
+    ----------
+    kind
+        Kind of sound, or ``"noise"`` for a folder that holds several kinds.
+    path
+        Folder, absolute.
+    shown_path
+        The same as the user wrote it.
+    base
+        Impulse responses: the room or position, or the file, that the others are compared with; empty = the
+        usual one.
+    where
+        audformat: column -> value of the segments to take.
+    """
+
+    kind: str
+    path: Path
+    shown_path: str = ""
+    base: str = ""
+    where: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelEntry:
+    """A model as the suite describes it; small and picklable, workers load the model themselves.
+
+    Parameters
+    ----------
+    name
+        Its key in the suite.
+    kind
+        ``"python"``, ``"command"``, ``"predictions"``, ``"scores"`` or ``"random"``.
+    target
+        What stands behind the kind, as written.
+    tasks
+        Names of the tasks that it predicts.
+    path
+        predictions, scores: the file, absolute; ``None`` otherwise.
+    batch
+        Signals a call; ``None`` = one signal a call.
+    description, license
+        For people.
+    time_limit
+        Seconds that a call may take.
+    families
+        Names of the families that test it; empty = all that fit.
+    options
+        What only one kind knows.
+    corpora
+        Names of the corpora that it is asked about; empty = all.
+    """
+
+    name: str
+    kind: str
+    target: str
+    tasks: tuple[str, ...]
+    path: Path | None = None
+    batch: int | None = None
+    description: str = ""
+    license: str = ""
+    time_limit: float = 30.0
+    families: tuple[str, ...] = ()
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    corpora: tuple[str, ...] = ()
+
+    def is_for(self, family: str) -> bool:
+        """Say whether a family tests the model."""
+        return not self.families or family in self.families
+
+    def listens_to(self, corpus: CorpusEntry) -> bool:
+        """Say whether the model is asked about a corpus, or about the probes of one.
+
+        Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
+        a list of trials; and a corpus without audio is only for models that do not listen.
+        """
+        if corpus.probes_of and not self.answers_changes:
+            return False
+        if corpus.listener not in ("", self.name):
+            return False
+        if self.kind == "scores" and not corpus.lists_trials:
+            return False
+        if self.needs_audio and not corpus.audio:
+            return False
+        return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
+
+    @property
+    def answers_changes(self) -> bool:
+        """Whether the model can be asked about signals that the corpora do not hold; a table cannot."""
+        return self.kind not in ("predictions", "scores")
+
+    @property
+    def needs_audio(self) -> bool:
+        """Whether the model listens to signals."""
+        return self.kind not in ("predictions", "scores", "random")
+
+
+@dataclasses.dataclass(frozen=True)
+class ComparisonEntry:
+    """Two models that a suite wants compared.
+
+    Parameters
+    ----------
+    name
+        Its key in the suite.
+    baseline, candidate
+        Names of the models: the one in use, and the one that may replace it.
+    """
+
+    name: str
+    baseline: str
+    candidate: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """A checked suite.
+
+    Parameters
+    ----------
+    title, seed, replicates, interval
+        As written or default.
+    families
+        Names of the families to run.
+    corpora, models, comparisons
+        Entries by name, in the order of the file.
+    tasks
+        Built-in and declared tasks by name.
+    root
+        Folder of suite.yml, absolute.
+    file
+        suite.yml, absolute.
+    shown
+        suite.yml as the user named it.
+    digest
+        Digest of the file's bytes.
+    thresholds
+        Thresholds of fairness tests: ``"published"``, or ``"simulated"``, which are the published ones
+        stretched to the suite's own group sizes.
+    studies
+        Whether the book simulates how good its intervals and thresholds are.
+    sounds
+        Recordings by kind of sound; other kinds are synthesised.
+    sweeps
+        Whether robustness pages show how models do from mild to severe.
+    normaliser
+        What is done to transcripts before words are compared; see :mod:`soundcheck.metrics.normalisation`.
+    balance_samples
+        Segments a group that balanced fairness families ask for.
+    audio_limit, model_seconds, notebook_seconds
+        Seconds: longest file that is read; a model's call; a notebook.
+    """
+
+    title: str
+    seed: int
+    replicates: int
+    interval: str
+    families: tuple[str, ...]
+    corpora: dict[str, CorpusEntry]
+    models: dict[str, ModelEntry]
+    tasks: dict[str, Task]
+    root: Path
+    file: Path
+    shown: str = "suite.yml"
+    digest: str = ""
+    comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
+    thresholds: str = "published"
+    studies: bool = True
+    sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
+    sweeps: bool = True
+    normaliser: str = "basic"
+    balance_samples: int = 1000
+    audio_limit: float = 3600.0
+    model_seconds: float = 30.0
+    notebook_seconds: float = 120.0
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the suite in plain JSON values, without absolute paths."""
+        described = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        for name in ("root", "file"):
+            del described[name]
+        described["shown"] = self.file.name
+        for entry in described["corpora"].values():
+            entry["path"] = public_path(entry.pop("shown_path"))
+            if len(entry["blocks"]) == 1:
+                (entry["blocks"],) = entry["blocks"]
+            for key in ("root", "trials", "enrolments"):
+                entry[key] = public_path(entry.pop(f"shown_{key}"))
+        for entry in described["sounds"].values():
+            entry["path"] = public_path(entry.pop("shown_path"))
+        for entry in described["models"].values():
+            del entry["path"]
+            entry["target"] = public_target(entry["kind"], entry["target"])
+        return described
+
+
+def public_path(shown: str) -> str:
+    """Keep a path as written, but of an absolute one only the last name."""
+    return f"…/{PurePath(shown).name}" if os.path.isabs(shown) else shown
+
+
+def public_target(kind: str, target: str) -> str:
+    """Keep what stands behind a model, but of absolute paths only the last name."""
+    if kind != "command":
+        return public_path(target)
+    return " ".join(_ABSOLUTE.sub(lambda found: public_path(found[0]), word) for word in target.split(" "))
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -1,0 +1,230 @@
+"""What a family of tests is: its tests, rules and thresholds, and the changes of the signal that it needs.
+
+Conventions
+-----------
+- Thresholds live on the scale of the score: regression tasks are scaled to 0..1 before anything is computed.
+- Rules are strict and see the unrounded value; ``decimals`` is for display only.
+- A threshold belongs to a task by its name, or to all other tasks of a kind under ``regression`` or
+  ``classification``. A test without a threshold for a task does not exist for that task.
+
+Public: :class:`Change`, :class:`Sweep`, :class:`TestDefinition`,
+:class:`Family`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+
+from soundcheck.common import files
+from soundcheck.common.tasks import Task
+from soundcheck.statistics.rules import passes
+
+CATEGORIES = ("correctness", "fairness", "robustness")
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change of the signal whose effect on the prediction is tested.
+
+    Parameters
+    ----------
+    name
+        As shown in test names.
+    transform
+        Name of the transform.
+    options
+        Option -> a fixed value, a list to choose from uniformly, or ``{"from": a, "to": b}`` for a uniform
+        whole number, both ends included; drawn for each segment.
+    common
+        Options on whose values nothing that is drawn depends: steps of a sweep get the same draws.
+    """
+
+    name: str
+    transform: str
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    common: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """Name of what is done to the signal; families that do the same share its predictions."""
+        done = [self.options, *self.common] if self.common else self.options
+        return f"{self.transform}-{files.digest(json.dumps(done, sort_keys=True))[:10]}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """A change from mild to severe.
+
+    Parameters
+    ----------
+    name
+        As shown.
+    axis
+        What the steps are, as shown on the axis.
+    steps
+        Name of the step -> the change, from mild to severe.
+    """
+
+    name: str
+    axis: str
+    steps: dict[str, Change]
+
+    def step(self, level: object) -> str | None:
+        """Find the step that a level stands for, by name or as a number; ``None`` if there is none.
+
+        Examples
+        --------
+        >>> Sweep("Scale", "factor", {"0.9": None, "0.5": None}).step(0.50)
+        '0.5'
+        """
+        text = f"{level:g}" if isinstance(level, float) else str(level)
+        if text in self.steps:
+            return text
+        return next((name for name in self.steps if _equal_numbers(name, text)), None)
+
+
+def _equal_numbers(first: str, second: str) -> bool:
+    try:
+        return float(first) == float(second)
+    except ValueError:
+        return False
+
+
+@dataclasses.dataclass(frozen=True)
+class TestDefinition:
+    """A test: which score passes.
+
+    Parameters
+    ----------
+    name
+        As shown and as in the results table.
+    rule
+        See :func:`passes`.
+    thresholds
+        Task name, ``"regression"`` or ``"classification"`` -> threshold.
+    source, note
+        Where the thresholds come from (key of the bibliography or words), and what to know.
+    decimals
+        Digits behind the point when shown.
+    simulation
+        What random models without bias scored by chance in the simulation behind the thresholds: ``name`` of
+        the metric, ``groups``, ``samples`` a group, ``maximum``, ``percentile_99``, perhaps ``prediction``,
+        ``truth``, ``minimum_per_bin`` and ``tested_samples``, the segments a group of the published test if
+        they are not ``samples``; see :mod:`soundcheck.statistics.simulation`. Empty if there was none.
+    range
+        Lowest and highest score that is possible; ``None`` if not stated.
+    """
+
+    __test__ = False  # not a test class of pytest
+
+    name: str
+    rule: str
+    thresholds: dict[str, float]
+    source: str = ""
+    note: str = ""
+    decimals: int = 3
+    simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
+    range: tuple[float, float] | None = None
+
+    def threshold_for(self, task: Task) -> float | None:
+        """Return the threshold for a task: its own, else that of its kind, else ``None``."""
+        return self.thresholds.get(task.name, self.thresholds.get(task.kind))
+
+    def passes(self, value: float | np.ndarray, task: Task) -> bool | np.ndarray:
+        """Compare a score with the threshold for a task."""
+        threshold = self.threshold_for(task)
+        if threshold is None:
+            raise ValueError(f"{self.name!r} has no threshold for {task.name!r}")
+        return passes(self.rule, value, threshold)
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """A family of tests.
+
+    Parameters
+    ----------
+    name
+        Name of its notebook, threshold file and page.
+    category
+        ``"correctness"``, ``"fairness"`` or ``"robustness"``.
+    title, question
+        For people.
+    kinds
+        Kinds of task that it applies to.
+    columns
+        Columns of the segment table that it needs besides the label.
+    measured
+        Columns that are measured on the sound, see :mod:`soundcheck.corpora.measured`.
+    label
+        Whether it needs labelled segments.
+    changes
+        Changes of the signal that it needs predictions for.
+    sweeps
+        Changes from mild to severe, shown without verdict.
+    transformations
+        Changes from mild to severe that its tests need as a whole.
+    others
+        Whether it compares a model with the other models of the suite that predict the same.
+    probes
+        Spoken sentences that it needs to test words that it localised, see
+        :mod:`soundcheck.run.keyword_sentences`: ``sentences``, how many around words of each kind; empty if
+        it needs none.
+    trials
+        Pairs of utterances that it compares: ``targets``, ``same_sex`` and ``cross_sex``, how many are made
+        for a corpus that brings no list of them; empty if it compares none.
+    options
+        What its notebook needs to know.
+    tests
+        Its tests by name, in the order of the file.
+    digest
+        Digest of the file's bytes.
+    """
+
+    name: str
+    category: str
+    title: str
+    question: str
+    kinds: tuple[str, ...]
+    columns: tuple[str, ...]
+    measured: tuple[str, ...]
+    label: bool
+    changes: dict[str, Change]
+    sweeps: dict[str, Sweep]
+    options: dict[str, Any]
+    tests: dict[str, TestDefinition]
+    digest: str
+    transformations: dict[str, Sweep] = dataclasses.field(default_factory=dict)
+    others: bool = False
+    probes: dict[str, int] = dataclasses.field(default_factory=dict)
+    trials: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    @property
+    def transformed(self) -> list[Change]:
+        """All steps of its transformations."""
+        return [change for series in self.transformations.values() for change in series.steps.values()]
+
+    @property
+    def stepped(self) -> list[Change]:
+        """All changes that are steps from mild to severe: of transformations and of sweeps."""
+        swept = [change for sweep in self.sweeps.values() for change in sweep.steps.values()]
+        return [*self.transformed, *swept]
+
+    @property
+    def all_changes(self) -> list[Change]:
+        """All changes that it needs predictions for, steps from mild to severe at the end."""
+        return [*self.changes.values(), *self.stepped]
+
+    def option(self, name: str, model: str) -> Any:
+        """Give an option that may be one value, or one for each model with a ``default``."""
+        value = self.options[name]
+        return value.get(model, value.get("default")) if isinstance(value, dict) else value
+
+    def applies_to(self, task: Task) -> bool:
+        """Say whether there is anything to test for a task."""
+        judged = any(test.threshold_for(task) is not None for test in self.tests.values())
+        return task.kind in self.kinds and judged

@@ -1,0 +1,163 @@
+"""Checks what a threshold file says to the notebook of a family in ``options``.
+
+A slip would go unseen or end the notebook.
+
+Other options are what their notebook makes of them. Public: :func:`check_options`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from soundcheck.common.errors import did_you_mean
+from soundcheck.metrics.disagreement import AVERAGES
+from soundcheck.suite import schema
+from soundcheck.suite.document_reader import DocumentReader
+from soundcheck.suite.families import Sweep
+
+COMMON = ("segments", "sweep_segments", "sample", "pairs")  # options that any family may have
+NAME_SETTINGS = ("excluded", "ratings")  # options that name levels of the family's transformations
+
+
+def _parse_limit(value: object) -> float | None:
+    """Read a share, or nothing for no limit."""
+    return None if schema.parse_free(value) is None else schema.parse_number(value, low=0, high=1)
+
+
+def _parse_most(value: object) -> int | None:
+    """Read a number of segments, or nothing for all of them."""
+    return None if schema.parse_free(value) is None else schema.parse_integer(value, low=1, high=10**9)
+
+
+class _Drawn(schema.Section):
+    """Options of all families: how many segments are changed at most."""
+
+    segments: schema.parsed(object, _parse_most) = None
+    sweep_segments: schema.whole(1, 10**9) = 1
+
+
+class _Counted(schema.Section):
+    """Options of families that count violations without transcripts."""
+
+    groups: schema.Texts = []
+    minimum_segments: schema.whole(1, 1_000_000) = 1
+    taus: list[schema.number(0, 1)] = []
+    average: schema.choice(*AVERAGES) = AVERAGES[0]
+
+
+class _Judged(_Counted):
+    """Options of families that judge them as well."""
+
+    base_groups: dict[str, schema.Text] = {}
+    tau: schema.number(0, 1) = 0
+    destroyed: schema.parsed(object, _parse_limit) = None
+    minimum_rating: schema.Number = 0
+    shown_rating: schema.Number = 0
+
+
+class _Balanced(schema.Section):
+    """Options of families that compare balanced groups."""
+
+    groups: schema.Texts
+    bin_minimum: dict[str, object]
+
+
+class _Predicted(schema.Section):
+    """Options of families that compare predictions for groups as they are."""
+
+    minimum_segments: schema.whole(1, 1_000_000)
+    bin_minimum: dict[str, object]
+
+
+class _Spoken(_Predicted):
+    """Options of families that compare languages."""
+
+    languages: schema.Texts
+    samples: schema.whole(1, 1_000_000)
+
+
+_KNOWN = {
+    "asr_fairness": _Judged,
+    "asr_fault_localisation": _Counted,
+    "fairness_accent": _Predicted,
+    "fairness_language": _Spoken,
+    "fairness_linguistic_sentiment": _Spoken,
+    "fairness_pitch": _Balanced,
+    "fairness_sex": _Balanced,
+}
+
+
+def known_options(family: str, shipped: Iterable[str]) -> set[str]:
+    """Name all options of a family of recognisers; empty for other families.
+
+    Parameters
+    ----------
+    family
+        Name of the family.
+    shipped
+        Options of the threshold file that Soundcheck brings.
+    """
+    known = _KNOWN.get(family)
+    if known is None or not issubclass(known, _Counted):
+        return set()
+    return {*shipped, *COMMON, "excluded", *known.model_fields}
+
+
+def check_options(
+    reader: DocumentReader, family: str, options: Mapping[str, object], transformations: Mapping[str, Sweep]
+) -> None:
+    """Note what is wrong with the options of a family.
+
+    Parameters
+    ----------
+    reader
+        Reads the threshold file; takes the problems.
+    family
+        Name of the family.
+    options
+        The options as read.
+    transformations
+        Changes from mild to severe that the options may name.
+    """
+    given = reader.document.data.get("options") or {}
+    for known in (_Drawn, _KNOWN.get(family)):
+        if known is not None:
+            own = {key: given[key] for key in given if key in known.model_fields}
+            read = reader.section(("options",), own, known)
+            taus = read.taus if read is not None and "taus" in own else [0.1]
+            if not taus or len(set(taus)) < len(taus):
+                reader.note(("options", "taus"), "these are not different numbers", "Write [0.05, 0.1]")
+    if transformations:
+        for option in NAME_SETTINGS:
+            _check_settings(reader, option, options.get(option), transformations)
+
+
+def _check_settings(
+    reader: DocumentReader, option: str, named: object, transformations: Mapping[str, Sweep]
+) -> None:
+    """Note settings that an option names and the transformations do not have."""
+    if named is None:
+        return
+    if not isinstance(named, dict):
+        reader.note(("options", option), "this names no settings", "Write {Scale: [0.6, 0.5]}")
+        return
+    found = set()
+    for name, levels in named.items():
+        path = ("options", option, name)
+        series = transformations.get(name)
+        if series is None:
+            what = f"unknown transformation {schema.shown(name)}"
+            reader.note(path, what, did_you_mean(name, list(transformations)))
+        elif not isinstance(levels, list | dict):
+            reader.note(path, "this is not a list of levels", f"Write [{next(iter(series.steps))}]")
+        else:
+            for place, level in enumerate(levels):
+                step = series.step(level)
+                found.add((name, step))
+                if step is None:
+                    below = (*path, place if isinstance(levels, list) else level)
+                    what = f"{name} has no level {schema.shown(str(level))}"
+                    reader.note(below, what, f"Its levels: {', '.join(series.steps)}")
+    everything = {(name, step) for name, series in transformations.items() for step in series.steps}
+    if option == "excluded" and found >= everything:
+        reader.note(("options", option), "no setting is left", "Leave out fewer levels")

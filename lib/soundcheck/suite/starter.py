@@ -1,0 +1,233 @@
+"""Writes a suite or a family of tests to start from: ``soundcheck init``.
+
+Public: :func:`write`, :func:`write_family`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from soundcheck.common import files, resources
+from soundcheck.common.errors import InputError, Problem, refuse
+from soundcheck.common.escaping import quoted
+
+MODEL = '''"""A model to replace by yours: louder speech is more aroused."""
+
+import numpy as np
+
+
+def predict(signal, sampling_rate):
+    """Predict from one signal: float32, shape (samples,), mono, 16000 Hz."""
+    level = 10 * np.log10(max(1e-12, float(np.mean(np.square(signal)))))
+    return {"arousal": float(np.clip((level + 45) / 30, 0, 1))}
+'''
+
+SUITE = """# A suite: which models are tested, on which corpora, by which families of tests.
+title: My models
+
+# The same seed gives the same book, on any machine and with any number of jobs.
+seed: 0
+
+# What the models listen to. Each corpus has a name of your choice.
+corpora:
+  demo: # synthetic speech, made on first use; says nothing about real voices
+    format: demo
+  # A table of your own recordings, with the columns file, speaker, sex and one column for each labelled task:
+  # calls:
+  #   format: csv
+  #   path: data/segments.csv # relative to this file
+  #   columns: {arousal: activation} # our name: the name in your table
+  #   range: [1, 7] # lowest and highest possible label
+
+# What is tested. Each model has a name of your choice and says what it predicts.
+models:
+  mine: # a function of one signal, in my_model.py beside this file
+    python: "my_model:predict"
+    tasks: [arousal]
+  random-gaussian: # guesses: a test that it passes tells little
+    random: gaussian
+  # Predictions that you already have, one row a segment:
+  # theirs:
+  #   predictions: theirs.csv
+  #   tasks: [arousal]
+  # A recogniser that is a program and prints the transcript:
+  # asr:
+  #   command: "my-asr --model small {audio}"
+
+# Noises and impulse responses are synthesised. Where you have recordings, name their folders:
+# sounds:
+#   noise: ~/data/musan # with folders speech, noise and music
+
+# Which models are compared, segment by segment. Each comparison has a name of your choice.
+comparisons:
+  mine against chance: {baseline: random-gaussian, candidate: mine}
+
+# Which tests are run: all, or a list such as [correctness_regression, fairness_sex].
+families: all
+
+# Thresholds of fairness tests: published, or simulated: stretched to the size of the groups in your corpora.
+thresholds: published
+"""
+
+
+FAMILY = """# What the family NAME tests: rules, thresholds, and where the thresholds come from.
+family: NAME
+category: correctness # or fairness, robustness
+title: TITLE
+question: How large are the errors that are rarely exceeded?
+tasks: [regression] # kinds of tasks that it is for: regression, classification, transcription
+# columns: [speaker] # of the segment table that it needs besides the labels
+tests:
+  Rarely Exceeded Error: # the notebook judges it by this name
+    rule: "<" # a value passes if it is below the threshold; ">" and "|value| <" are the others
+    range: [0, 1]
+    thresholds: {regression: 0.3} # of all tasks of this kind, or of one task by its name
+    source: a first guess, to be replaced
+    note: Nine of ten predictions are closer to the label than this.
+"""
+
+PAGE = """# TITLE
+
+## Question
+
+How large are the errors that are rarely exceeded? The mean absolute error says little about them.
+
+## Computation
+
+*Rarely Exceeded Error* is the 90 % quantile of the distances of predictions from labels, on the scale from
+0 to 1.
+
+## Tests and thresholds
+
+<!-- thresholds -->
+
+## What it cannot show
+
+The threshold is a first guess.
+"""
+
+MEASURE = '''def rarely_exceeded_error(sample, answers):
+    """Give the error that nine of ten predictions stay below."""
+    return np.quantile(np.abs(answers.clean - sample.truth), 0.9)
+
+
+for sample in evaluation.samples():
+    evaluation.judge(sample, "Rarely Exceeded Error", rarely_exceeded_error)'''
+
+CELLS = (  # of the notebook of a family; texts with a line feed at the end are Markdown
+    "# TITLE\n\nHow large are the errors that are rarely exceeded?\n",
+    'run = ""',
+    """import numpy as np
+
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.report import tables
+
+evaluation = Evaluation.load(run)
+tables.synthetic_notice(evaluation.synthetic)""",
+    """## Verdicts
+
+A measure is a function of a sample (its rows, `sample.segments`, and their labels, `sample.truth`) and of
+answers (`answers.clean`, and `answers.changed` where signals were changed). It returns a number, a mapping of
+label to number, or a statistic of `soundcheck.metrics`, which is faster.
+""",
+    MEASURE,
+    "tables.verdict_table(evaluation.frame())",
+    "tables.notes(evaluation.notes)",
+    "The rows go into the results table.\n",
+    "evaluation.save()",
+)
+
+_NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,39}")
+
+
+def write(folder: Path) -> str:
+    """Write ``suite.yml`` and ``my_model.py`` into a folder; never overwrites.
+
+    Returns
+    -------
+    str
+        What to do next.
+
+    Raises
+    ------
+    InputError
+        If one of the files is there already.
+    """
+    _write_all(folder, {"suite.yml": SUITE, "my_model.py": MODEL}, "Choose another folder")
+    return f"Wrote suite.yml and my_model.py. Next: soundcheck run {folder / 'suite.yml'}"
+
+
+def write_family(folder: Path, name: str) -> str:
+    """Write the three files of a family of tests, ready to run, beside a suite; never overwrites.
+
+    Parameters
+    ----------
+    folder
+        Folder of the suite.
+    name
+        Name of the family: up to 40 letters, digits and underscores, a letter first.
+
+    Returns
+    -------
+    str
+        What to do next.
+
+    Raises
+    ------
+    InputError
+        If the name cannot be used or is that of a family, or if one of the files is there already.
+    """
+    where = f"--family {quoted(name)}"
+    if not _NAME.fullmatch(name) or name.lower() in ("all", "null"):
+        what = "this cannot be the name of a family"
+        raise refuse(where, what, "Use up to 40 letters (a to z), digits and underscores, a letter first")
+    shipped = {known.lower() for known in resources.names("thresholds", ".yml")}
+    if name.lower() in shipped | {path.stem for path in (resources.root() / "notebooks").glob("*.ipynb")}:
+        raise refuse(where, "Soundcheck has something of this name already", "Choose another name")
+    title = name.replace("_", " ").capitalize()
+    if not folder.is_dir():
+        raise refuse(str(folder), "the folder does not exist", "Name the folder of your suite.yml")
+    contents = {"thresholds/NAME.yml": FAMILY, "notebooks/NAME.ipynb": _notebook()}
+    contents["book/methods/NAME.md"] = PAGE
+    words = {"NAME": name, "TITLE": title}
+    filled = {
+        place.replace("NAME", name): re.sub("NAME|TITLE", lambda found: words[found[0]], text)
+        for place, text in contents.items()
+    }
+    _write_all(folder, filled, "Choose another name")
+    suite = folder / "suite.yml"
+    return (
+        f"Wrote {', '.join(filled)}. Next: add {name} to families: in {suite} (families: all includes it), "
+        f"then soundcheck run {suite}"
+    )
+
+
+def _write_all(folder: Path, contents: dict[str, str], remedy: str) -> None:
+    """Write all files, or none if one of them is there already."""
+    there = [folder / name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
+    if there:
+        raise InputError(Problem(str(path), "the file exists already", remedy) for path in there)
+    for name, text in contents.items():
+        files.write_text(folder / name, text)
+
+
+def _notebook() -> str:
+    """Make a notebook of the cells, as Jupyter writes it."""
+    cells = []
+    for number, text in enumerate(CELLS):
+        code = {"execution_count": None, "outputs": []} if not text.endswith("\n") else {}
+        cells.append(
+            {
+                "cell_type": "code" if code else "markdown",
+                **code,
+                "id": f"cell-{number:02d}",
+                "metadata": {"tags": ["parameters"]} if text.startswith("run =") else {},
+                "source": text.rstrip("\n").splitlines(keepends=True),
+            }
+        )
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    content = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"

@@ -1,0 +1,386 @@
+"""Reads the threshold file of a test family: its tests, rules, thresholds and where they come from.
+
+A family is ``thresholds/<family>.yml`` with a notebook and a page of the same name. A suite may bring
+families of its own, or other thresholds for ours, in a folder ``thresholds`` beside its suite.yml.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from soundcheck.common import resources
+from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import KINDS
+from soundcheck.metrics.differential import read_omega
+from soundcheck.statistics import simulation
+from soundcheck.statistics.rules import RULES
+from soundcheck.suite import schema
+from soundcheck.suite.document_reader import DocumentReader
+from soundcheck.suite.families import CATEGORIES, Change, Family, Sweep, TestDefinition
+from soundcheck.suite.family_options import check_options, known_options
+from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
+
+
+def _parse_rule(value: object) -> str:
+    if isinstance(value, str) and not value.strip():
+        raise schema.wrong("the rule is empty", f"Put it in quotes. Allowed: {', '.join(map(repr, RULES))}")
+    return schema.parse_choice(value, allowed=RULES)
+
+
+class _Simulation(schema.Section):
+    name: schema.Text
+    groups: schema.whole(2, 1000)
+    samples: schema.whole(2, 1_000_000)
+    tested_samples: schema.whole(2, 1_000_000) | None = None
+    maximum: schema.number(0, 10)
+    percentile_99: schema.number(0, 10)
+    prediction: schema.Text = ""
+    truth: schema.Text = ""
+    minimum_per_bin: schema.whole(1, 1_000_000) | None = None
+
+
+class _Top(schema.Section):
+    family: schema.Text
+    category: schema.choice(*CATEGORIES)
+    title: schema.Title
+    question: schema.Prose = ""
+    tasks: schema.Texts
+    columns: schema.Texts = []
+    measured: schema.Texts = []
+    label: schema.Boolean = True
+    others: schema.Boolean = False
+    probes: dict[str, schema.whole(1, 1000)] = {}
+    trials: dict[str, schema.whole(1, 100_000_000)] = {}
+    options: schema.Free = {}
+
+
+class _BinMinimum(schema.Section):
+    count: schema.whole(1, 1_000_000)
+    segments: schema.whole(1, 1_000_000)
+
+
+class _Speakers(schema.Section):
+    female: schema.whole(1, 1_000_000)
+    male: schema.whole(1, 1_000_000)
+
+
+def _parse_omega(value: object) -> object:
+    given = schema.parse_free(value)
+    try:
+        read_omega(given)
+    except ValueError as error:
+        raise schema.wrong(str(error), "Write {count: 3} or {share: 0.5}") from None
+    return given
+
+
+def _parse_group(value: object) -> object:
+    given = schema.parse_free(value)
+    if given in ("", None, {}):
+        return {}
+    if not isinstance(given, dict) or len(given) != 1 or not all(isinstance(n, str) for n in given.values()):
+        raise schema.wrong(f"{schema.shown(value)} is not one group", "Write {accent: welsh}")
+    return given
+
+
+class _Localisation(schema.Section):
+    """Options of families with probes."""
+
+    by: schema.Text
+    groups: schema.Texts
+    words: schema.whole(1, 1_000_000)
+    minimum_count: schema.whole(1, 1_000_000)
+    group_count: schema.whole(1, 1_000_000) = 1
+    minimum_segments: schema.whole(1, 1_000_000)
+    omega: schema.parsed(object, _parse_omega)
+    probe_group: schema.parsed(object, _parse_group) = {}
+    complements: dict[str, schema.Texts] = {}
+
+
+class _Sweep(schema.Section):
+    axis: schema.Title
+    option: schema.Text = ""
+    values: schema.Free = ()
+    steps: dict[str, dict] = {}
+
+
+class _Test(schema.Section):
+    rule: schema.parsed(str, _parse_rule)
+    thresholds: dict[str, object]
+    source: schema.Prose
+    note: schema.Prose = ""
+    decimals: schema.whole(0, 9) = 3
+    simulation: dict[str, object] | None = None
+    range: schema.Range | None = None
+
+
+def read_family(name: str, own: Path | None = None) -> Family:
+    """Read and check the threshold file of a family.
+
+    Parameters
+    ----------
+    name
+        Name of the family.
+    own
+        Folder of the suite, looked at first.
+
+    Raises
+    ------
+    InputError
+        If there is no such file or anything in it is wrong; holds all problems.
+    """
+    shown = f"thresholds/{name}.yml"
+    file = resources.find(shown, own)
+    if file is None or not re.fullmatch(r"\w[\w-]*", name):
+        known = resources.names("thresholds", ".yml", own)
+        raise refuse(shown, f"there is no family {quoted(name)}", did_you_mean(name, known))
+    problems = Problems()
+    document = read_yaml(file, shown, problems)
+    family = _Reader(document, problems).read(name)
+    _check_known_tests(document, name, file, own, problems)
+    problems.raise_if_any()
+    return family
+
+
+def _check_known_tests(
+    document: Document, name: str, file: Path, own: Path | None, problems: Problems
+) -> None:
+    """Note tests and options that our notebook of a family has no use for.
+
+    A suite may bring its own notebook with them; else a slip in their names would change nothing, in silence.
+    """
+    shipped = resources.root() / "thresholds" / f"{name}.yml"
+    notebook = own is not None and (own / "notebooks" / f"{name}.ipynb").is_file()
+    if notebook or not shipped.is_file() or shipped.samefile(file):
+        return
+    ours = read_family(name)
+    options = known_options(name, ours.options)
+    for part, known in (("tests", ours.tests), *((("options", options),) if options else ())):
+        given = document.data.get(part)
+        for key in given if isinstance(given, dict) else ():
+            if key not in known:
+                what = f"unknown {part.removesuffix('s')}"
+                problems.add(document.where((part, key)), what, did_you_mean(key, list(known)))
+
+
+class _Reader(DocumentReader):
+    """Reads one threshold file and notes all its problems."""
+
+    def read(self, name: str) -> Family | None:
+        """Read everything; the result counts only if there are no problems."""
+        top = self.section((), self.document.data, _Top, ("changes", "sweeps", "transformations", "tests"))
+        if top is not None:
+            if top.family != name:
+                self.note(("family",), f"{quoted(top.family)} is not the name of the file", f"Write {name}")
+            for position, kind in enumerate(top.tasks):
+                if kind not in KINDS:
+                    remedy = did_you_mean(kind, KINDS)
+                    self.note(("tasks", position), f"unknown kind of task {quoted(kind)}", remedy)
+            if set(top.probes) not in (set(), {"sentences"}):
+                self.note(("probes",), "this does not say what is spoken", "Write {sentences: 50}")
+            if set(top.trials) not in (set(), {"targets", "same_sex", "cross_sex"}):
+                remedy = "Write {targets: 4000, same_sex: 12000, cross_sex: 12000}"
+                self.note(("trials",), "this does not say how many trials are made", remedy)
+            if not isinstance(top.options, dict):
+                self.note(("options",), "this is not a mapping", "Write key: value lines below it")
+            else:
+                given = self.document.data.get("options") or {}
+                for key, kind in (("bin_minimum", _BinMinimum), ("speakers", _Speakers)):
+                    if top.options.get(key) is not None:
+                        self.section(("options", key), given[key], kind)
+        changes = {key: self.read_change(key, value) for key, value in self.entries("changes", needed=False)}
+        sweeps, transformations = (
+            {key: self.read_sweep((part, key), value) for key, value in self.entries(part, needed=False)}
+            for part in ("sweeps", "transformations")
+        )
+        if top is not None and top.probes:
+            self.check_localisation(top)
+        tests = {key: self.read_test(key, value) for key, value in self.entries("tests")}
+        if not len(self.problems):
+            check_options(self, name, top.options, transformations)
+        if len(self.problems):
+            return None
+        return Family(
+            name=name,
+            category=top.category,
+            title=top.title,
+            question=top.question,
+            kinds=tuple(top.tasks),
+            columns=tuple(top.columns),
+            measured=tuple(top.measured),
+            label=top.label,
+            changes=changes,
+            sweeps=sweeps,
+            options=top.options,
+            tests=tests,
+            digest=self.document.digest,
+            transformations=transformations,
+            others=top.others,
+            probes=dict(top.probes),
+            trials=dict(top.trials),
+        )
+
+    def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
+        """List the named entries of a section."""
+        value = self.document.data.get(key, {})
+        if not isinstance(value, dict) or (needed and not value):
+            self.note((key,), f"there are no {key}", "Write name: {...}, at least one")
+            return []
+        self.check_names((key,), value)
+        return list(value.items())
+
+    def check_localisation(self, top: _Top) -> None:
+        """Check the options by which words are localised: they are used before the notebook runs."""
+        if set(top.tasks) != {"transcription"}:
+            self.note(("probes",), "words are localised in transcripts only", "Write tasks: [transcription]")
+        if len(self.document.data.get("changes") or ()) != 1:
+            what = "sentences around words are heard as they are and under one change"
+            self.note(("changes",), what, "Write {Noise 2 dB: {transform: white_noise, snr_db: 2}}")
+        given, known = self.document.data.get("options", {}), _Localisation.model_fields
+        if not isinstance(given, dict):
+            return
+        found = self.section(("options",), {key: given[key] for key in given if key in known}, _Localisation)
+        if found is None:
+            return
+        names = self.document.data.get("transformations")
+        if isinstance(names, dict) and found.by not in names:
+            what = f"{quoted(found.by)} is none of the transformations"
+            self.note(("options", "by"), what, did_you_mean(found.by, list(names)))
+        if found.probe_group and not set(found.probe_group) <= set(found.groups):
+            what = "the group has a column that is not compared"
+            self.note(("options", "probe_group"), what, f"Allowed: {', '.join(found.groups)}")
+
+    def read_sweep(self, path: tuple[str, str], value: object) -> Sweep | None:
+        """Read a change with an option that takes several values, or with options of each step."""
+        name = path[-1]
+        if not isinstance(value, dict):
+            self.note(
+                path, "this is not a sweep", "Write {transform: ..., axis: ..., option: ..., values: [...]}"
+            )
+            return None
+        own = {key: item for key, item in value.items() if key in _Sweep.model_fields}
+        rest = {key: item for key, item in value.items() if key not in own}
+        sweep, change = self.section(path, own, _Sweep), self.read_change(name, rest, path)
+        if sweep is None or change is None:
+            return None
+        given = sweep.values if isinstance(sweep.values, list) else []
+        if sweep.option:
+            steps = {
+                f"{item:g}" if isinstance(item, float) else str(item): {sweep.option: item} for item in given
+            }
+        else:
+            steps = {
+                step: {
+                    key: self.read_option((*path, "steps", step, key), item) for key, item in options.items()
+                }
+                for step, options in sweep.steps.items()
+            }
+        if len(steps) < 2:
+            self.note(path, "there are fewer than two steps", "Write option: snr_db and values: [30, 20, 10]")
+            return None
+        common = (sweep.option,) if sweep.option else ()
+        changes = {
+            step: Change(f"{name}, {step}", change.transform, change.options | options, common)
+            for step, options in steps.items()
+        }
+        return Sweep(name, sweep.axis, changes)
+
+    def read_change(self, name: str, value: object, path: tuple = ()) -> Change | None:
+        """Read a change of the signal."""
+        path = path or ("changes", name)
+        transform = value.get("transform") if isinstance(value, dict) else None
+        if not isinstance(transform, str) or not transform:
+            self.note((*path, "transform"), "the key is missing", "Name the transform")
+            return None
+        options = {}
+        for key, item in value.items():
+            if key != "transform":
+                options[key] = self.read_option((*path, key), item)
+        return Change(name, str(transform), options)
+
+    def read_option(self, path: tuple, value: object) -> Any:
+        """Read an option of a change: a value, a list of values or a span of whole numbers."""
+        option = schema.attempt(self.document, path, self.problems, schema.parse_free, value)
+        if isinstance(option, dict):
+            low, high = option.get("from"), option.get("to")
+            whole = all(type(bound) is int for bound in (low, high))
+            if set(option) != {"from", "to"} or not whole or low > high:
+                self.note(path, "this is not a span of whole numbers", "Write {from: 5000, to: 7000}")
+        elif isinstance(option, list):
+            if not option or any(isinstance(item, dict | list) or item is None for item in option):
+                self.note(path, "this is not a list of values", "Write [first, second]")
+        elif isinstance(value, Plain) and option is None and not value:
+            self.note(path, "nothing stands here", "Write a value, a list or {from: ..., to: ...}")
+        return option
+
+    def read_test(self, name: str, value: object) -> TestDefinition | None:
+        """Read a test."""
+        path = ("tests", name)
+        test = self.section(path, value, _Test)
+        if test is None:
+            given = value.get("thresholds") if isinstance(value, dict) else None
+            if isinstance(given, dict):
+                self.read_thresholds((*path, "thresholds"), given, None)
+            return None
+        return TestDefinition(
+            name=name,
+            rule=test.rule,
+            thresholds=self.read_thresholds((*path, "thresholds"), test.thresholds, test.range),
+            source=test.source,
+            note=test.note,
+            decimals=test.decimals,
+            simulation=self.read_simulation((*path, "simulation"), test.simulation),
+            range=test.range,
+        )
+
+    def read_simulation(self, path: tuple, given: dict | None) -> dict[str, Any]:
+        """Read what was simulated, if anything was."""
+        if given is None:
+            return {}
+        found = self.section(path, given, _Simulation)
+        if found is None:
+            return {}
+        known = {key: value for key, value in vars(found).items() if value not in ("", None)}
+        try:
+            simulation.setting_of(known, found.groups, found.samples)
+        except ValueError as error:
+            self.note(path, str(error), "Name what `soundcheck thresholds simulate` can simulate")
+        return known
+
+    def read_thresholds(
+        self, path: tuple, given: dict, bounds: tuple[float, float] | None
+    ) -> dict[str, float]:
+        """Read the thresholds of a test, one a task."""
+        if not given:
+            self.note(path, "there is no threshold", "Write {arousal: 0.5}")
+        thresholds = {}
+        for task, item in _joined(given).items():
+            number = schema.attempt(self.document, (*path, task), self.problems, schema.parse_number, item)
+            if number is None:
+                continue
+            if bounds and not bounds[0] <= number <= bounds[1]:
+                what = f"{number:g} is impossible, scores lie from {bounds[0]:g} to {bounds[1]:g}"
+                self.note((*path, task), what, "Give a threshold in between")
+            thresholds[task] = number
+        return thresholds
+
+
+def _joined(given: dict) -> dict:
+    """Join what a comma took apart: ``{arousal: 0,5}`` is arousal 0 and a key 5 without value."""
+    joined: dict[str, object] = {}
+    last = None
+    for key, item in given.items():
+        if (
+            last
+            and key.isdigit()
+            and isinstance(item, Plain)
+            and not item
+            and isinstance(joined[last], Plain)
+        ):
+            joined[last] = Plain(f"{joined[last]},{key}")
+        else:
+            joined[key] = item
+            last = key
+    return joined

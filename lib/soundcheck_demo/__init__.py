@@ -1,0 +1,1 @@
+"""The demo: synthetic speech, small models and synthetic sounds, registered as any package could."""

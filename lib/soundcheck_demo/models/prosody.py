@@ -1,0 +1,87 @@
+"""The demo model: arousal, dominance, valence and emotion from prosody.
+
+In a suite: ``python: "soundcheck_demo.models.prosody:predict"``. It is an ordinary Python function, as
+anybody's model may be. On first use it trains itself on the training split of the demo corpus and keeps
+corpus and parameters in the cache: the folder named by the environment variable ``SOUNDCHECK_CACHE``, else
+``build/cache`` below the current folder. ``SOUNDCHECK_DEMO_SIZE=small`` trains on the small demo corpus, for
+quick tests.
+
+It knows synthetic voices only. Use it to see how tests and book work, not to judge people.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from soundcheck.common.files import digest
+from soundcheck_demo.models import features, training
+
+
+def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, float | str]:
+    """Predict the emotion of one segment.
+
+    Parameters
+    ----------
+    signal
+        Shape ``(samples,)``; any length and content, silence included.
+    sampling_rate
+        In Hz.
+
+    Returns
+    -------
+    dict
+        ``arousal``, ``dominance``, ``valence`` between 0 and 1, and ``emotion``, one of anger, happiness,
+        neutral, sadness.
+    """
+    return answer(features.extract(signal, sampling_rate))
+
+
+def answer(measured: np.ndarray) -> dict[str, float | str]:
+    """Predict from the features of a segment, ``(features,)``; see :func:`predict`."""
+    parameters = _arrays(*place())
+    standard = training.standardise(measured, parameters["mean"], parameters["scale"])
+    dimensions = np.clip(parameters["weights"] @ standard + parameters["intercepts"], 0.0, 1.0)
+    scores = parameters["class_weights"] @ standard + parameters["class_intercepts"]
+    found: dict[str, float | str] = dict(zip(parameters["names"], dimensions.tolist(), strict=True))
+    found["emotion"] = parameters["classes"][int(np.argmax(scores))]
+    return found
+
+
+def prepare(jobs: int = 1, progress: bool = False) -> None:
+    """Train before several processes predict; finds everything finished if it has been done before."""
+    cache, size = place()
+    training.train(cache, size=size, jobs=jobs, progress=progress)
+
+
+def fingerprint() -> str:
+    """Hash the model: parameters and the code of the features; trains it if need be."""
+    cache, size = place()
+    code = [digest(Path(module)) for module in (__file__, features.__file__)]
+    return digest(json.dumps([training.train(cache, size=size), code]))
+
+
+def place() -> tuple[Path, str]:
+    """Say where corpus and parameters are kept, and how large the corpus is."""
+    cache = Path(os.environ.get("SOUNDCHECK_CACHE") or Path("build") / "cache")
+    return cache.absolute(), os.environ.get("SOUNDCHECK_DEMO_SIZE") or "full"
+
+
+@functools.lru_cache(maxsize=4)
+def _arrays(cache: Path, size: str) -> dict:
+    trained = training.train(cache, size=size)
+    regression, emotion = trained["regression"], trained["emotion"]
+    return {
+        "mean": np.array(trained["mean"]),
+        "scale": np.array(trained["scale"]),
+        "names": tuple(regression),
+        "weights": np.array([part["weights"] for part in regression.values()]),
+        "intercepts": np.array([part["intercept"] for part in regression.values()]),
+        "classes": tuple(emotion["classes"]),
+        "class_weights": np.array(emotion["weights"]),
+        "class_intercepts": np.array(emotion["intercepts"]),
+    }

@@ -1,0 +1,144 @@
+"""The demo's speech recognisers: PocketSphinx with its English model, told what to listen for.
+
+In a suite: ``python: "soundcheck_demo.models.recogniser:grammar"``, or ``hurried``, ``words``, ``digits``.
+
+- ``grammar`` expects a sentence of :mod:`soundcheck_demo.speech.commands` from beginning to end.
+- ``hurried`` expects the same and looks less closely: it needs two thirds of the time and errs more.
+- ``words`` expects the words of the commands in any order.
+- ``digits`` expects one digit or more.
+
+PocketSphinx (Huggins-Daines et al. 2006, Pocketsphinx: a free, real-time continuous speech recognition system
+for hand-held devices) is a real recogniser of the time before neural networks. Its model was trained on
+Americans, at 16 kHz: other accents and telephone bands are hard for it.
+
+Conventions
+-----------
+A transcript is lower case without punctuation; it is empty if nothing was recognised. An answer depends on
+the signal alone: means of the features are taken over the signal, and the estimate of the noise starts anew.
+The level is left as it is; signals are cut to full scale and rounded to 16 bits as any sound card does it.
+
+Public: :func:`grammar`, :func:`words`, :func:`digits`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import audresample
+import numpy as np
+import pocketsphinx
+
+from soundcheck_demo.speech import commands
+
+SAMPLING_RATE = 16000
+SHORTEST = 0.1  # seconds; shorter signals hold no word
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+# What the decoder is told. Looser beams and a second pass over the lattice take longer and find no more.
+# "wip" is what a word costs, else noise is heard as many short words; a grammar of sentences needs the usual
+# cost only. Commands are heard under many changes of the sound, so a state has 2 Gaussians there, not 4.
+COMMON = {"beam": 1e-30, "pbeam": 1e-30, "wbeam": 1e-20, "pl_window": 0, "bestpath": False}
+SETTINGS: dict[str, dict[str, float]] = {
+    "grammar": {"topn": 2},
+    "hurried": {"topn": 2, "ds": 2, "beam": 1e-20, "pbeam": 1e-20, "wbeam": 1e-15},  # every second frame
+    "words": {"wip": 0.01},
+    "digits": {"wip": 0.01},
+}
+
+
+def grammar(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
+    """Recognise a sentence of the commands' grammar.
+
+    Parameters
+    ----------
+    signal
+        Shape ``(samples,)``; any length and content, silence included.
+    sampling_rate
+        In Hz.
+
+    Returns
+    -------
+    dict
+        ``transcript``: a sentence of the grammar, or the empty text.
+    """
+    return _answer("grammar", signal, sampling_rate)
+
+
+def hurried(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
+    """Recognise a sentence of the commands' grammar in less time, with more errors; as :func:`grammar`."""
+    return _answer("hurried", signal, sampling_rate)
+
+
+def words(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
+    """Recognise words of the commands in any order; otherwise as :func:`grammar`."""
+    return _answer("words", signal, sampling_rate)
+
+
+def digits(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
+    """Recognise digits, zero to nine; otherwise as :func:`grammar`."""
+    return _answer("digits", signal, sampling_rate)
+
+
+def fingerprint() -> str:
+    """Name what the answers depend on besides this code: the recogniser, whose model comes with it."""
+    return f"pocketsphinx {importlib.metadata.version('pocketsphinx')}"
+
+
+def _answer(task: str, signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
+    signal = np.asarray(signal, dtype=np.float32).ravel()
+    if sampling_rate != SAMPLING_RATE:
+        signal = audresample.resample(signal, sampling_rate, SAMPLING_RATE).ravel()
+    if len(signal) < SHORTEST * SAMPLING_RATE:
+        return {"transcript": ""}
+    samples = np.round(np.clip(np.nan_to_num(signal), -1.0, 32767 / 32768) * 32768).astype(np.int16)
+    if not samples.any():
+        return {"transcript": ""}
+    decoder = _decoder(task)
+    decoder.reinit_feat()  # else it keeps its estimate of the noise from what it heard before
+    decoder.start_utt()
+    try:
+        decoder.process_raw(samples.tobytes(), full_utt=True)
+    finally:
+        decoder.end_utt()
+    found = decoder.hyp()
+    return {"transcript": found.hypstr if found else ""}
+
+
+@functools.lru_cache(maxsize=len(SETTINGS))
+def _decoder(task: str) -> pocketsphinx.Decoder:
+    text, vocabulary = _task(task)
+    with tempfile.TemporaryDirectory() as folder:
+        dictionary = Path(folder) / "words.dict"
+        dictionary.write_text("".join(_pronunciations(vocabulary)), encoding="utf-8")
+        decoder = pocketsphinx.Decoder(
+            hmm=pocketsphinx.get_model_path("en-us/en-us"),
+            dict=str(dictionary),
+            lm=None,
+            loglevel="FATAL",
+            logfn=os.devnull,
+            **(COMMON | SETTINGS[task]),
+        )
+    decoder.add_jsgf_string(task, text)
+    decoder.activate_search(task)
+    return decoder
+
+
+def _task(task: str) -> tuple[str, tuple[str, ...]]:
+    """Give grammar and vocabulary."""
+    if task in ("grammar", "hurried"):
+        return commands.GRAMMAR, commands.grammar_words()
+    vocabulary = commands.vocabulary() if task == "words" else DIGITS
+    return f"#JSGF V1.0;\ngrammar {task};\npublic <{task}> = ({' | '.join(vocabulary)})+;\n", vocabulary
+
+
+def _pronunciations(vocabulary: Sequence[str]) -> Iterator[str]:
+    """Pick the lines of the model's dictionary that are needed; loading all of it would take longer."""
+    wanted = set(vocabulary)
+    with open(pocketsphinx.get_model_path("en-us/cmudict-en-us.dict"), encoding="utf-8") as file:
+        for line in file:
+            if line.split(maxsplit=1)[0].partition("(")[0] in wanted:
+                yield line

@@ -1,0 +1,122 @@
+"""Makes the sound material of suites that name none, once, and keeps it in the cache.
+
+Conventions
+-----------
+One folder a kind of sound with 16-bit WAV files at 16 kHz, peak 0.7; every sound is drawn by a generator of
+its own, so it does not depend on the others. The folder's name carries a fingerprint of the code and the
+libraries that make the sounds.
+
+Public: :func:`build`, :data:`SOURCES`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyroomacoustics
+
+from soundcheck.common import seeds
+from soundcheck.common.files import digest, write_text
+from soundcheck.common.folder_store import made
+from soundcheck.corpora import audio
+from soundcheck.sounds import responses
+from soundcheck_demo.sounds import environment, events, music, rooms
+from soundcheck_demo.speech import corpus as demo
+from soundcheck_demo.speech.voices import READERS
+
+PEAK = 0.7
+VOICES = 12
+SENTENCES = 5  # that a voice of the babble reads
+COUGHS, SNEEZES, PIECES, TAKES = 16, 12, 8, 2
+
+SOURCES = {
+    "babble": "synthesised: readers of the demo corpus, with Praat's synthesiser",
+    "coughing": "synthesised: bursts of shaped noise",
+    "environmental": "synthesised: telephone signals, weather, footsteps, an engine, paper, animals",
+    "music": "synthesised: chords, melody, bass and drums",
+    "positions": "computed: image sources in a room of 6.6 × 5.9 × 2.9 m, microphones at 1 to 3 m",
+    "rooms": "computed: image sources in a booth, an office, a meeting room, a lecture room and a stairway",
+    "sneezing": "synthesised: bursts of shaped noise",
+}
+
+
+def build(cache: Path, *, jobs: int = 1, progress: bool = False) -> Path:
+    """Find the synthesised sounds in the cache, or make them.
+
+    Parameters
+    ----------
+    cache
+        Folder that keeps them.
+    jobs
+        Processes.
+    progress
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    pathlib.Path
+        Folder with a folder for each kind of sound.
+
+    Raises
+    ------
+    OutputError
+        If the cache cannot be written.
+    """
+    folder = Path(cache) / f"sounds-{fingerprint()}"
+    return made(folder, lambda draft: _make(draft, jobs, progress), "the synthesised sounds")
+
+
+def fingerprint() -> str:
+    """Hash everything that decides the sounds: their code and the libraries that make them."""
+    versions = [importlib.metadata.version(name) for name in ("numpy", "scipy", "pyroomacoustics")]
+    sources = [digest(path) for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return digest(json.dumps([demo.fingerprint("full", "texts"), versions, sources]))[:16]
+
+
+def _make(folder: Path, jobs: int, progress: bool) -> None:
+    demo.write_speakers(folder, [(s, SENTENCES) for s in _voices()], jobs, progress, "Babble")
+    _join_voices(folder)
+    _draw(folder / "coughing", "cough", COUGHS, events.cough)
+    _draw(folder / "sneezing", "sneeze", SNEEZES, events.sneeze)
+    _draw(folder / "music", "piece", PIECES, music.music)
+    for name, scene in environment.SCENES.items():
+        _draw(folder / "environmental", name, TAKES, scene)
+    # The image sources are found with as many threads as there are cores unless told otherwise.
+    pyroomacoustics.constants.set("num_threads", 1)
+    for kind, measured in (("rooms", rooms.rooms()), ("positions", rooms.positions())):
+        rows = ["file,label,distance"]
+        for (label, distance), signal in measured.items():
+            name = f"{label} {distance} m"
+            rows.append(f"{name}.wav,{name if kind == 'positions' else label},{distance}")
+            _write(folder / kind / f"{name}.wav", signal)
+        write_text(folder / kind / responses.TABLE, "\n".join(rows) + "\n")
+
+
+def _voices() -> list:
+    """Choose readers of as many languages as there are, women and men alike."""
+    step = len(READERS) / VOICES
+    return [READERS[int(n * step)] for n in range(VOICES)]
+
+
+def _join_voices(folder: Path) -> None:
+    """Make one sound of all sentences of a voice."""
+    for voice in sorted((folder / "audio").iterdir()):
+        spoken = [audio.read(path) for path in sorted(voice.glob("*.wav"))]
+        _write(folder / "babble" / f"{voice.name}.wav", np.concatenate(spoken))
+    shutil.rmtree(folder / "audio")
+
+
+def _draw(folder: Path, name: str, count: int, make: Callable[[np.random.Generator], np.ndarray]) -> None:
+    for number in range(1, count + 1):
+        signal = make(seeds.generator(0, "sounds", name, number))
+        _write(folder / f"{name}_{number:02d}.wav", signal)
+
+
+def _write(path: Path, signal: np.ndarray) -> None:
+    path.parent.mkdir(exist_ok=True)
+    audio.write(path, (PEAK * signal / np.abs(signal).max()).astype(np.float32), audio.SAMPLING_RATE)

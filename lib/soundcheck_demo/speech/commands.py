@@ -1,0 +1,224 @@
+"""What the demo's speakers of commands say, and the grammar by which the demo's recognisers listen.
+
+A small grammar is the one source of both. It has two kinds of sentences: commands such as "turn the kitchen
+light on", and probes, sentences around a given word. Some probes quote, which fits any word: "anna writes the
+word thick again", "the next word of peter is spoons". Others suit a class of words, where that is known:
+"anna loves the spoons at home", "peter counts twenty doors".
+
+Conventions
+-----------
+Sentences are lower case without punctuation, words are separated by one space. All words of the grammar are
+in the dictionary of PocketSphinx's English model. ``{room}`` in a pattern stands for one value of that slot.
+
+Public: :data:`GRAMMAR`, :func:`draw`, :func:`sentences`, :func:`possible`, :func:`class_of`,
+:func:`vocabulary`, :func:`grammar_words`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from soundcheck.common.seeds import generator
+from soundcheck_demo.speech.voices import Speaker
+
+PATTERNS = (
+    "turn the {room} {device} {switch}",
+    "set the {dial} to {number}",
+    "{act} the {room} {opening}",
+    "play some {style} in the {room}",
+    "call {person}",
+    "go {direction} now",
+    "move {direction} {count} steps",
+    "{change} the {running}",
+)
+SLOTS = {
+    "room": ("kitchen", "bedroom", "garage", "garden"),
+    "device": ("light", "fan", "radio"),
+    "switch": ("on", "off"),
+    "dial": ("heating", "volume", "timer"),
+    "number": ("twenty", "thirty", "forty"),
+    "act": ("open", "close"),
+    "opening": ("door", "window", "curtains"),
+    "style": ("jazz", "rock", "music"),
+    "person": ("the doctor", "my sister", "my brother"),
+    "direction": ("left", "right", "forward", "back"),
+    "count": ("three", "five", "nine"),
+    "change": ("start", "stop"),
+    "running": ("timer", "clock", "music"),
+}
+EACH = 6  # commands of each speaker of the full corpus
+
+NAMES = ("anna", "peter", "maria", "david", "susan", "robert")  # women and men in turn
+QUOTES = (  # for any word
+    "{name} {quotes} the word {word} {times}",
+    "the {order} word of {name} is {word}",
+    "{name} {quotes} {word} and nothing more",
+)
+FRAMES = {  # class -> sentence that suits its words
+    "noun": "{name} {likes} the {word} {complement}",
+    "adjective": "{name} {likes} {word} {things}",
+    "number": "{name} counts {word} {things}",
+    "verb": "{name} wants to {word} {again}",
+    "direction": "{name} goes {word} {again}",
+}
+OWN = "{name} {likes} {word} {own}"  # with the complements that somebody gave for the word
+FILLERS = {
+    "quotes": ("says", "repeats", "whispers", "writes"),
+    "times": ("again", "twice", "slowly"),
+    "order": ("first", "next", "last"),
+    "likes": ("likes", "loves", "hates", "dislikes", "adores"),
+    "complement": ("very much", "at home", "as well"),
+    "things": ("doors", "windows", "clocks"),
+    "again": ("again", "today", "at once"),
+}
+# Words of the commands, and others that are frequent in read speech. All others are quoted only.
+CLASSES = {
+    "noun": (
+        "kitchen bedroom garage garden light fan radio heating volume timer door window curtains jazz rock "
+        "music doctor sister brother steps clock spoons snow peas slabs cheese snack snake toy frog kids "
+        "bags train station store things bread cream sandwiches water house book table car dog cat man "
+        "woman child"
+    ),
+    "adjective": "fresh thick blue small plastic big red green black white old new large little long short",
+    "number": (
+        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+    ),
+    "verb": "turn open close play call go move change start stop ask bring meet scoop speak read write help",
+    "direction": "left right forward back",
+}
+_CLASS = {word: kind for kind, words in CLASSES.items() for word in words.split()}
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+def draw(speaker: Speaker, number: int) -> str:
+    """Draw a command.
+
+    The patterns are dealt to the speakers like cards, in rounds of an order of their own, and so are the
+    values of every slot. So all words occur about equally often, and the four speakers of an accent use
+    each pattern three times.
+
+    Parameters
+    ----------
+    speaker
+        Who speaks; one of the part ``commands``, whose names count them.
+    number
+        Number of the speaker's segment, 0 to 5.
+    """
+    round_, place = divmod((int(speaker.name[1:]) - 1) * EACH + number, len(PATTERNS))
+    pattern = PATTERNS[generator(0, "commands", round_).permutation(len(PATTERNS))[place]]
+
+    def value(slot: re.Match) -> str:
+        values = SLOTS[slot[1]]
+        turn, card = divmod(round_, len(values))
+        return values[generator(0, "commands", pattern, slot[1], turn).permutation(len(values))[card]]
+
+    return _SLOT.sub(value, pattern)
+
+
+def class_of(word: str) -> str:
+    """Name the class of a word, one of :data:`FRAMES`; empty for words that are only quoted."""
+    return _CLASS.get(word, "")
+
+
+def possible(word: str, complements: Sequence[str] = ()) -> int:
+    """Count the different sentences around a word; see :func:`sentences`."""
+    return sum(len(pile) for pile in _piles(word, complements, 0).values())
+
+
+def sentences(
+    word: str, count: int, *, seed: int = 0, first: int = 0, complements: Sequence[str] = ()
+) -> list[str]:
+    """Put a word into different sentences that suit it, and that do not hold it a second time.
+
+    Parameters
+    ----------
+    word
+        Any text.
+    count
+        How many sentences, at most :func:`possible`.
+    seed
+        Decides together with the word which sentences come first, and nothing else does.
+    first
+        Number of the first sentence: even ones have a woman's name, odd ones a man's, while there are any.
+    complements
+        Ends of sentences that suit this word, such as ``"of wool"`` for *bags*; if there are any, all
+        sentences have the form "anna likes bags of wool".
+
+    Returns
+    -------
+    list of str
+        Different sentences; patterns take turns.
+
+    Raises
+    ------
+    ValueError
+        If there are not so many.
+    """
+    most = possible(word, complements)
+    if not 0 <= count <= most:
+        raise ValueError(f"There are {most} sentences for a word, not {count}.")
+    piles = _piles(word, complements, seed)
+    patterns = list(dict.fromkeys(pattern for _, pattern in piles))
+    start = int(generator(seed, "probe", word).integers(len(patterns)))
+    found: list[str] = []
+    turn = 0
+    while len(found) < count:
+        sex, number = (first + turn) % 2, start + turn // 2
+        turn += 1
+        rotated = [patterns[(number + n) % len(patterns)] for n in range(len(patterns))]
+        pile = next((piles[sex, pattern] for pattern in rotated if piles[sex, pattern]), None)
+        if pile:
+            found.append(pile.pop())
+    return found
+
+
+def _piles(word: str, complements: Sequence[str], seed: int) -> dict[tuple[int, str], list[str]]:
+    """Shuffle all sentences around a word, those of each pattern with names of women and of men apart."""
+    own = [FRAMES[class_of(word)]] if class_of(word) else []
+    fillers = FILLERS | {"own": tuple(dict.fromkeys(complements))}
+    piles = {}
+    for pattern in [OWN] if complements else [*QUOTES, *own]:
+        slots = [slot for slot in _SLOT.findall(pattern) if slot not in ("name", "word")]
+        for sex in (0, 1):
+            texts = [
+                pattern.format(name=name, word=word, **dict(zip(slots, values, strict=True)))
+                for name in NAMES[sex::2]
+                for values in itertools.product(*(fillers[slot] for slot in slots))
+            ]
+            texts = [text for text in texts if text.split().count(word) <= 1]
+            order = generator(seed, "probe", word, pattern, sex).permutation(len(texts))
+            piles[sex, pattern] = [texts[n] for n in order]
+    return piles
+
+
+def vocabulary() -> tuple[str, ...]:
+    """List the words of the commands, in alphabetical order."""
+    texts = [_SLOT.sub(" ", pattern) for pattern in PATTERNS]
+    texts += [value for values in SLOTS.values() for value in values]
+    return tuple(sorted({word for text in texts for word in text.split()}))
+
+
+def grammar_words() -> tuple[str, ...]:
+    """List all words of the grammar, those around a probed word included, in alphabetical order."""
+    texts = [_SLOT.sub(" ", pattern) for pattern in (*QUOTES, *FRAMES.values())]
+    texts += [value for values in FILLERS.values() for value in values]
+    return tuple(sorted({*vocabulary(), *NAMES, *(word for text in texts for word in text.split())}))
+
+
+def _grammar() -> str:
+    rules = {slot: " | ".join(values) for slot, values in (SLOTS | FILLERS).items()}
+    rules |= {"name": " | ".join(NAMES), "word": " | ".join(vocabulary())}
+    known = {kind: [word for word in vocabulary() if class_of(word) == kind] for kind in FRAMES}
+    rules |= {f"probed_{kind}": " | ".join(words) for kind, words in known.items() if words}
+    rules["command"] = " | ".join(_SLOT.sub(r"<\1>", pattern) for pattern in PATTERNS)
+    frames = [f.replace("{word}", f"{{probed_{kind}}}") for kind, f in FRAMES.items() if known[kind]]
+    rules["probe"] = " | ".join(_SLOT.sub(r"<\1>", pattern) for pattern in (*QUOTES, *frames))
+    lines = ["#JSGF V1.0;", "grammar sentences;", "public <sentence> = <command> | <probe>;"]
+    return "\n".join([*lines, *(f"<{name}> = {rule};" for name, rule in rules.items())]) + "\n"
+
+
+GRAMMAR = _grammar()  # in the JSpeech Grammar Format, https://www.w3.org/TR/jsgf

@@ -1,0 +1,168 @@
+"""Speaks given words inside sentences, to see how a recogniser does on each of them.
+
+The sentences are the probes of :mod:`soundcheck_demo.speech.commands`, such as "anna says the word kitchen
+again". Words come in kinds, and each kind gets as many sentences, by the same voices. They are made on first
+use and kept in the cache, in a folder with ``segments.csv`` and 16-bit mono WAV files at 16 kHz.
+
+Conventions
+-----------
+Columns: file, speaker, sex, language, accent, transcript, keyword. Read the table without looking for missing
+values: a keyword may be any text, such as ``null``. Files are numbered, their names hold no words. The bytes
+do not depend on the number of jobs.
+
+Public: :func:`build`, :func:`table`, :func:`fingerprint`, :func:`obstacle`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import parselmouth
+
+from soundcheck.common import seeds
+from soundcheck.common.files import digest, write_text
+from soundcheck.common.folder_store import made
+from soundcheck_demo.speech import commands
+from soundcheck_demo.speech.corpus import TABLE, write_speakers
+from soundcheck_demo.speech.synthesis import file_name
+from soundcheck_demo.speech.voices import BY_NAME
+
+# Americans and Britons, women and men. Names in the sentences take turns too: in this order every two
+# sentences have both accents, and every four all pairs of the speaker's sex and the name's.
+SPEAKERS = tuple(BY_NAME[name] for name in ("c01", "c06", "c02", "c05"))
+
+
+LONGEST = 30  # letters of a word
+
+
+def obstacle(word: str) -> str:
+    """Say why a word of a transcript cannot be tested in spoken sentences; empty if it can.
+
+    English voices read plain letters, with apostrophes inside of words. What they make of anything else is
+    not what a recogniser would write.
+
+    Examples
+    --------
+    >>> obstacle("don't"), obstacle("42"), obstacle("ποῦ")
+    ('', 'it holds digits', 'it holds letters that are not English')
+    """
+    if any(character.isdigit() for character in word):
+        return "it holds digits"
+    if any(character.isalpha() and not character.isascii() for character in word):
+        return "it holds letters that are not English"
+    if not re.fullmatch(r"[a-z]+(['’][a-z]+)*", word, re.IGNORECASE):
+        return "it holds signs that cannot be spoken"
+    if len(word) == 1 and word.lower() not in ("a", "i", "o"):
+        return "a single letter is written in many ways"
+    return f"it has more than {LONGEST} letters" if len(word) > LONGEST else ""
+
+
+def build(
+    cache: Path,
+    kinds: Mapping[str, Sequence[str]],
+    count: int,
+    *,
+    seed: int = 0,
+    complements: Mapping[str, Sequence[str]] | None = None,
+    jobs: int = 1,
+    progress: bool = False,
+) -> Path:
+    """Find sentences around words in the cache, or speak them.
+
+    Parameters
+    ----------
+    cache
+        Folder that keeps them.
+    kinds
+        Kind of word -> words. Any texts, best in lower case; what the synthesiser makes of them is not judged
+        here, see :func:`obstacle`.
+    count
+        Sentences of each kind, dealt evenly to its words; the first ones get one more where that does not
+        come out even, and the last ones none where there are more words than sentences.
+    seed
+        Decides with each word which sentences it gets.
+    complements
+        Word -> ends of sentences that suit it; see :func:`soundcheck_demo.speech.commands.sentences`.
+    jobs
+        Speakers that are made at the same time, of four.
+    progress
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder with ``segments.csv``, below ``cache``: the sentences of the first word, then those of the
+        second, and so on.
+
+    Raises
+    ------
+    OutputError
+        If the cache cannot be written.
+    SynthesisError
+        If the synthesiser fails.
+    """
+    segments = table(kinds, count, seed=seed, complements=complements)
+    folder = Path(cache) / f"sentences-{fingerprint(segments)}"
+    return made(folder, lambda draft: _make(draft, segments, jobs, progress), "spoken sentences")
+
+
+def fingerprint(segments: pd.DataFrame) -> str:
+    """Hash everything that decides the sound: sentences and who speaks them, code, libraries that speak."""
+    sources = [Path(seeds.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
+    versions = [parselmouth.PRAAT_VERSION]
+    versions += [importlib.metadata.version(name) for name in ("praat-parselmouth", "numpy")]
+    said = segments.to_numpy(dtype=object).tolist()
+    return digest(json.dumps([said, versions, [digest(path) for path in sources]]))[:16]
+
+
+def table(
+    kinds: Mapping[str, Sequence[str]],
+    count: int,
+    *,
+    seed: int = 0,
+    complements: Mapping[str, Sequence[str]] | None = None,
+) -> pd.DataFrame:
+    """Tabulate the sentences; needs no audio.
+
+    Parameters
+    ----------
+    kinds, count, seed, complements
+        See :func:`build`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a sentence, word after word. A word with few possible sentences has fewer than its part.
+    """
+    columns = ["file", "speaker", "sex", "language", "accent", "transcript", "keyword"]
+    rows = []
+    spoken = dict.fromkeys(SPEAKERS, 0)
+    for words in kinds.values():
+        number = 0  # of the sentence within its kind, so that all kinds have the same voices
+        for place, word in enumerate(words[:count]):
+            word = word.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair cannot be written
+            ends = tuple((complements or {}).get(word, ()))
+            part = count // len(words) + (place < count % len(words))
+            part = min(part, commands.possible(word, ends))
+            for sentence in commands.sentences(word, part, seed=seed, first=number, complements=ends):
+                speaker = SPEAKERS[number % len(SPEAKERS)]
+                file = file_name(speaker, spoken[speaker])
+                spoken[speaker] += 1
+                number += 1
+                known = [speaker.name, speaker.sex, speaker.language, speaker.accent]
+                rows.append([file, *known, sentence, word])
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _make(draft: Path, segments: pd.DataFrame, jobs: int, progress: bool) -> None:
+    own = [
+        (speaker, segments.loc[segments["speaker"].eq(speaker.name), "transcript"]) for speaker in SPEAKERS
+    ]
+    speakers = [(speaker, texts.tolist()) for speaker, texts in own if len(texts)]
+    write_speakers(draft, speakers, jobs, progress, "Spoken words")
+    write_text(draft / TABLE, segments.to_csv(index=False, lineterminator="\n"))

@@ -1,0 +1,197 @@
+"""Speaks the segments of one demo speaker with Praat's built-in synthesiser, and writes them.
+
+Run as a program, ``python -m soundcheck_demo.speech.synthesis FOLDER SPEAKER COUNT``, because the
+synthesiser remembers: the flutter of its pitch goes on from one utterance to the next. Only in a process of
+its own does a speaker sound the same however many speakers are made beside it. For the same reason the
+segments of a speaker are made in order, without gaps. Without COUNT it speaks the texts that standard input
+holds as a JSON list. Imports as little as possible: it is started often.
+
+Conventions
+-----------
+Signals are float64, shape ``(samples,)``, at 16 kHz; levels in dB relative to full scale are root mean
+squares.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import audiofile
+import numpy as np
+from parselmouth.praat import call
+
+from soundcheck.common.seeds import generator
+from soundcheck_demo.speech import commands, texts
+from soundcheck_demo.speech.labels import UNMOVED, draw
+from soundcheck_demo.speech.prosody import Settings, settings
+from soundcheck_demo.speech.script import sentences
+from soundcheck_demo.speech.voices import BY_NAME, COMMANDS, SPEECH, TEXTS, Speaker
+
+SAMPLING_RATE = 16000
+SECONDS = {SPEECH: (1.6, 3.9), TEXTS: (1.6, 3.9), COMMANDS: (1.0, 3.5)}  # that a segment of a part may last
+PEAK = 0.8  # leaves room for changes of the level
+PAUSE = 0.1  # seconds of pause before and after the words
+FADE = 0.01  # seconds
+REFERENCE_HERTZ = 1000.0  # the spectral slope turns around it
+# Praat's pitch factor does not move the pitch in proportion: its logarithm counts 0.75.
+PITCH_EXPONENT = 0.75
+
+
+def transcript(speaker: Speaker, number: int) -> str:
+    """Choose the sentence of a speaker's segment; each round through the script has an order of its own.
+
+    Readers read their texts in order, commands come from a grammar.
+    """
+    if speaker.part == COMMANDS:
+        return commands.draw(speaker, number)
+    if speaker.part == TEXTS:
+        return texts.SENTENCES[speaker.language][texts.place(speaker.name, number)]
+    lines = sentences(speaker.split, speaker.language)
+    round_, place = divmod(number, len(lines))
+    return lines[generator(0, "demo", speaker.name, "script", round_).permutation(len(lines))[place]]
+
+
+def file_name(speaker: Speaker, number: int) -> str:
+    """Name a segment's file, relative to the corpus."""
+    return f"audio/{speaker.name}/{speaker.name}_{number:03d}.wav"
+
+
+def speak(
+    speaker: Speaker,
+    text: str,
+    chosen: Settings,
+    rng: np.random.Generator,
+    seconds: tuple[float, float] | None = None,
+) -> np.ndarray:
+    """Speak a text.
+
+    Parameters
+    ----------
+    speaker
+        Gives voice and pronunciation.
+    text
+        What is said.
+    chosen
+        How it is said.
+    rng
+        Draws breath and noise.
+    seconds
+        Shortest and longest duration; the rate is changed until it fits. ``None`` = any.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, shape ``(samples,)``, peak at most 0.8.
+
+    Raises
+    ------
+    RuntimeError
+        If no rate gives a bearable duration.
+    """
+    words_per_minute = chosen.words_per_minute
+    shortest, longest = seconds or (0.0, np.inf)
+    for _ in range(6):
+        signal = _trim(_synthesise(speaker, text, chosen, words_per_minute))
+        found = len(signal) * chosen.tract / SAMPLING_RATE + 2 * PAUSE
+        if shortest <= found <= longest:
+            break
+        words_per_minute *= 1.1 if found > longest else 0.9
+    else:
+        raise RuntimeError(f"{speaker.name}: {text!r} takes {found:.2f} s at any rate tried")
+    signal = _colour(signal, chosen.tract, chosen.tilt_db)
+    signal = signal + _breath(signal, chosen.breath_db, rng)
+    signal = signal * (10 ** (chosen.level_db / 20) / _level(signal))
+    margin = round(PAUSE * SAMPLING_RATE)
+    signal = np.pad(signal, margin)
+    noise = rng.standard_normal(len(signal))
+    signal = signal + noise * (10 ** ((chosen.level_db + chosen.floor_db) / 20))
+    fade = np.sin(np.linspace(0, np.pi / 2, round(FADE * SAMPLING_RATE))) ** 2
+    signal[: len(fade)] *= fade
+    signal[-len(fade) :] *= fade[::-1]
+    return signal * min(1.0, PEAK / np.abs(signal).max())
+
+
+def _synthesise(speaker: Speaker, text: str, chosen: Settings, words_per_minute: float) -> np.ndarray:
+    # A shorter vocal tract is made by playing faster; pitch and rate are lowered beforehand for that.
+    pitch = 2 ** (chosen.semitones / 12 / PITCH_EXPONENT) * chosen.tract ** (1 / PITCH_EXPONENT)
+    synthesiser = call("Create SpeechSynthesizer", speaker.rules, speaker.voice)
+    call(
+        synthesiser,
+        "Speech output settings",
+        SAMPLING_RATE,
+        chosen.word_gap,
+        float(np.clip(pitch, 0.5, 2.0)),
+        chosen.range_factor,
+        float(np.clip(words_per_minute * chosen.tract, 80, 450)),
+        "IPA",
+    )
+    spoken = call(synthesiser, "To Sound", text, "no")
+    sound = spoken[0] if isinstance(spoken, list) else spoken
+    return sound.values[0]
+
+
+def _trim(signal: np.ndarray) -> np.ndarray:
+    loud = np.flatnonzero(np.abs(signal) > 0.01 * np.abs(signal).max())
+    return signal[loud[0] : loud[-1] + 1]
+
+
+def _colour(signal: np.ndarray, tract: float, tilt_db: float) -> np.ndarray:
+    """Scale the vocal tract and tilt the spectrum, both on the whole signal's spectrum."""
+    length = round(len(signal) * tract)
+    spectrum = np.fft.rfft(signal)
+    bins = length // 2 + 1
+    stretched = np.zeros(bins, dtype=complex)
+    kept = min(bins, len(spectrum))
+    stretched[:kept] = spectrum[:kept]
+    hertz = np.linspace(0, SAMPLING_RATE / 2, bins)
+    octaves = np.log2(np.clip(hertz, 100, 8000) / REFERENCE_HERTZ)
+    return np.fft.irfft(stretched * 10 ** (tilt_db * octaves / 20), length) * (length / len(signal))
+
+
+def _breath(signal: np.ndarray, level_db: float, rng: np.random.Generator) -> np.ndarray:
+    """Make noise that follows the loudness of the voice; a difference filter brightens it."""
+    window = np.hanning(round(0.03 * SAMPLING_RATE))
+    envelope = np.sqrt(np.maximum(np.convolve(signal**2, window / window.sum(), mode="same"), 0))
+    noise = np.diff(rng.standard_normal(len(signal) + 1)) * envelope
+    return noise * (_level(signal) * 10 ** (level_db / 20) / _level(noise))
+
+
+def _level(signal: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(signal**2)))
+
+
+def write_speaker(folder: Path, speaker: Speaker, count: int) -> None:
+    """Write the first segments of a speaker below a folder, 16-bit WAV.
+
+    The speaker's own folder must exist: if it is gone, nobody waits for the result any more. Call this once
+    in a process, before anything else is synthesised there.
+    """
+    for number in range(count):
+        rng = generator(0, "demo", speaker.name, number)
+        expressed = draw(speaker, number).expressed if speaker.part == SPEECH else UNMOVED
+        chosen = settings(speaker, expressed, rng)
+        signal = speak(speaker, transcript(speaker, number), chosen, rng, SECONDS[speaker.part])
+        _write(folder / file_name(speaker, number), signal)
+
+
+def write_texts(folder: Path, speaker: Speaker, lines: Sequence[str]) -> None:
+    """Write given texts as a speaker says them without emotion; otherwise as :func:`write_speaker`."""
+    for number, line in enumerate(lines):
+        rng = generator(0, "demo", "texts", speaker.name, number)
+        _write(
+            folder / file_name(speaker, number), speak(speaker, line, settings(speaker, UNMOVED, rng), rng)
+        )
+
+
+def _write(path: Path, signal: np.ndarray) -> None:
+    audiofile.write(path, signal.astype(np.float32), SAMPLING_RATE, bit_depth=16)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 3:
+        write_speaker(Path(sys.argv[1]), BY_NAME[sys.argv[2]], int(sys.argv[3]))
+    else:
+        write_texts(Path(sys.argv[1]), BY_NAME[sys.argv[2]], json.load(sys.stdin))

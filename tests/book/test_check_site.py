@@ -1,0 +1,128 @@
+"""Faults planted in a small site: each must be found, and the site without them must be clean."""
+
+from pathlib import Path
+
+import pytest
+
+from soundcheck.book.check_site import PAGE_BYTES, inspect
+from soundcheck.common.escaping import escape
+
+RUN = "0123456789ab"
+PAGES = ("index", "models/one")
+
+
+def page(name: str, body: str = "", run: str = RUN) -> str:
+    return f'<html><body>{body}<div class="sc-page" data-page="{name}" data-run="{run}"></div></body></html>'
+
+
+@pytest.fixture
+def site(tmp_path) -> Path:
+    html = tmp_path / "out" / "html"
+    (html / "models").mkdir(parents=True)
+    (html / "media").mkdir()
+    (html / "media" / "a b.png").write_bytes(b"")
+    fine = '<a href="models/one.html#x">x</a><a href="https://example.org/x">y</a><img src="media/a%20b.png">'
+    (html / "index.html").write_text(page("index", fine))
+    (html / "models" / "one.html").write_text(page("models/one", '<a href="../index.html?q=1">x</a>'))
+    (html / "style.css").write_text("/* https://example.org */ p { background: url(media/x.png) }")
+    return html
+
+
+def found(site: Path) -> str:
+    return "\n".join(map(str, inspect(site, PAGES, RUN, site.parent)))
+
+
+def test_sound_site_has_no_problem(site):
+    assert found(site) == ""
+
+
+def test_missing_page(site):
+    (site / "models" / "one.html").unlink()
+    assert "html/models/one.html: the page is missing" in found(site)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<html></html>",
+        page("models/other"),
+        page("models/one", run="ba9876543210"),
+        # a text that only looks like the mark
+        "&lt;div class='sc-page' data-page='models/one' data-run='0123456789ab'&gt;",
+    ],
+)
+def test_page_without_its_mark(site, text):
+    (site / "models" / "one.html").write_text(text)
+    assert "html/models/one.html: the page is not the one that this run made" in found(site)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ('<a href="gone.html">x</a>', "the link gone.html leads nowhere"),
+        ('<img src="media/gone.png">', "the link media/gone.png leads nowhere"),
+        ('<audio src="media/gone.flac"></audio>', "the link media/gone.flac leads nowhere"),
+        ('<a href="/etc/hostname">x</a>', "the link /etc/hostname leads out of the book"),
+        ('<a href="../run.json">x</a>', "the link ../run.json leads out of the book"),
+        ('<script src="https://cdn.example/x.js"></script>', "loads https://cdn.example/x.js from outside"),
+        ('<script src="HTTPS://cdn.example/x.js"></script>', "loads HTTPS://cdn.example/x.js from outside"),
+        ('<script src="//cdn.example/x.js"></script>', "loads //cdn.example/x.js from outside"),
+        (
+            '<link rel="stylesheet" href="http://a.example/x.css">',
+            "loads http://a.example/x.css from outside",
+        ),
+        ('<iframe src="https://a.example"></iframe>', "loads https://a.example from outside"),
+    ],
+)
+def test_links_and_loaded_files(site, body, expected):
+    (site.parent / "run.json").write_text("{}")
+    (site / "index.html").write_text(page("index", body))
+    assert expected in found(site)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        '@import "https://a.example/x.css";',
+        "p { src: url( '//a.example/x.woff') }",
+        "@IMPORT url(http://a.b)",
+    ],
+)
+def test_style_sheets_that_fetch(site, rule):
+    (site / "style.css").write_text(rule)
+    assert "html/style.css: the style sheet loads something from outside" in found(site)
+
+
+def test_paths_of_this_machine(site, monkeypatch):
+    monkeypatch.setenv("HOME", "/root")
+    for text, what in (
+        (f"{site.parent}/run.json", "the path of the output folder"),
+        ("at /root/models/x.py", "the path of the home folder"),
+        (f"'{Path.cwd()}'", "the path of the working folder"),
+    ):
+        (site / "results.csv").write_text(text)
+        assert f"html/results.csv: the file holds {what}" in found(site)
+
+
+def test_path_is_known_as_html_has_it(site, tmp_path):
+    moved = (tmp_path / "out").rename(tmp_path / "it's out")
+    (moved / "html" / "index.html").write_text(page("index", escape(moved, None)))
+    assert "html/index.html: the file holds the path of the output folder" in found(moved / "html")
+
+
+def test_likeness_is_no_leak(site, monkeypatch):
+    monkeypatch.setenv("HOME", "/root")
+    (site / "results.csv").write_text("https://example.org/root/x, /rooted, a/root")
+    assert found(site) == ""
+
+
+def test_secrets_of_the_environment(site, monkeypatch):
+    monkeypatch.setenv("SOME_TOKEN", "abcdefgh-123")
+    monkeypatch.setenv("SHORT_KEY", "run")
+    (site / "index.html").write_text(page("index", "abcdefgh-123 run"))
+    assert found(site) == "html/index.html: the file holds the value of the environment variable SOME_TOKEN."
+
+
+def test_large_page(site):
+    (site / "index.html").write_text(page("index", "x" * PAGE_BYTES))
+    assert f"the page is larger than {PAGE_BYTES} bytes" in found(site)

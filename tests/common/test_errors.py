@@ -1,0 +1,69 @@
+"""Problems are collected, shown at once, and survive a trip to another process."""
+
+import pickle
+
+import pytest
+
+from soundcheck.common.errors import InputError, Problem, Problems, did_you_mean, refuse
+
+
+def test_problem_is_a_sentence_with_place_and_remedy():
+    problem = Problem("a.csv line 5, column arousal", "'high' is not a number", "Give a number")
+    assert str(problem) == "a.csv line 5, column arousal: 'high' is not a number. Give a number."
+    assert str(Problem("a.csv", "it is empty")) == "a.csv: it is empty."
+
+
+def test_a_question_gets_no_full_stop():
+    assert str(Problem("a", "no such file", "Did you mean 'b'?")).endswith("'b'?")
+
+
+def test_a_problem_is_one_line_without_escape_sequences():
+    text = str(Problem("a\nb", "x\x1b[31m", "y\u202e"))
+    assert "\n" not in text and "\x1b" not in text and "\u202e" not in text
+
+
+def test_all_problems_at_once():
+    problems = Problems()
+    problems.raise_if_any()
+    problems.add("a", "first")
+    problems.extend(refuse("b", "second"))
+    assert len(problems) == 2
+    with pytest.raises(InputError, match=r"a: first\.\nb: second\.") as caught:
+        problems.raise_if_any()
+    assert [problem.where for problem in caught.value.problems] == ["a", "b"]
+
+
+def test_twenty_are_shown_and_the_rest_counted():
+    text = str(InputError(Problem("f", f"p{n}") for n in range(57)))
+    assert text.count("\n") == 20
+    assert text.endswith("... and 37 more.")
+    assert "more" not in str(InputError(Problem("f", f"p{n}") for n in range(20)))
+
+
+def test_input_error_can_be_pickled():
+    error = refuse("a", "b", "c")
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert copy.problems == error.problems
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("familis", "Did you mean 'families'?"),
+        ("MODELS", "Did you mean 'models'?"),
+        ("xyz", "Allowed: families"),
+    ],
+)
+def test_did_you_mean(value, expected):
+    assert did_you_mean(value, ["families", "models"]).startswith(expected)
+
+
+def test_did_you_mean_without_anything_allowed():
+    assert did_you_mean("a", []) == ""
+
+
+def test_the_first_word_of_a_name_is_enough():
+    assert did_you_mean("audio", ["model_seconds", "audio_seconds"]).startswith(
+        "Did you mean 'audio_seconds'?"
+    )

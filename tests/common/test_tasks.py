@@ -1,0 +1,38 @@
+"""The tasks that come with thresholds, and scales."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+
+from soundcheck.common.tasks import BUILTIN, EMOTION, Task
+
+
+def test_built_in_tasks():
+    assert list(BUILTIN) == ["arousal", "dominance", "valence", "emotion", "transcript", "embedding"]
+    assert [task.is_regression for task in BUILTIN.values()] == [True] * 3 + [False] * 3
+    assert [task.is_transcription for task in BUILTIN.values()] == [False] * 4 + [True, False]
+    assert [task.is_embedding for task in BUILTIN.values()] == [False] * 5 + [True]
+    assert [task.is_labelled for task in BUILTIN.values()] == [True] * 4 + [False] * 2
+    assert BUILTIN["emotion"].classes == EMOTION == ("anger", "happiness", "neutral", "sadness")
+    assert all(task.name == name for name, task in BUILTIN.items())
+
+
+def test_scale_maps_the_range_to_0_1_and_does_not_clip():
+    values = np.array([1, 4, 7, 8, np.nan])
+    values.setflags(write=False)
+    scaled = Task("valence", "regression", low=1, high=7).scale(values)
+    np.testing.assert_allclose(scaled, [0, 0.5, 1, 7 / 6, np.nan])
+    assert scaled.dtype == np.float64
+
+
+def test_scale_of_built_in_tasks_changes_nothing():
+    np.testing.assert_array_equal(BUILTIN["arousal"].scale([0, 0.3, 1]), [0, 0.3, 1])
+
+
+def test_tasks_are_frozen_and_picklable():
+    task = BUILTIN["emotion"]
+    assert pickle.loads(pickle.dumps(task)) == task
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        task.name = "other"

@@ -1,0 +1,184 @@
+"""The demo model: trains once, answers for every signal, learns something and not everything."""
+
+import json
+import os
+import subprocess
+import sys
+
+import audiofile
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import Parallel, delayed
+
+from soundcheck.common.tasks import EMOTION
+from soundcheck_demo.models import parameters, prosody, training
+from soundcheck_demo.speech import corpus
+
+DIMENSIONS = ("arousal", "dominance", "valence")
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    cache = tmp_path_factory.mktemp("cache")
+    training.train(cache, size="small", jobs=2)
+    return cache
+
+
+@pytest.fixture
+def cache(trained, monkeypatch):
+    """Let the model find what is trained."""
+    monkeypatch.setenv("SOUNDCHECK_CACHE", str(trained))
+    monkeypatch.setenv("SOUNDCHECK_DEMO_SIZE", "small")
+    prosody._arrays.cache_clear()
+    yield trained
+    prosody._arrays.cache_clear()
+
+
+def segments(folder, split="test"):
+    table = pd.read_csv(folder / "segments.csv", keep_default_na=False)
+    table = table[table["split"] == split].reset_index(drop=True)
+    return table, [audiofile.read(folder / name)[0] for name in table["file"]]
+
+
+def concordance(truth, prediction):
+    covariance = np.mean((truth - truth.mean()) * (prediction - prediction.mean()))
+    return 2 * covariance / (truth.var() + prediction.var() + (truth.mean() - prediction.mean()) ** 2)
+
+
+def recall(truth, prediction):
+    return np.mean([(prediction[truth == name] == name).mean() for name in EMOTION])
+
+
+def check_answer(answer):
+    assert list(answer) == [*DIMENSIONS, "emotion"]
+    assert all(type(answer[name]) is float and 0 <= answer[name] <= 1 for name in DIMENSIONS)
+    assert type(answer["emotion"]) is str
+    assert answer["emotion"] in EMOTION
+
+
+@pytest.mark.parametrize("samples", [0, 1, 10, 399, 641, 16000])
+@pytest.mark.parametrize("level", [0.0, 1e-5, 0.1, 10.0])
+def test_answers_for_any_signal(cache, rng, samples, level):
+    signal = (level * rng.standard_normal(samples)).astype(np.float32)
+    signal.flags.writeable = False
+    check_answer(prosody.predict(signal, 16000))
+
+
+def test_learns_something(cache):
+    table, signals = segments(corpus.build(cache, size="small"))
+    answers = pd.DataFrame([prosody.predict(signal, 16000) for signal in signals])
+    assert concordance(table["arousal"], answers["arousal"]) > 0.5
+    assert concordance(table["valence"], answers["valence"]) > 0.2
+    assert recall(table["emotion"], answers["emotion"]) > 0.4
+
+
+def test_same_answer_again(cache):
+    _, signals = segments(corpus.build(cache, size="small"))
+    assert prosody.predict(signals[0], 16000) == prosody.predict(signals[0].copy(), 16000)
+
+
+def test_finds_what_is_trained(cache, monkeypatch):
+    monkeypatch.setattr(training, "fit", lambda *_: pytest.fail("trained again"))
+    prosody.prepare(jobs=2)
+    check_answer(prosody.predict(np.zeros(100), 16000))
+
+
+def test_training_is_reproducible(trained):
+    folder = corpus.build(trained, size="small")
+    stored = parameters.load(training.parameter_file(trained, "small"))
+    assert training.fit(*training._measure(folder, 1, False)) == stored
+
+
+def test_fingerprint_follows_the_parameters(cache, monkeypatch):
+    before = prosody.fingerprint()
+    assert before == prosody.fingerprint()
+    other = {**training.train(cache, size="small"), "segments": 1}
+    monkeypatch.setattr(training, "train", lambda *_, **__: other)
+    assert prosody.fingerprint() != before
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "edited", "folder"])
+def test_damaged_parameters_are_made_again(trained, tmp_path, damage):
+    folder = corpus.build(trained, size="small")
+    (tmp_path / folder.name).symlink_to(folder)
+    path, good = training.parameter_file(tmp_path, "small"), training.parameter_file(trained, "small")
+    if damage == "folder":
+        path.mkdir()
+    else:
+        text = good.read_text("utf-8")
+        edited = json.loads(text)
+        edited["parameters"]["mean"][0] += 1
+        path.write_text({"empty": "", "cut": text[:100], "edited": json.dumps(edited)}[damage])
+    assert parameters.load(path) is None
+    assert training.train(tmp_path, size="small") == parameters.load(good)
+    assert path.read_bytes() == good.read_bytes()
+
+
+def test_parameters_are_plain_numbers(trained):
+    kept = parameters.load(training.parameter_file(trained, "small"))
+    assert kept["segments"] == 96
+    assert tuple(kept["emotion"]["classes"]) == EMOTION
+    assert tuple(kept["regression"]) == DIMENSIONS
+    assert np.isfinite(kept["mean"]).all()
+
+
+def test_cache_defaults_to_build_below_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("SOUNDCHECK_CACHE", raising=False)
+    monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert prosody.place() == (tmp_path / "build" / "cache", "full")
+
+
+def test_processes_that_start_at_once_train_once(tmp_path):
+    code = "from soundcheck_demo.models import prosody; print(prosody.fingerprint())"
+    environment = {**os.environ, "SOUNDCHECK_CACHE": str(tmp_path), "SOUNDCHECK_DEMO_SIZE": "small"}
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    found = {process.communicate(timeout=120)[0] for process in running}
+    assert len(found) == 1
+    assert found.pop().strip()
+    names = [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")]
+    assert len(names) == 2  # one corpus, one file of parameters
+
+
+def test_predicting_needs_no_scikit_learn(cache):
+    code = (
+        "import sys, numpy; from soundcheck_demo.models import prosody;"
+        "prosody.predict(numpy.zeros(9), 16000); print('sklearn' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.slow
+def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch):
+    monkeypatch.setenv("SOUNDCHECK_CACHE", str(full_cache))
+    monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
+    prosody.prepare(jobs=2)
+    table, signals = segments(corpus.build(full_cache))
+
+    def predict(signals, change):
+        answers = Parallel(n_jobs=2)(
+            delayed(prosody.predict)(change(x).astype(np.float32), 16000) for x in signals
+        )
+        return pd.DataFrame(answers)
+
+    def noisy(signal):
+        noise = np.random.default_rng(0).standard_normal(len(signal))
+        return signal + noise * np.sqrt(np.mean(signal**2)) * 10 ** (-35 / 20)
+
+    clean = predict(signals, lambda x: x)
+    some = signals[::3]
+    gained, noised = predict(some, lambda x: x * 10 ** (2 / 20)), predict(some, noisy)
+    quality = {name: concordance(table[name], clean[name]) for name in DIMENSIONS}
+    assert 0.6 < quality["arousal"] < 0.9
+    assert 0.5 < quality["dominance"] < 0.85
+    assert 0.4 < quality["valence"] < 0.75
+    assert 0.5 < recall(table["emotion"], clean["emotion"]) < 0.8
+    clean = clean[::3].reset_index(drop=True)
+    for changed in (gained, noised):
+        assert ((changed[list(DIMENSIONS)] - clean[list(DIMENSIONS)]).abs() < 0.05).mean().min() > 0.9
+        assert 0.85 < (changed["emotion"] == clean["emotion"]).mean() <= 1

@@ -1,0 +1,202 @@
+"""The demo corpus: what is in it, that it is the same every time, and that it survives damage."""
+
+import concurrent.futures
+import os
+import shutil
+import time
+
+import audiofile
+import numpy as np
+import pandas as pd
+import parselmouth
+import pytest
+
+from soundcheck.common.errors import InputError
+from soundcheck.common.files import TEMPORARY, OutputError, digest
+from soundcheck_demo.speech import corpus
+
+COLUMNS = "file speaker sex language accent split transcript arousal dominance valence emotion".split()
+
+
+def load(folder):
+    table = pd.read_csv(folder / "segments.csv", keep_default_na=False)
+    signals = {}
+    for name in table["file"]:
+        signals[name], rate = audiofile.read(folder / name, always_2d=True)
+        assert (rate, signals[name].shape[0]) == (16000, 1)
+    return table, {name: signal[0] for name, signal in signals.items()}
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def check_audio(table, signals):
+    for name in table["file"]:
+        signal = signals[name]
+        level = 20 * np.log10(np.sqrt(np.mean(signal**2)))
+        assert 1.5 <= len(signal) / 16000 <= 4, name
+        assert -35 < level < -15, name
+        assert np.abs(signal).max() < 0.85, name
+        # Neither clicks at the ends nor digital silence behind the words.
+        assert np.abs(signal[[0, -1]]).max() < 1e-3, name
+        assert np.abs(signal[-1600:]).max() < 0.1, name
+        assert np.count_nonzero(signal[200:-200]) > 0.5 * len(signal), name
+
+
+def mean_pitch(table, signals):
+    pitch = []
+    for name in table["file"]:
+        track = parselmouth.Sound(signals[name].astype(float), 16000).to_pitch().selected_array["frequency"]
+        pitch.append(track[track > 0].mean())
+    return table.assign(pitch=pitch).groupby(["sex", "speaker"])["pitch"].mean()
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    return corpus.build(tmp_path_factory.mktemp("cache"), size="small", jobs=2)
+
+
+@pytest.fixture
+def copied(small, tmp_path):
+    """Give a cache of its own to tests that damage the corpus."""
+    shutil.copytree(small, tmp_path / small.name)
+    return tmp_path / small.name
+
+
+def test_table(small):
+    table, signals = load(small)
+    assert list(table.columns) == COLUMNS
+    assert table["split"].value_counts().to_dict() == {"train": 96, "test": 64}
+    assert table.groupby(["split", "sex"])["speaker"].nunique().eq(2).all()
+    assert table["file"].is_unique
+    assert table["file"].is_monotonic_increasing
+    assert set(signals) == set(table["file"])
+    assert (table["transcript"].str.len() > 10).all()
+    dimensions = table[["arousal", "dominance", "valence"]]
+    assert dimensions.min().min() >= 0
+    assert dimensions.max().max() <= 1
+    assert table.groupby(["split", "emotion"]).size().eq(table["split"].value_counts() / 4).all()
+
+
+def test_numbers_have_four_decimals(small):
+    first = (small / "segments.csv").read_text("utf-8").splitlines()[1].split(",")
+    assert all(len(number.partition(".")[2]) == 4 for number in first[-4:-1])
+
+
+def test_audio(small):
+    check_audio(*load(small))
+
+
+def test_sexes_sound_like_it(small):
+    pitch = mean_pitch(*load(small))
+    assert pitch["female"].min() > 145
+    assert pitch["male"].max() < 145
+
+
+def test_louder_with_more_arousal_but_not_in_step(small):
+    table, signals = load(small)
+    level = [20 * np.log10(np.sqrt(np.mean(signals[name] ** 2))) for name in table["file"]]
+    assert 0.4 < np.corrcoef(level, table["arousal"])[0, 1] < 0.9
+
+
+def test_same_bytes_for_any_jobs(small, tmp_path):
+    again = corpus.build(tmp_path, size="small", jobs=1)
+    assert again.name == small.name
+    assert contents(again) == contents(small)
+
+
+def test_found_again_without_work(copied, monkeypatch):
+    monkeypatch.setattr(corpus, "_make", lambda *_: pytest.fail("built again"))
+    assert corpus.build(copied.parent, size="small") == copied
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing", "table", "mark", "folder"])
+def test_damage_is_repaired(copied, small, damage, monkeypatch):
+    def speak(folder, speaker, count):  # quicker than the synthesiser, whose bytes another test compares
+        shutil.copytree(small / "audio" / speaker.name, folder / "audio" / speaker.name, dirs_exist_ok=True)
+
+    monkeypatch.setattr(corpus, "_synthesise", speak)
+    audio = next(copied.glob("audio/*/*.wav"))
+    if damage == "cut":
+        os.truncate(audio, 100)
+    elif damage == "missing":
+        audio.unlink()
+    elif damage == "table":
+        (copied / "segments.csv").write_text("file\n")
+    elif damage == "mark":
+        (copied / "complete.json").write_text("{}")
+    else:
+        shutil.rmtree(copied)
+        copied.write_text("not a folder")
+    assert contents(corpus.build(copied.parent, size="small", jobs=2)) == contents(small)
+
+
+def test_failure_leaves_nothing_behind(tmp_path, monkeypatch):
+    left = tmp_path / f"{TEMPORARY}demo-{corpus.fingerprint('small')}-killed"
+    left.mkdir()
+    monkeypatch.setattr(corpus.sys, "executable", shutil.which("false"))
+    with pytest.raises(corpus.SynthesisError, match="speaker s01: the synthesis failed: exit code 1"):
+        corpus.build(tmp_path, size="small")
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
+
+
+def test_synthesiser_reports_its_reason(tmp_path):
+    speaker = corpus.SPEAKERS[0]
+    with pytest.raises(corpus.SynthesisError, match="s01"):
+        corpus._synthesise(tmp_path / "no-such-folder", speaker, 1)
+
+
+def test_unwritable_cache_is_named(tmp_path):
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(OutputError, match="Cannot write the demo corpus to cache"):
+        corpus.build(tmp_path / "cache", size="small")
+
+
+def test_unknown_size(tmp_path):
+    with pytest.raises(InputError, match="'huge'.*Allowed: full, small"):
+        corpus.build(tmp_path, size="huge")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_builders_share_the_work(tmp_path, monkeypatch):
+    made = []
+
+    def make(folder, *_):
+        made.append(folder)
+        time.sleep(0.2)
+        (folder / "segments.csv").write_text("file\n")
+
+    monkeypatch.setattr(corpus, "_make", make)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        folders = list(pool.map(lambda _: corpus.build(tmp_path, size="small"), range(4)))
+    assert len(made) == 1
+    assert len(set(folders)) == 1
+
+
+def test_small_is_the_beginning_of_full():
+    full, small = corpus.table("full").set_index("file"), corpus.table("small").set_index("file")
+    pd.testing.assert_frame_equal(full.loc[small.index], small)
+
+
+def test_fingerprint_tells_sizes_apart():
+    assert corpus.fingerprint("full") != corpus.fingerprint("small")
+
+
+def test_description_says_that_it_is_synthetic():
+    for description in corpus.DESCRIPTIONS.values():
+        assert "synthetic" in description
+        assert "cannot show" in description
+
+
+@pytest.mark.slow
+def test_full_size(full_cache):
+    folder = corpus.build(full_cache, jobs=2)
+    table, signals = load(folder)
+    check_audio(table, signals)
+    pitch = mean_pitch(table, signals)
+    assert pitch["female"].min() > pitch["male"].max() - 10
+    assert (table["split"] == "test").sum() >= 600
+    # The three pitch groups of the fairness tests have speakers.
+    test = pitch.droplevel("sex").loc[sorted(set(table.loc[table["split"] == "test", "speaker"]))]
+    assert np.histogram(test, [0, 145, 190, 350])[0].min() >= 3

@@ -1,0 +1,134 @@
+"""Labels, speakers and script of the demo, without any audio."""
+
+import numpy as np
+import pytest
+
+from soundcheck.common.tasks import EMOTION
+from soundcheck_demo.speech import corpus, script, texts
+from soundcheck_demo.speech.labels import SURE, draw
+from soundcheck_demo.speech.prosody import settings
+from soundcheck_demo.speech.voices import BY_NAME, SMALL, SPEAKERS
+
+
+@pytest.fixture(scope="module")
+def table():
+    return corpus.table("full")
+
+
+def test_size(table):
+    assert table["split"].value_counts().to_dict() == {"test": 1048, "train": 432}
+
+
+def test_every_bin_is_occupied(table):
+    for split, least in (("test", 60), ("train", 20)):
+        for dimension in ("arousal", "dominance", "valence"):
+            counts = np.histogram(table.loc[table["split"] == split, dimension], [0, 0.25, 0.5, 0.75, 1.001])[
+                0
+            ]
+            assert counts.min() >= least, (split, dimension)
+            assert counts[1:3].sum() > counts[[0, 3]].sum()  # most lie in the middle
+
+
+def test_labels_fit_the_classes(table):
+    mean = table.groupby("emotion")[["arousal", "dominance", "valence"]].mean()
+    assert mean.loc["anger", "arousal"] > 0.6
+    assert mean.loc["anger", "dominance"] > 0.6
+    assert mean.loc["anger", "valence"] < 0.4
+    assert mean.loc["happiness", "valence"] > 0.6
+    assert mean.loc["neutral"].between(0.4, 0.6).all()
+    assert mean.loc["sadness"].max() < 0.4
+
+
+def test_every_speaker_has_every_emotion(table):
+    counts = table.groupby(["speaker", "emotion"]).size().unstack()
+    assert counts.min().min() >= 1
+    main = counts[counts.sum(axis=1) >= 36]
+    assert len(main) == 34 and main.min().min() >= SURE
+    assert main.std().min() > 0  # speakers differ in their proportions
+
+
+def test_accents_and_languages_have_enough_women_and_men(table):
+    """Five of each and 60 segments let an accent be judged; the Italian one is there to be shown only."""
+    test = table[table["split"].eq("test")]
+    people = test.drop_duplicates("speaker")
+    sexes = people.groupby(["accent", "sex"]).size().unstack().drop("")
+    judged = sexes.drop("italian")
+    assert len(judged) == 6 and judged.eq(5).all(axis=None) and sexes.loc["italian"].eq(1).all()
+    assert test["accent"].value_counts()[judged.index].eq(104).all()
+    languages = people.groupby(["language", "sex"]).size().unstack()
+    assert len(languages) == 5 and languages.min(axis=None) >= 2
+
+
+def test_texts_say_the_same_in_eight_languages():
+    table = corpus.table("full", "texts")
+    assert len(table) == 8 * 18 * 2
+    assert not {"accent", "emotion", "arousal"} & set(table.columns)
+    counts = table.groupby(["language", "sentiment", "sex"]).size()
+    assert len(counts) == 8 * 3 * 2 and set(counts) == {6}
+    for language, lines in texts.SENTENCES.items():
+        assert len(set(lines)) == 18
+        own = table[table["language"].eq(language)]
+        assert set(own["transcript"]) == set(lines)  # every sentence is read, by a woman and a man
+        assert set(own.groupby("transcript")["sex"].nunique()) == {2}
+        for sentiment, part in own.groupby("sentiment"):
+            assert {lines.index(text) // 6 for text in part["transcript"]} == {
+                texts.SENTIMENTS.index(sentiment)
+            }
+
+
+def test_speakers():
+    assert len({speaker.name for speaker in SPEAKERS}) == len(SPEAKERS) >= 24
+    for split in ("train", "test"):
+        sexes = [speaker.sex for speaker in SPEAKERS if speaker.split == split]
+        assert sexes.count("female") == sexes.count("male") >= 6
+    voices = {split: {s.voice for s in SPEAKERS if s.split == split} for split in ("train", "test")}
+    assert not voices["train"] & voices["test"]
+    assert all(bool(speaker.accent) == (speaker.language == "en") for speaker in SPEAKERS)
+    assert set(SMALL) <= set(BY_NAME)
+
+
+def test_script():
+    assert not set(script.TRAIN["en"]) & set(script.TEST["en"])
+    for lines in (*script.TRAIN.values(), *script.TEST.values()):
+        assert len(set(lines)) == len(lines) >= 10
+    assert len(script.TRAIN["en"]) + len(script.TEST["en"]) >= 40
+    assert script.sentences("test", "de") == script.TEST["de"]
+    with pytest.raises(KeyError):
+        script.sentences("train", "de")
+
+
+def test_draws_depend_on_speaker_and_number_only():
+    speaker, other = SPEAKERS[:2]
+    assert draw(speaker, 5) == draw(speaker, 5)
+    assert len({draw(who, number).latent for who in (speaker, other) for number in range(20)}) == 40
+
+
+def test_first_segments_hold_all_emotions():
+    for start in range(0, 4 * SURE, 4):
+        assert {draw(SPEAKERS[3], start + n).emotion for n in range(4)} == set(EMOTION)
+
+
+def test_settings_follow_the_emotion():
+    speaker = BY_NAME["s13"]
+
+    def chosen(*expressed):
+        return settings(speaker, expressed, np.random.default_rng(1))
+
+    calm, excited = chosen(-0.6, 0, 0), chosen(0.6, 0, 0)
+    assert excited.semitones > calm.semitones
+    assert excited.words_per_minute > calm.words_per_minute
+    assert excited.level_db > calm.level_db
+    assert excited.tilt_db > calm.tilt_db
+    assert chosen(0, 0.6, 0).semitones < chosen(0, -0.6, 0).semitones
+    assert chosen(0, 0, 0.6).range_factor > chosen(0, 0, -0.6).range_factor
+    assert chosen(0, 0, 0.6).tract < chosen(0, 0, -0.6).tract
+
+
+@pytest.mark.parametrize("extreme", [-5.0, 5.0])
+def test_settings_stay_within_what_the_synthesiser_takes(extreme, rng):
+    for speaker in SPEAKERS:
+        found = settings(speaker, (extreme, extreme, extreme), rng)
+        assert 0.1 <= found.range_factor <= 2
+        assert -6 <= found.semitones <= 9
+        assert 0 <= found.word_gap <= 0.05
+        assert found.level_db < -15

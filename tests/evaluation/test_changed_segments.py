@@ -1,0 +1,88 @@
+"""Which segments are changed: all of them, a random part of many, and a spread for sweeps."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.evaluation import changed_segments
+from soundcheck.suite.thresholds import read_family
+
+TASKS = [BUILTIN["arousal"], BUILTIN["emotion"]]
+
+
+@pytest.fixture
+def table():
+    return pd.DataFrame(
+        {
+            "key": [f"file {n}" for n in range(300)],
+            "file": [f"file {n}" for n in range(300)],
+            "speaker": [f"s{n % 3 if n < 30 else 3}" for n in range(300)],
+        }
+    )
+
+
+def family(**options):
+    found = read_family("robustness_background_noise")
+    return dataclasses.replace(found, options={**found.options, **options})
+
+
+def test_a_random_part_does_not_depend_on_the_others(table):
+    rows = changed_segments.changed_rows(family(segments=50), TASKS, table, 0)
+    assert rows.sum() == 50
+    shuffled = table.sample(frac=1, random_state=1)
+    again = changed_segments.changed_rows(family(segments=50), TASKS, shuffled, 0)
+    assert set(shuffled["key"][again]) == set(table["key"][rows])
+    assert (changed_segments.changed_rows(family(segments=50), TASKS, table, 1) != rows).any()
+    assert changed_segments.changed_rows(family(segments=999), TASKS, table, 0).all()
+
+
+def test_sweeps_take_speakers_in_turn(table):
+    rows = changed_segments.swept_rows(family(sweep_segments=12), TASKS, table, ["speaker"], 0)
+    assert table["speaker"][rows].value_counts().to_dict() == {"s0": 3, "s1": 3, "s2": 3, "s3": 3}
+    rows = changed_segments.swept_rows(family(sweep_segments=100), TASKS, table, ["speaker"], 0)
+    assert table["speaker"][rows].value_counts().to_dict() == {"s0": 10, "s1": 10, "s2": 10, "s3": 70}
+    assert changed_segments.swept_rows(family(sweep_segments=999), TASKS, table, ["no such column"], 0).all()
+
+
+def test_sweeps_take_combinations_in_turn(table):
+    meetings = table.assign(meeting=np.where(np.arange(300) % 2, "m0", "m1"))
+    together = meetings.assign(both=meetings["meeting"] + " " + meetings["speaker"])
+    rows = changed_segments.swept_rows(family(sweep_segments=16), TASKS, meetings, ["meeting", "speaker"], 0)
+    assert together["both"][rows].value_counts().to_dict() == dict.fromkeys(set(together["both"]), 2)
+    by_hand = changed_segments.swept_rows(family(sweep_segments=16), TASKS, together, ["both"], 0)
+    assert rows.tolist() == by_hand.tolist()
+
+
+def test_labels_count_only_where_the_family_needs_them(table):
+    labelled = table.assign(arousal=np.where(np.arange(300) < 6, 0.5, np.nan))
+    assert changed_segments.changed_rows(family(), TASKS[:1], labelled, 0).all()
+    rows = changed_segments.swept_rows(family(), TASKS[:1], labelled, ["speaker"], 0)
+    assert rows.sum() == 180 and labelled["speaker"][rows].nunique() == 4
+    needy = dataclasses.replace(family(), label=True)
+    assert np.flatnonzero(changed_segments.changed_rows(needy, TASKS[:1], labelled, 0)).tolist() == list(
+        range(6)
+    )
+    spoken = table.assign(transcript=np.where(np.arange(300) < 6, "yes", None))
+    recogniser = [BUILTIN["transcript"]]
+    assert changed_segments.changed_rows(family(), recogniser, spoken, 0).sum() == 6  # transcripts are of use
+    assert changed_segments.changed_rows(family(), recogniser, table, 0).all()
+    assert not changed_segments.spread(np.zeros(0), np.zeros(0, bool), np.zeros(0, int), 5).any()
+
+
+@pytest.mark.parametrize("labelled", [0, 150, 300])
+def test_both_families_of_recognisers_change_the_same_segments_alike(labelled):
+    fairness, localisation = (read_family(name) for name in ("asr_fairness", "asr_fault_localisation"))
+    task = BUILTIN["transcript"]
+    table = pd.DataFrame({"key": [f"k{n}" for n in range(300)], "speaker": [f"s{n % 7}" for n in range(300)]})
+    table["transcript"] = ["go" if n < labelled else None for n in range(300)]
+    first, second = (
+        changed_segments.swept_rows(family, [task], table, ["speaker"], 5)
+        for family in (fairness, localisation)
+    )
+    assert np.array_equal(first, second) and first.sum() == 80
+    for name, series in localisation.transformations.items():
+        for step, change in series.steps.items():
+            assert change.identity == fairness.transformations[name].steps[step].identity

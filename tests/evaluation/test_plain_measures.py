@@ -1,0 +1,411 @@
+"""Measures that are plain functions: the replicates of statistics, and faults that end as reasons."""
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.evaluation import Evaluation, plain_measures
+from soundcheck.evaluation.plain_measures import PlainMeasureError, PlainStatistic, statistic_of
+from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.metrics.change import unchanged
+from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
+from soundcheck.metrics.combinators import difference, within
+from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
+from soundcheck.metrics.speakers import speaker_averages
+from soundcheck.statistics import bootstrap
+
+REPLICATES = 100
+CLASSES = ("anger", "happiness", "neutral", "sadness")
+TEST = "Mean Absolute Error"
+
+
+def sample(task="arousal", sizes=(1, 7, 40, 3, 12, 2, 25, 9), missing=(), seed=0) -> Sample:
+    """Blocks of these sizes in mixed order; no answer for some rows."""
+    rng = np.random.default_rng(seed)
+    blocks = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    n = len(blocks)
+    if BUILTIN[task].is_regression:
+        truth = rng.random(n)
+        clean, changed, random = (np.clip(truth + rng.normal(0, 0.1, n), 0, 1) for _ in range(3))
+        clean[list(missing)] = np.nan
+    else:
+        truth, clean, changed, random = (rng.choice(CLASSES, n).astype(object) for _ in range(4))
+        clean[list(missing)] = None
+    segments = pd.DataFrame(
+        {"key": [f"k{i}" for i in range(n)], "speaker": blocks, "sex": rng.choice(["female", "male"], n)}
+    )
+    answers, reference = Answers(clean, changed), Answers(random, random)
+    return Sample("c", BUILTIN[task], segments, truth, answers, reference, blocks)
+
+
+def error(sample, answers):
+    return np.mean(np.abs(answers.clean - sample.truth))
+
+
+def recalls(sample, answers):
+    return {
+        name: np.mean(answers.clean[sample.truth == name] == name) if (sample.truth == name).any() else None
+        for name in CLASSES
+    }
+
+
+def average_recall(sample, answers):
+    return np.mean([each for each in recalls(sample, answers).values() if each is not None])
+
+
+def ccc(sample, answers):
+    x, y = sample.truth, answers.clean
+    return 2 * np.cov(x, y, ddof=0)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+
+
+def stays(sample, answers):
+    return float(np.mean(np.abs(answers.clean - answers.changed) < 0.05))
+
+
+def women_minus_all(sample, answers):
+    women = sample.mask("sex", "female")
+    errors = np.abs(answers.clean - sample.truth)
+    return errors[women].mean() - errors.mean()
+
+
+PAIRS = {
+    "mean absolute error": ("arousal", error, lambda s, a: mean_absolute_error(s.truth, a.clean)),
+    "concordance": ("arousal", ccc, lambda s, a: concordance_cc(s.truth, a.clean)),
+    "recall per class": ("emotion", recalls, lambda s, a: recall_per_class(s.truth, a.clean, CLASSES)),
+    "average recall": (
+        "emotion",
+        average_recall,
+        lambda s, a: unweighted_average_recall(s.truth, a.clean, CLASSES),
+    ),
+    "unchanged": ("arousal", stays, lambda s, a: unchanged(a.clean, a.changed)),
+    "a group against all": (
+        "arousal",
+        women_minus_all,
+        lambda s, a: difference(
+            within(mean_absolute_error(s.truth, a.clean), s.mask("sex", "female")),
+            mean_absolute_error(s.truth, a.clean),
+        ),
+    ),
+}
+
+
+def same(rows: Sample, plain, additive, seed=3) -> None:
+    """Compare value, replicates and intervals of both paths."""
+    expected = bootstrap.resample(additive(rows, rows.answers), rows.blocks, REPLICATES, seed)
+    found = bootstrap.resample(statistic_of(plain, rows, rows.answers), rows.blocks, REPLICATES, seed)
+    assert found.labels == expected.labels
+    np.testing.assert_allclose(found.value, expected.value, atol=1e-9)
+    np.testing.assert_allclose(found.samples, expected.samples, atol=1e-9)
+    assert found.samples.shape == expected.samples.shape
+    assert list(map(bool, found.withheld)) == list(map(bool, expected.withheld))
+    assert (found.blocks >= expected.blocks).all()  # nobody knows which rows a function looks at
+    kinds = bootstrap.KINDS if (found.blocks == expected.blocks).all() else ("percentile", "gaussian")
+    for kind in kinds:
+        np.testing.assert_allclose(found.interval(kind), expected.interval(kind), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_replicates_are_those_of_the_statistic(name):
+    task, plain, additive = PAIRS[name]
+    same(sample(task), plain, additive)
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.lists(st.integers(1, 12), min_size=2, max_size=7),
+    st.integers(0, 9),
+    st.sampled_from(["arousal", "emotion"]),
+)
+def test_any_blocks(sizes, seed, task):
+    plain, additive = PAIRS["mean absolute error" if task == "arousal" else "recall per class"][1:]
+    rows = sample(task, sizes, seed=seed)
+    same(rows, plain, additive, seed)
+
+
+def test_rows_without_answer_are_left_out_and_counted():
+    rows = sample(sizes=(4, 4, 4, 8, 2), missing=(0, 3, 5))
+    gone = rows.blocks == 4  # a block without any answer is not drawn
+    rows.answers.clean[gone] = np.nan
+    same(rows, error, PAIRS["mean absolute error"][2])
+    point = statistic_of(error, rows, rows.answers).point()
+    without = int(np.isnan(rows.answers.clean).sum())
+    assert point.segments.tolist() == [22 - without]
+    assert f"no prediction for {without} of 22 segments" in point.notes[0]
+    rows.answers.clean[:15] = np.nan
+    point = statistic_of(error, rows, rows.answers).point()
+    assert "no prediction for" in point.reasons[0] and np.isnan(point.value[0])
+    rows.answers.clean[:] = np.nan
+    with pytest.raises(PlainMeasureError, match="no prediction for 22 segments"):
+        statistic_of(error, rows, rows.answers)
+
+
+def test_undefined_replicates_are_noted_or_withhold_the_interval():
+    def without(lacking):
+        """Undefined as soon as the rows lack a block."""
+        return lambda s, a: None if lacking not in s.segments["speaker"].values else 0.5
+
+    rows = sample()
+    found = bootstrap.resample(statistic_of(without(0), rows, rows.answers), rows.blocks, REPLICATES)
+    share = np.mean(bootstrap.weights(8, REPLICATES)[:, 0] == 0)
+    assert found.withheld == (f"interval withheld: undefined in {100 * share:.1f} % of the replicates",)
+
+    def seldom(s, a):
+        return np.nan if s.segments["speaker"].nunique() < 4 else 0.5
+
+    found = bootstrap.resample(statistic_of(seldom, rows, rows.answers), rows.blocks, REPLICATES)
+    assert found.withheld == ("",) and "undefined in" in found.notes[0]
+
+
+def test_a_block_drawn_twice_has_its_rows_twice_and_two_numbers():
+    seen = []
+
+    def measure(s, a):
+        seen.append((s.segments["speaker"].to_numpy(), s.blocks, s.truth))
+        return 0.5
+
+    rows = sample()
+    statistic = statistic_of(measure, rows, rows.answers)
+    seen.clear()
+    drawn = bootstrap.weights(8, 20, 1)
+    statistic.evaluate(drawn)
+    for weights, (speakers, blocks, truth) in zip(drawn, seen, strict=True):
+        sizes = np.bincount(rows.blocks)
+        assert np.bincount(speakers, minlength=8).tolist() == (weights * sizes).tolist()
+        assert sorted(np.bincount(blocks)) == sorted(np.repeat(sizes, weights))
+        assert len(truth) == len(speakers)
+
+
+def test_averages_of_speakers_go_by_blocks():
+    """A speaker drawn twice is two speakers, as for the ready-made averages; her name alone would be one."""
+    sizes = (10, 12, 30, 11, 25, 18)
+    rows = sample(sizes=sizes)
+
+    def by(name):
+        def measure(s, a):
+            column = s.blocks if name == "blocks" else s.segments["speaker"].to_numpy()
+            means = pd.DataFrame({"t": s.truth, "p": a.clean}).groupby(column).mean()
+            return (means["p"] - means["t"]).abs().mean()
+
+        return bootstrap.resample(statistic_of(measure, rows, rows.answers), rows.blocks, REPLICATES)
+
+    averages = speaker_averages(rows.truth, rows.answers.clean, rows.blocks)
+    expected = bootstrap.resample(averages.mean_absolute_error(), rows.blocks, REPLICATES)
+    np.testing.assert_allclose(by("blocks").samples, expected.samples, atol=1e-9)
+    assert np.abs(by("speaker").samples - expected.samples).max() > 1e-4
+
+
+def test_one_block_has_a_value_and_no_interval():
+    rows = sample(sizes=(5,))
+    found = bootstrap.resample(statistic_of(error, rows, rows.answers), rows.blocks)
+    assert found.withheld == ("interval withheld: 1 block",) and np.isfinite(found.value[0])
+
+
+def test_statistics_are_passed_on():
+    rows, own = sample(), []
+
+    def measure(s, a):
+        own.append(mean_absolute_error(s.truth, a.clean))
+        return own[-1]
+
+    assert statistic_of(measure, rows, rows.answers) is own[0] and len(own) == 1
+
+
+# Faults
+
+
+def counting():
+    calls = []
+
+    def measure(sample, answers):
+        calls.append(1)
+        return len(calls)
+
+    return measure
+
+
+def in_replicates(first, later):
+    """Give one answer for all data and another one for replicates."""
+    return lambda s, a: later if s.segments["key"].duplicated().any() else first
+
+
+def fails(s, a):
+    raise ValueError(f"no\nluck in {Path('/home/somebody/secret')}")
+
+
+def spoils(s, a):
+    s.truth[:] = 0
+    return 0.5
+
+
+def fails_later(s, a):
+    if s.segments["key"].duplicated().any():
+        raise KeyError("gone")
+    return 1.0
+
+
+FAULTS = {
+    "raises later": (fails_later, "raised KeyError in a replicate: 'gone'"),
+    "raises": (fails, r"the measure raised ValueError: no luck in …"),
+    "none": (lambda s, a: None, r"returned nothing \(None\)"),
+    "text": (lambda s, a: "good", "returned the text 'good'"),
+    "truth value": (lambda s, a: True, "returned True where"),
+    "complex": (lambda s, a: 1j, "returned a complex"),
+    "list": (lambda s, a: [1.0, 2.0], r"returned 2 values \(list\)"),
+    "array": (lambda s, a: s.truth, r"returned 99 values \(ndarray\)"),
+    "text in a mapping": (lambda s, a: {"a": 1, "b": "x"}, "the text 'x' in a mapping"),
+    "nothing in it": (lambda s, a: {}, "an empty mapping"),
+    "labels alike": (lambda s, a: {"1": 1, 1: 2}, "two labels that read alike"),
+    "other values": (counting(), "other values when it was called again"),
+    "spoils": (spoils, "changed the labels or answers"),
+    "other labels": (
+        in_replicates({"a": 1, "b": 1}, {"a": 1, "c": 1}),
+        "other labels in a replicate.*'b', 'c'",
+    ),
+    "number, then labels": (in_replicates(1, {"a": 1}), "other labels in a replicate"),
+    "labels, then none": (in_replicates({"a": 1}, None), r"returned nothing \(None\)"),
+    "list later": (in_replicates(1, [1, 2]), "returned 2 values"),
+    "other labels for the reference": (
+        lambda s, a: {"x" if a.clean[0] == s.answers.clean[0] else "y": 1.0},
+        "other labels for the random reference",
+    ),
+}
+
+
+@pytest.fixture
+def evaluation(tmp_path) -> Evaluation:
+    (tmp_path / "sounds.json").write_text("[]")
+    description = {"model": "m", "family": "correctness_regression", "own": str(tmp_path), "tasks": []}
+    description |= {"seed": 0, "replicates": REPLICATES, "interval": "percentile", "thresholds": "published"}
+    description |= {"balance_samples": 10, "answers_changes": False, "sweeps": False, "corpora": []}
+    description |= {"sounds": str(tmp_path / "sounds.json"), "media": str(tmp_path), "prefix": ""}
+    return Evaluation(description | {"rows": str(tmp_path / "rows.json"), "seconds": 20})
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, name):
+    measure, told = FAULTS[name]
+    rows = sample()
+    before = rows.truth.copy()
+    (row,) = evaluation.judge(rows, TEST, measure)
+    assert row.passed is None and row.value is None and row.test == TEST
+    assert re.search(told, row.skipped), row.skipped
+    assert row.skipped.startswith("error: ")  # so that `soundcheck check` fails
+    assert "/home" not in row.skipped and "\n" not in row.skipped
+    assert any(TEST in note and row.skipped in note for note in evaluation.notes)
+    np.testing.assert_array_equal(rows.truth, before)
+    evaluation.judge(rows, TEST, measure)  # the same fault for another group is no second row
+    evaluation.judge(rows, "Pearson Correlation Coeff", error)
+    frame = evaluation.frame()
+    assert len(frame) == 2 and frame["passed"].notna().sum() == 1
+    evaluation.save()
+
+
+def test_rows_without_any_answer_are_no_fault_of_the_measure(evaluation):
+    (row,) = evaluation.judge(sample(missing=range(99)), TEST, error)
+    assert row.skipped == "no prediction for 99 segments"
+    nothing = sample().take(np.array([], dtype=int))
+    assert evaluation.judge(nothing, "Pearson Correlation Coeff", error)[0].skipped.startswith(
+        "no prediction"
+    )
+
+
+def test_infinite_values_are_skipped(evaluation):
+    first, second = evaluation.judge(sample(), TEST, lambda s, a: {"a": np.inf, "b": 10**400})
+    assert first.skipped == second.skipped == "the value is infinite"
+    (third,) = evaluation.judge(sample(), TEST, in_replicates(0.5, -np.inf))
+    assert "undefined in" in third.skipped and third.low is None and third.value == 0.5
+    (fourth,) = evaluation.judge(sample(), TEST, lambda s, a: np.nan)
+    assert fourth.skipped == "undefined"
+
+
+def test_verdict_and_reference_are_those_of_the_statistic(evaluation):
+    rows = sample()
+    (plain,) = evaluation.judge(rows, TEST, error)
+    (additive,) = evaluation.judge(rows, TEST, lambda s, a: mean_absolute_error(s.truth, a.clean))
+    for name in ("value", "low", "high", "certainty", "reference", "passed", "segments", "blocks"):
+        assert getattr(plain, name) == pytest.approx(getattr(additive, name), abs=1e-9), name
+    # Both rest on the same rows and blocks, so models can be compared on either.
+    first, second = evaluation._judged
+    assert (first.segments, first.blocks) == (second.segments, second.blocks)
+    assert any(plain_measures.NOTE in note for note in evaluation.notes)
+
+
+def test_functions_that_cannot_do_with_gaps_do_not_see_them(evaluation):
+    def strict(s, a):
+        if np.isnan(a.clean).any():
+            raise ValueError("Input contains NaN")
+        return error(s, a)
+
+    (row,) = evaluation.judge(sample(missing=(3, 4)), TEST, strict)
+    assert row.value is not None and row.segments == 97
+
+
+def test_the_reference_may_order_its_labels_otherwise(evaluation):
+    def measure(s, a):
+        found = {"low": 0.1, "high": 0.9}
+        own = a.clean[0] == s.answers.clean[0]
+        return found if own else dict(reversed(found.items()))
+
+    assert [row.reference for row in evaluation.judge(sample(), TEST, measure)] == [0.1, 0.9]
+
+
+def test_what_takes_too_long_is_refused_at_once(evaluation):
+    def slow(s, a):
+        time.sleep(0.3)
+        return 0.5
+
+    start = time.monotonic()
+    (row,) = evaluation.judge(sample(), TEST, slow)
+    assert time.monotonic() - start < 5
+    told = r"100 calls of the measure at about 0\.\d s each would take \d\d s"
+    assert re.search(told, row.skipped), row.skipped
+    assert "fewer replicates" in row.skipped
+
+
+def test_all_functions_of_a_notebook_share_its_time(evaluation):
+    def slow(s, a):
+        time.sleep(0.01)
+        return 0.5
+
+    assert evaluation._seconds_left == 16  # of the 20 s that a notebook may take
+    (row,) = evaluation.judge(sample(), TEST, slow)
+    assert row.passed is not None and 0 < evaluation._seconds_left < 15
+    evaluation._seconds_left = 0.5
+    (row,) = evaluation.judge(sample(), TEST, slow)
+    assert "longer than the time limit" in row.skipped and evaluation._seconds_left < 0.5
+
+
+def test_curves_take_plain_functions(evaluation):
+    rows = sample()
+    plain, additive = (
+        evaluation.curve({"clean": rows, "noise": rows}, measure)
+        for measure in (error, PAIRS["mean absolute error"][2])
+    )
+    pd.testing.assert_frame_equal(plain, additive)
+    broken = evaluation.curve({"clean": rows, "noise": rows}, fails)
+    assert list(broken.columns) == list(additive.columns) and broken["value"].isna().all()
+    assert any("no luck" in note for note in evaluation.notes)
+
+
+def test_prints_and_warnings_of_replicates_are_not_shown(capsys, recwarn):
+    def chatty(s, a):
+        print("hello")
+        return np.mean(s.truth[:0]) if s.segments["key"].duplicated().any() else 0.5
+
+    rows = sample()
+    bootstrap.resample(statistic_of(chatty, rows, rows.answers), rows.blocks, REPLICATES)
+    assert capsys.readouterr().out == "hello\n" and not recwarn.list
+
+
+def test_texts_are_answers_like_any_other():
+    texts = np.array(["a b", None, "c", ""], dtype=object)
+    rows = sample("emotion", (1, 1, 1, 1))
+    found = PlainStatistic(lambda s, a: float(np.mean([len(t) for t in a.clean])), rows, Answers(texts))
+    assert found.rows.tolist() == [True, False, True, True] and found.point().value[0] == pytest.approx(4 / 3)

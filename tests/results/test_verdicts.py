@@ -1,0 +1,426 @@
+"""Verdicts and the results table: strict, complete, the same after writing and reading."""
+
+import csv
+import dataclasses
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet
+import pytest
+
+from soundcheck import results
+from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.metrics.additive import values
+from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
+from soundcheck.metrics.combinators import minimum
+from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
+from soundcheck.results import RESULT_COLUMNS, Verdict, judge, read_results, to_frame, write_results
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.suite.families import Family, TestDefinition
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+WHAT = {
+    "model": "prosody",
+    "corpus": "demo",
+    "family": "correctness_regression",
+    "category": "correctness",
+    "task": "arousal",
+    "test": "Mean Absolute Error",
+}
+
+
+def row(**changes) -> Verdict:
+    plain = {
+        **WHAT,
+        "value": 0.08,
+        "low": 0.07,
+        "high": 0.09,
+        "segments": 40,
+        "blocks": 20,
+        "threshold": 0.1,
+        "rule": "<",
+        "passed": True,
+        "certainty": 0.99,
+        "reference": 0.19,
+        "reference_passed": False,
+    }
+    return Verdict(**(plain | changes))
+
+
+def judged(statistic, rule, threshold, blocks=None, **options):
+    blocks = np.arange(len(statistic)) if blocks is None else blocks
+    return judge(resample(statistic, blocks, 200), rule=rule, threshold=threshold, **(WHAT | options))
+
+
+# Judging
+
+
+def test_columns_of_the_contract():
+    assert RESULT_COLUMNS == [
+        "model", "corpus", "family", "category", "task", "test", "label", "value", "low", "high", "segments",
+        "blocks", "threshold", "rule", "passed", "certainty", "reference", "reference_passed", "skipped",
+    ]  # fmt: skip
+
+
+def test_a_verdict_has_its_company(rng):
+    truth = rng.random(400)
+    prediction = np.clip(truth + rng.normal(0, 0.05, 400), 0, 1)
+    reference = values(mean_absolute_error(truth, rng.random(400)))
+    (found,) = judged(
+        mean_absolute_error(truth, prediction), "<", 0.1, np.arange(400) % 25, reference=reference
+    )
+    assert found.passed is True and found.reference_passed is False
+    assert found.low < found.value < found.high < 0.1
+    assert (found.segments, found.blocks, found.certainty) == (400, 25, 1.0)
+    assert found.reference == reference[0]
+    assert found.skipped == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "rule", "passed"),
+    [(0.1, "<", False), (0.1, ">", False), (0.099, "<", True), (0.1, "|value| <", False)],
+)
+def test_a_value_on_the_threshold_fails(error, rule, passed):
+    (found,) = judged(mean_absolute_error(np.full(40, 0.5), np.full(40, 0.5 + error)), rule, 0.1)
+    assert found.value == error
+    assert found.passed is passed
+    assert found.certainty == 1.0
+
+
+def test_the_stored_value_gives_the_same_verdict(tmp_path, rng):
+    """Values next to the threshold by less than the 12th digit are on it, before and after storing."""
+    for offset in (-1e-15, 0, 1e-15, 3e-13, -3e-13, 2e-12, -2e-12):
+        (found,) = judged(mean_absolute_error(np.full(9, 0.0), np.full(9, 0.3 + offset)), "<", 0.3)
+        write_results(to_frame([found]), tmp_path)
+        assert read_results(tmp_path / "results.csv")["passed"].tolist() == [found.passed]
+        assert found.passed is (offset < -1e-12)
+
+
+def test_undefined_is_skipped_with_the_reason():
+    (found,) = judged(pearson_cc([0.1, 0.5, 0.9], [0.3] * 3), ">", 0.5, reference=[0.02])
+    assert (found.value, found.low, found.high, found.passed, found.certainty) == (None,) * 5
+    assert found.skipped == "constant prediction"
+    assert found.segments == 3
+    assert (found.reference, found.reference_passed) == (0.02, False)
+    (found,) = judged(concordance_cc([0.1, 0.5, 0.9], [0.3] * 3), ">", 0.5)
+    assert (found.value, found.low, found.high, found.passed) == (0.0, 0.0, 0.0, False)
+
+
+def test_one_block_keeps_the_verdict_and_says_so():
+    (found,) = judged(mean_absolute_error([0.1, 0.2], [0.1, 0.2]), "<", 0.1, np.zeros(2, int))
+    assert found.passed is True and found.value == 0.0
+    assert (found.low, found.high, found.certainty, found.blocks) == (None, None, None, 1)
+    assert found.skipped == "interval withheld: 1 block"
+
+
+def test_no_threshold_reports_the_value_without_verdict():
+    (found,) = judged(mean_absolute_error([0.1, 0.2], [0.1, 0.3]), "<", None, reference=[0.2])
+    assert found.value == 0.05 and found.low is not None
+    assert (found.passed, found.certainty, found.reference_passed) == (None, None, None)
+    assert found.skipped == results.NO_THRESHOLD
+
+
+def test_one_row_a_label():
+    truth, prediction = ["a"] * 6 + ["b"] * 6, ["a"] * 6 + ["a"] * 6
+    statistic = minimum(recall_per_class(truth, prediction, ["a", "b", "c"]), [12, 12, 3], 4)
+    found = judged(statistic, ">", 0.5, reference=[0.9, np.nan, np.nan])
+    assert [one.label for one in found] == ["a", "b", "c"]
+    assert [one.passed for one in found] == [True, False, None]
+    assert found[2].skipped == "3 segments, 4 needed"
+    assert [one.reference_passed for one in found] == [True, None, None]
+    with pytest.raises(ValueError, match="2 reference values do not fit 3 labels"):
+        judged(statistic, ">", 0.5, reference=[0.1, 0.2])
+
+
+def test_one_class_is_judged_and_not_informative():
+    found = judged(unweighted_average_recall(["a"] * 9, ["a"] * 9, ["a", "b"]), ">", 0.5, reference=[0.2])
+    assert found[0].passed is True and found[0].skipped.startswith("not informative")
+    assert results.informative(to_frame(found)).tolist() == [False]
+
+
+def test_kind_of_interval(rng):
+    statistic = mean_absolute_error(rng.random(60), rng.random(60))
+    (narrow,) = judged(statistic, "<", 0.1, np.arange(60) % 5)
+    (wide,) = judged(statistic, "<", 0.1, np.arange(60) % 5, kind="expanded")
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"value": float("nan")}, "value of Mean Absolute Error is nan"),
+        ({"high": float("inf")}, "high of Mean Absolute Error is inf"),
+        ({"passed": None}, "neither a verdict nor a reason"),
+        ({"value": None}, "verdict without value"),
+        ({"threshold": None}, "verdict without value or threshold"),
+    ],
+)
+def test_a_verdict_cannot_be_made_wrong(changes, message):
+    with pytest.raises(ValueError, match=message):
+        row(**changes)
+
+
+def test_skipped_rows_of_a_family():
+    tests = {
+        "A": TestDefinition("A", ">", {"regression": 0.5}),
+        "B": TestDefinition("B", "<", {"arousal": 0.1}),
+        "C": TestDefinition("C", "<", {"emotion": 0.1}),
+    }
+    family = Family("f", "fairness", "F", "?", ("regression",), (), (), True, {}, {}, {}, tests, "")
+    found = results.skipped_rows("m", "c", family, BUILTIN["arousal"], "error: broken")
+    assert [(one.test, one.threshold, one.rule) for one in found] == [("A", 0.5, ">"), ("B", 0.1, "<")]
+    assert {(one.passed, one.skipped, one.segments) for one in found} == {(None, "error: broken", 0)}
+
+
+def test_save_and_load(tmp_path):
+    rows = [row(), row(label="ä\ud800", passed=None, value=None, skipped="x")]
+    results.save(
+        [results.Judged(row, np.array([0.1, np.nan])) for row in rows],
+        tmp_path / "rows.json",
+        notes=["2 segments left out"],
+    )
+    assert results.load(tmp_path / "rows.json") == rows
+
+
+# The table
+
+
+def table() -> pd.DataFrame:
+    return to_frame(
+        [
+            row(label="=1+1", value=1 / 30),
+            row(label="", passed=False, value=0.1, certainty=0.5),
+            row(
+                task="valence",
+                label='a,"b"\nc\rd',
+                passed=None,
+                value=None,
+                low=None,
+                high=None,
+                certainty=None,
+                reference=None,
+                reference_passed=None,
+                skipped="1 segment",
+            ),
+            row(model="=cmd", label="@x", value=-0.5),
+            row(test="NA", label="None", segments=3_000_000_000),
+        ]
+    )
+
+
+def test_canonical_order_and_types():
+    frame = table()
+    assert frame.columns.tolist() == RESULT_COLUMNS
+    assert frame["model"].tolist()[0] == "=cmd"
+    shuffled = to_frame(
+        [Verdict(**_plain(r)) for r in frame.sample(frac=1, random_state=1).itertuples(index=False)]
+    )
+    pd.testing.assert_frame_equal(frame, shuffled)
+    assert frame["value"].dtype == np.float64 and frame["segments"].dtype == np.int64
+    assert set(frame["passed"]) == {True, False, None}
+
+
+def _plain(record) -> dict:
+    found = record._asdict()
+    for name in ("value", "low", "high", "threshold", "certainty", "reference"):
+        found[name] = None if np.isnan(found[name]) else found[name]
+    return found
+
+
+def test_two_verdicts_on_the_same_test():
+    with pytest.raises(
+        ValueError, match="Two verdicts for prosody / demo / correctness_regression / arousal"
+    ):
+        to_frame([row(), row(value=0.05)])
+
+
+@pytest.mark.parametrize("name", ["results.csv", "results.parquet"])
+def test_round_trip(tmp_path, name):
+    write_results(table(), tmp_path)
+    pd.testing.assert_frame_equal(read_results(tmp_path / name), table())
+
+
+def test_csv_as_a_program_reads_it(tmp_path):
+    digest = write_results(table(), tmp_path)
+    data = (tmp_path / "results.csv").read_bytes()
+    assert b"\r\n" not in data and data.endswith(b"\n")
+    assert digest == write_results(table().sample(frac=1, random_state=3), tmp_path)
+    assert data == (tmp_path / "results.csv").read_bytes()
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8"))))
+    assert rows[0]["model"] == "'=cmd" and rows[0]["label"] == "'@x" and rows[0]["value"] == "-0.5"
+    assert {one["passed"] for one in rows} == {"True", "False", ""}
+    assert "0.0333333333333" in {one["value"] for one in rows}
+    assert "nan" not in data.decode().lower().split(",")
+    assert all(one["passed"] or one["skipped"] for one in rows)
+
+
+def test_parquet_keeps_the_true_text_and_real_nulls(tmp_path):
+    write_results(table(), tmp_path)
+    found = pyarrow.parquet.read_table(tmp_path / "results.parquet")
+    assert found["model"].to_pylist()[0] == "=cmd"
+    assert found["value"].null_count == 1 and not np.isnan(found["value"].drop_null().to_numpy()).any()
+
+
+def test_empty_table(tmp_path):
+    write_results(to_frame([]), tmp_path)
+    for name in ("results.csv", "results.parquet"):
+        assert len(read_results(tmp_path / name)) == 0
+
+
+# Reading what somebody broke
+
+
+def edited(tmp_path, **cells):
+    """Write one good row with some cells replaced."""
+    write_results(to_frame([row()]), tmp_path)
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text())))
+    rows[0] |= cells
+    text = io.StringIO()
+    writer = csv.DictWriter(text, RESULT_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    path = tmp_path / "edited.csv"
+    path.write_text(text.getvalue())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"value": "nan"}, "line 2, column value: 'nan' is not a finite number"),
+        ({"high": "inf"}, "column high: 'inf' is not a finite number"),
+        ({"value": "0,08"}, "column value: '0,08' is not a number"),
+        ({"segments": "4.5"}, "column segments: '4.5' is not a number"),
+        ({"segments": ""}, "column segments: '' is not a number"),
+        ({"segments": "-1"}, "column segments: the number is negative"),
+        ({"passed": "yes"}, "column passed: 'yes' is no verdict"),
+        ({"passed": "False"}, "column passed: False contradicts value 0.08, rule < and threshold 0.1"),
+        ({"value": "0.2"}, "column passed: True contradicts value 0.2"),
+        ({"value": ""}, "column value: passed is True, but the value is missing"),
+        ({"threshold": "", "reference_passed": ""}, "passed is True, but the threshold is missing"),
+        ({"rule": "", "reference_passed": ""}, "passed is True, but the rule is missing"),
+        ({"rule": ">="}, "column rule: '>=' is no rule"),
+        (
+            {"passed": "", "certainty": ""},
+            "column passed: neither a verdict nor, in column skipped, a reason",
+        ),
+        ({"passed": "", "skipped": "x"}, "column certainty: a certainty without verdict"),
+        ({"certainty": "1.5"}, "column certainty: 1.5 is not between 0 and 1"),
+        ({"low": "0.2"}, "column low: 0.2 is above high, 0.09"),
+        ({"low": ""}, "column low: one bound of the interval is missing"),
+        ({"reference": ""}, "column reference_passed: a verdict of the reference without value"),
+        ({"reference": "0.05"}, "column reference_passed: False contradicts reference 0.05"),
+        ({"model": ""}, "column model: the cell is empty"),
+    ],
+)
+def test_rows_that_contradict_themselves(tmp_path, cells, message):
+    with pytest.raises(InputError) as caught:
+        read_results(edited(tmp_path, **cells))
+    assert message in str(caught.value)
+
+
+def test_the_edited_row_without_an_edit_is_fine(tmp_path):
+    assert len(read_results(edited(tmp_path))) == 1
+
+
+def whole(tmp_path) -> bytes:
+    write_results(table(), tmp_path)
+    return (tmp_path / "results.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda data: data[:-20], "the file ends in the middle of a line"),
+        (lambda data: b"", "the file is empty"),
+        (lambda data: data.replace(b",blocks", b",block"), "columns are missing: blocks"),
+        (lambda data: data.replace(b"value,low", b"value,value"), "columns are missing: low"),
+        (lambda data: data.replace(b"skipped\n", b"skipped,skipped\n"), "columns twice: skipped"),
+        (lambda data: data + data.splitlines(keepends=True)[1], "line 9: the same test as line 2"),
+        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 19"),
+        (lambda data: data + b'"a,b\n', "results.csv line"),
+        (lambda data: data + b"\xff\n", "is not UTF-8"),
+    ],
+)
+def test_damaged_files(tmp_path, damage, message):
+    path = tmp_path / "results.csv"
+    path.write_bytes(damage(whole(tmp_path)))
+    with pytest.raises(InputError) as caught:
+        read_results(path)
+    assert message in str(caught.value)
+
+
+def test_every_cut_is_noticed_except_between_lines(tmp_path):
+    data = whole(tmp_path)
+    path = tmp_path / "results.csv"
+    for end in range(1, len(data), 7):
+        path.write_bytes(data[:end])
+        if data[:end].endswith(b"\n"):
+            continue
+        with pytest.raises(InputError):
+            read_results(path)
+
+
+def test_damaged_parquet(tmp_path):
+    whole(tmp_path)
+    path = tmp_path / "results.parquet"
+    data = path.read_bytes()
+    path.write_bytes(data[:-10])
+    with pytest.raises(InputError, match="not a whole Parquet file"):
+        read_results(path)
+    pd.DataFrame({name: ["x"] for name in RESULT_COLUMNS}).to_parquet(path)
+    with pytest.raises(InputError, match="column value holds"):
+        read_results(path)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(InputError, match="the file does not exist"):
+        read_results(tmp_path / "results.csv")
+
+
+def test_all_problems_at_once(tmp_path):
+    with pytest.raises(InputError) as caught:
+        read_results(edited(tmp_path, value="x", certainty="y", passed="z"))
+    assert len(caught.value.problems) == 3
+
+
+# Summaries
+
+
+def test_summary_counts_both_ways():
+    frame = to_frame(
+        [
+            *(row(family="many", label=str(n), reference_passed=True, reference=0.01) for n in range(8)),
+            row(family="few", label="1"),
+            row(family="few", label="2", value=0.2, passed=False),
+            row(
+                family="none",
+                value=None,
+                low=None,
+                high=None,
+                passed=None,
+                certainty=None,
+                skipped="1 segment",
+            ),
+        ]
+    )
+    found = results.summary(frame)
+    assert (found.all.passed, found.all.failed, found.all.skipped) == (9, 1, 1)
+    assert found.all.share == 0.9 and found.all.family_share == 0.75
+    assert (found.informative.passed, found.informative.failed) == (1, 1)
+    assert found.informative.share == found.informative.family_share == 0.5
+
+
+def test_summary_of_nothing():
+    found = results.summary(to_frame([]))
+    assert dataclasses.astuple(found.all) == (0, 0, 0, None, None)
+
+
+def test_a_skipped_row_is_informative_only_if_the_reference_failed():
+    frame = to_frame(
+        [row(passed=None, certainty=None, skipped="x"), row(label="a", reference=None, reference_passed=None)]
+    )
+    assert results.informative(frame).tolist() == [True, False]

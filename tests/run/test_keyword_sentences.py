@@ -1,0 +1,182 @@
+"""Which words are spoken again: whose they are, in which order, and what is left out and why."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.evaluation.recognition_measures import (
+    EVERYBODY,
+    missing_more,
+    missing_words,
+    vocabulary,
+    words_to_probe,
+)
+from soundcheck.evaluation.subset import Answers
+from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
+from soundcheck.report import recognition_tables
+from soundcheck.run import keyword_sentences
+from soundcheck.statistics.bootstrap import resample
+
+WELSH, SCOTTISH = ("accent", "welsh"), ("accent", "scottish")
+
+
+def evaluation(sentences=50, **options):
+    family = SimpleNamespace(options={"minimum_segments": 4} | options, probes={"sentences": sentences})
+    return SimpleNamespace(
+        family=family, seed=0, resample=lambda statistic, blocks: resample(statistic, blocks, 200, 0)
+    )
+
+
+def sample(**columns):
+    segments = pd.DataFrame({"accent": ["welsh", "scottish"]} | columns)
+    return SimpleNamespace(segments=segments)
+
+
+def kinds(robust=(), lost=(), between=()):
+    found = [Localised(word, 4, 4, NOT_ROBUST) for word in lost]
+    found += [Localised(word, 4, 1, BETWEEN) for word in between]
+    return found + [Localised(word, 4, 0, ROBUST) for word in robust]
+
+
+FOUND = {
+    WELSH: kinds(["door", "go"], ["spoons", "thick"], ["red"]),
+    SCOTTISH: kinds(["door"], ["door", "go", "left"][1:2]),
+    EVERYBODY: kinds(["door", "go", "red"], ["a", "b", "c", "d"]),
+}
+
+
+def test_the_group_that_loses_most_words_is_probed():
+    probed = words_to_probe(evaluation(), sample(), FOUND)
+    assert probed.group == WELSH  # and not everybody
+    assert {kind: set(words) for kind, words in probed.kinds.items()} == {
+        ROBUST: {"door", "go"},
+        NOT_ROBUST: {"spoons", "thick"},
+    }
+    assert not probed.reason and not probed.refused
+
+
+def test_a_group_with_both_kinds_comes_first():
+    found = FOUND | {("accent", "irish"): kinds(lost=["one", "two", "three"])}
+    assert words_to_probe(evaluation(), sample(), found).group == WELSH
+    only = {("accent", "irish"): found["accent", "irish"], EVERYBODY: found[EVERYBODY]}
+    probed = words_to_probe(evaluation(), sample(), only)
+    assert probed.group == ("accent", "irish") and probed.kinds[ROBUST] == []
+
+
+def test_a_suite_may_name_the_group():
+    assert words_to_probe(evaluation(probe_group={"accent": "scottish"}), sample(), FOUND).group == SCOTTISH
+    probed = words_to_probe(evaluation(probe_group={"accent": "irish"}), sample(), FOUND)
+    assert probed.group is None and not any(probed.kinds.values())
+    assert probed.reason == "it has no group accent: irish of at least 4 segments beside others"
+    (note,) = recognition_tables.probe_notes("tones", probed, 0)
+    assert note == f"tones: no sentences were spoken: {probed.reason}"
+
+
+def test_without_groups_everybody_is_probed():
+    probed = words_to_probe(evaluation(), sample(), {EVERYBODY: FOUND[EVERYBODY]})
+    assert probed.group == EVERYBODY and set(probed.kinds[ROBUST]) == {"door", "go", "red"}
+
+
+def test_no_word_at_all():
+    probed = words_to_probe(evaluation(), sample(), {WELSH: [], EVERYBODY: []})
+    assert probed.reason == "no word is robust or not robust, and can be spoken"
+
+
+def test_the_order_depends_on_the_words_alone():
+    many = [f"word{letter}" for letter in "abcdefghijklmnop"]
+    first = words_to_probe(evaluation(5), sample(), {EVERYBODY: kinds(many)})
+    assert len(first.kinds[ROBUST]) == 5 and first.surplus == 11
+    assert "11 more words were not drawn" in recognition_tables.probe_notes("tones", first, 5)[1]
+    again = words_to_probe(evaluation(5), sample(), {EVERYBODY: kinds(many[::-1], lost=["spoons"])})
+    assert again.kinds[ROBUST] == first.kinds[ROBUST] != many[:5]
+    kept = [word for word in many if word != first.kinds[ROBUST][0]]
+    fewer = words_to_probe(evaluation(5), sample(), {EVERYBODY: kinds(kept)})
+    assert fewer.kinds[ROBUST][:4] == first.kinds[ROBUST][1:]
+
+
+def test_what_cannot_be_spoken_is_told():
+    found = {EVERYBODY: kinds(["thick", "5", "ποῦ"], ["<b>", "don't", "7"])}
+    probed = words_to_probe(evaluation(), sample(), found)
+    assert probed.kinds == {ROBUST: ["thick"], NOT_ROBUST: ["don't"]}
+    assert probed.refused["<b>"] == "it holds signs that cannot be spoken"
+    notes = recognition_tables.probe_notes("tones", probed, 100)
+    assert "tones: not spoken, it holds digits: 5, 7" in notes
+    assert notes[0] == "tones: 100 sentences, around words of everybody"
+
+
+def test_other_languages_are_not_read_in_english():
+    probed = words_to_probe(evaluation(), sample(language=["deu", "en"]), FOUND)
+    assert "read in English" in probed.reason and not any(probed.kinds.values())
+    for languages in (["en", "deu"], ["en-GB", None], [None, None]):  # of welsh and of others
+        assert not words_to_probe(evaluation(), sample(language=languages), FOUND).reason
+
+
+class Probe:
+    """Sentences around words with what a recogniser wrote for them."""
+
+    def __init__(self, rows):
+        self.segments = pd.DataFrame({"item": [word for word, *_ in rows]})
+        clean, changed = (np.array([row[n] for row in rows], dtype=object) for n in (1, 2))
+        self.answers = Answers(clean, changed)
+
+    def __len__(self):
+        return len(self.segments)
+
+    def take(self, rows):
+        texts = zip(self.segments["item"], self.answers.clean, self.answers.changed, strict=True)
+        taken = list(texts)
+        return Probe([taken[n] for n in rows])
+
+
+def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
+    texts = np.array(["go left", "go left", None], dtype=object)  # each word twice: enough for a group alone
+    heard = evaluation(minimum_count=3, group_count=2, words=200)
+    heard.transformed = lambda: [SimpleNamespace(corpus="tones")]
+    heard.series = lambda sample: [texts, texts]
+    assert vocabulary(heard, [texts]) == {}
+    monkeypatch.setattr(keyword_sentences, "Recognition", lambda description: heard)
+    suite = SimpleNamespace(models={"good": SimpleNamespace(answers_changes=True)})
+    job = SimpleNamespace(model="good", family="own", description={}, rows=tmp_path)
+    assert keyword_sentences.probe_corpora(suite, [job], tmp_path) == []
+    heard.family.options["minimum_count"] = 2
+    assert vocabulary(heard, [texts]) == {"go": 2, "left": 2}
+
+
+def test_missing_words_are_counted_for_each_kind():
+    # The counts that the paper has for one of its recognisers: 21 and 30 of 50, clean all there.
+    rows = [(f"r{n % 10}", f"likes r{n % 10} here", "likes" if n < 21 else f"r{n % 10}") for n in range(50)]
+    rows += [(f"w{n % 10}", f"likes w{n % 10} here", "" if n < 30 else f"w{n % 10}") for n in range(50)]
+    chosen = {ROBUST: [f"r{n}" for n in range(10)], NOT_ROBUST: [f"w{n}" for n in range(10)]}
+    robust, lost = missing_words(evaluation(), Probe(rows), chosen)
+    assert [found.value[0] for found in robust["found"]] == [0, 0.42]
+    assert [found.value[0] for found in lost["found"]] == [0, 0.6]
+    more = missing_more(evaluation(), Probe(rows), chosen)
+    assert more["difference"][1].value[0] == pytest.approx(0.18)
+    assert more["relative"][1].value[0] == pytest.approx(9 / 21)
+    assert np.isfinite(more["difference"][1].interval()).all()
+    text = str(recognition_tables.probed_words([robust, lost], more, "missing"))
+    assert "21 of 50" in text and "30 of 50" in text and "+42.9" in text and "+18.0" in text
+    assert "relative to 0" in text  # of the clean ones
+    assert "42.0\xa0%" in text and "\xa0to\xa0" in text
+
+
+def test_few_words_have_no_interval():
+    rows = [(word, "", word) for word in ("door", "go") for _ in range(4)]
+    rows += [(f"w{n}", f"w{n}", "" if n % 2 else f"w{n}") for n in range(8)]
+    chosen = {ROBUST: ["door", "go"], NOT_ROBUST: [f"w{n}" for n in range(8)]}
+    found = missing_words(evaluation(), Probe(rows), chosen)
+    text = str(recognition_tables.probed_words(found, missing_more(evaluation(), Probe(rows), chosen), "x"))
+    robust, lost, difference, _ = text.split("<tr>")[2:]
+    assert "\xa0to\xa0" not in robust + difference and "\xa0to\xa0" in lost
+
+
+def test_one_kind_alone_is_not_compared():
+    probe = Probe([("door", "door", ""), ("door", "door", "door")])
+    chosen = {ROBUST: [], NOT_ROBUST: ["door"]}
+    rows = missing_words(evaluation(), probe, chosen)
+    assert missing_more(evaluation(), probe, chosen) == {}
+    text = str(recognition_tables.probed_words(rows, {}, "missing"))
+    assert "1 of 2" in text and "no such words" in text
+    assert text.index("no such words") < text.index("1 of 2")

@@ -1,0 +1,63 @@
+"""``soundcheck thresholds simulate``: what is asked is simulated, what cannot be is refused."""
+
+import io
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from soundcheck import cli
+from soundcheck.common.errors import InputError
+from soundcheck.run import threshold_table
+from soundcheck.statistics.simulated_thresholds import simulated_threshold
+from soundcheck.suite.thresholds import read_family
+
+
+def invoke(*arguments: str):
+    return CliRunner().invoke(cli.commands, ["thresholds", "simulate", *arguments])
+
+
+def test_one_setting_to_standard_output():
+    result = invoke("--metric", "mean", "--groups", "3", "--samples", "40", "--runs", "20", "--jobs", "1")
+    assert result.exit_code == 0
+    (row,) = pd.read_csv(io.StringIO(result.output)).to_dict("records")
+    assert (row["metric"], row["groups"], row["samples"], row["runs"]) == ("mean", 3, 40, 20)
+    assert 0 < row["percentile_99"] <= row["percentile_999"] <= row["maximum"]
+    assert "threshold" not in row
+
+
+def test_a_family_for_its_own_and_other_sizes(tmp_path):
+    out = tmp_path / "found.csv"
+    result = invoke(
+        "--family", "fairness_sex", "--samples", "60", "--runs", "10", "--jobs", "1", "--out", str(out)
+    )
+    assert result.exit_code == 0 and "6 settings" in result.output
+    found = pd.read_csv(out)
+    assert set(found["samples"]) == {60} and set(found["groups"]) == {2}
+    tests = {test.simulation["name"]: test for test in read_family("fairness_sex").tests.values()}
+    for row in found.to_dict("records"):
+        test = tests[row["metric"]]
+        published = max(test.thresholds.values())
+        judged = simulated_threshold(published, test.simulation, 2, 60).threshold
+        assert (row["published"], row["threshold"]) == (published, judged)
+    wanted = threshold_table.settings(family="fairness_sex", metrics=["ccc"])
+    assert [(each.metric, each.groups, each.samples) for each in wanted] == [("ccc", 2, 1000)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ({"metrics": ["cc"]}, "Did you mean 'ccc'"),
+        ({"groups": [1]}, "1 is out of range"),
+        ({"samples": [0]}, "0 is out of range"),
+        ({"family": "fairness_sx"}, "fairness_sex"),
+        ({"family": "correctness_regression"}, "rests on a simulation"),
+    ],
+)
+def test_refusals(wanted, told):
+    with pytest.raises(InputError, match=told):
+        threshold_table.settings(**wanted)
+
+
+def test_a_folder_is_no_file(tmp_path):
+    assert invoke("--out", str(tmp_path)).exit_code == 2

@@ -1,0 +1,394 @@
+"""The bootstrap against loops, SciPy and its own promise: coverage."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import threadpoolctl
+from scipy import stats
+
+from soundcheck.metrics.change import unchanged
+from soundcheck.metrics.classification import (
+    precision_per_class,
+    recall_per_class,
+    unweighted_average_recall,
+)
+from soundcheck.metrics.combinators import difference, within
+from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value, pearson_cc
+from soundcheck.statistics import bootstrap
+from soundcheck.statistics.bootstrap import (
+    block_codes,
+    blocks_of,
+    certainty,
+    every_segment,
+    interval,
+    resample,
+    weights,
+)
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+def speakers(rng, blocks=30, each=20, share=0.3):
+    """Truth, prediction and block of segments whose errors are correlated within a speaker."""
+    block = np.repeat(np.arange(blocks), each)
+
+    def correlated():
+        own = rng.normal(size=blocks)[block]
+        return np.sqrt(share) * own + np.sqrt(1 - share) * rng.normal(size=len(block))
+
+    truth = 0.5 + 0.15 * correlated()
+    return truth, truth + 0.1 * correlated(), block
+
+
+# Blocks and weights
+
+
+def test_block_codes_follow_sorted_names():
+    assert block_codes(["b", "a", "c", "a"])[0].tolist() == [1, 0, 2, 0]
+    assert block_codes(["1", "001", "NA", "1"])[1] == 3
+    assert block_codes([10, 9, 10])[0].tolist() == [1, 0, 1]
+    codes, n = block_codes([])
+    assert len(codes) == n == 0
+
+
+def test_blocks_are_combinations_of_columns(rng):
+    table = pd.DataFrame(
+        {
+            "file": [f"{n:03d}.wav" for n in range(200)],
+            "meeting": rng.choice(["m1", "m2", "m3"], 200),
+            "speaker": rng.choice(list("abcd"), 200),
+        }
+    )
+    by_hand, n = block_codes(table["meeting"] + " " + table["speaker"])
+    assert n == 12 and blocks_of(table, ["meeting", "speaker"]).tolist() == by_hand.tolist()
+    other = blocks_of(table, ["speaker", "meeting"])  # the same blocks, numbered in another order
+    assert len(set(zip(other.tolist(), by_hand.tolist(), strict=True))) == 12
+    assert blocks_of(table, ["speaker"]).tolist() == block_codes(table["speaker"])[0].tolist()
+    assert blocks_of(table, ["speaker", "topic"]).tolist() == list(range(200))  # each file
+    with pytest.raises(ValueError, match="1 of 200 segments have no block"):
+        blocks_of(
+            table.assign(speaker=table["speaker"].where(np.arange(200) > 0, None)), ["meeting", "speaker"]
+        )
+    joined = pd.DataFrame({"file": ["1", "2"], "meeting": ["a b", "a"], "speaker": ["c", "b c"]})
+    assert blocks_of(joined, ["meeting", "speaker"]).tolist() == [1, 0]  # names are not put together
+
+
+def test_block_codes_refuse_missing_blocks():
+    with pytest.raises(ValueError, match="2 of 3 segments have no block"):
+        block_codes(["a", None, np.nan])
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 7, 300, 1000])
+def test_weights_are_multinomial(n_blocks):
+    drawn = weights(n_blocks, 500)
+    assert drawn.shape == (500, n_blocks)
+    assert (drawn.sum(axis=1) == n_blocks).all()
+    # variance of a count is 1 - 1/K; 5 standard errors
+    n = drawn.size
+    assert abs(drawn.var() - (1 - 1 / n_blocks)) <= 5 * np.sqrt(2.5 / n) + 1e-12
+
+
+def test_weights_do_not_move_with_the_number_of_replicates_and_differ_by_seed():
+    assert weights(50, 300)[:100].tobytes() == weights(50, 100).tobytes()
+    assert weights(50, 100, seed=1).tobytes() != weights(50, 100, seed=0).tobytes()
+    assert weights(50, 100) is weights(50, 100)
+    with pytest.raises(ValueError, match="read-only"):
+        weights(50, 100)[0, 0] = 3
+
+
+def test_frozen_draws():
+    """Any change of these bytes changes every published interval."""
+    assert weights(5, 3, seed=0).tolist() == [[2, 1, 2, 0, 0], [1, 0, 1, 2, 1], [2, 2, 0, 1, 0]]
+
+
+def test_large_weights_are_drawn_in_pieces_with_the_same_result(monkeypatch, rng):
+    truth, prediction, block = speakers(rng, blocks=50)
+    whole = resample(concordance_cc(truth, prediction), block)
+    monkeypatch.setattr(bootstrap, "_CHUNK", 50 * 7)
+    pieces = resample(concordance_cc(truth, prediction), block)
+    monkeypatch.setattr(bootstrap, "_CACHED_WEIGHTS", 0)
+    drawn_again = resample(concordance_cc(truth, prediction), block)
+    assert whole.samples.tobytes() == pieces.samples.tobytes() == drawn_again.samples.tobytes()
+
+
+# Replicates
+
+
+def naive_ccc(x, y):
+    return 2 * np.mean((x - x.mean()) * (y - y.mean())) / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+
+
+def naive_recall(x, y, name):
+    return np.mean(y[x == name] == name) if (x == name).any() else np.nan
+
+
+NAIVE = {
+    "ccc": (concordance_cc, naive_ccc),
+    "pearson": (pearson_cc, lambda x, y: np.corrcoef(x, y)[0, 1]),
+    "mae": (mean_absolute_error, lambda x, y: np.mean(np.abs(x - y))),
+    "unchanged": (unchanged, lambda x, y: np.mean(np.abs(x - y) < 0.05)),
+}
+
+
+@pytest.mark.parametrize("name", NAIVE)
+def test_replicates_are_those_of_a_loop_over_blocks(name, rng):
+    metric, naive = NAIVE[name]
+    truth, prediction, block = speakers(rng, blocks=25)
+    found = resample(metric(truth, prediction), block, 200)
+    rows = [np.flatnonzero(block == b) for b in range(25)]
+    for sample, counts in zip(found.samples[:, 0], weights(25, 200), strict=True):
+        drawn = np.concatenate([np.tile(rows[b], count) for b, count in enumerate(counts)])
+        assert sample == pytest.approx(naive(truth[drawn], prediction[drawn]), abs=1e-12)
+
+
+def test_replicates_of_classes_and_groups_are_those_of_a_loop(rng):
+    classes = ["a", "b", "c"]
+    truth, prediction = rng.choice(classes, 200, p=[0.6, 0.35, 0.05]), rng.choice(classes, 200)
+    group, block = rng.random(200) < 0.5, rng.integers(0, 15, 200)
+    metric = recall_per_class(truth, prediction, classes)
+    found = resample(difference(within(metric, group), metric), block, 200)
+    rows = [np.flatnonzero(block == b) for b in range(15)]
+    for sample, counts in zip(found.samples, weights(15, 200), strict=True):
+        drawn = np.concatenate([np.tile(rows[b], count) for b, count in enumerate(counts)])
+        x, y, inside = truth[drawn], prediction[drawn], group[drawn]
+        naive = [naive_recall(x[inside], y[inside], name) - naive_recall(x, y, name) for name in classes]
+        np.testing.assert_allclose(sample, naive, atol=1e-12)
+
+
+def test_bytes_do_not_depend_on_threads(rng):
+    truth, prediction, _ = speakers(rng, blocks=3000, each=3)
+    block = every_segment(9000)
+    results = []
+    for threads in (1, 2):
+        with threadpoolctl.threadpool_limits(threads):
+            results.append(resample(concordance_cc(truth, prediction), block, 100).samples.tobytes())
+    assert results[0] == results[1]
+
+
+def test_blocks_without_contribution_change_nothing(rng):
+    truth, prediction, block = speakers(rng)
+    one = resample(concordance_cc(truth, prediction), block + 5)
+    truth = np.concatenate([np.full(9, np.nan), truth])
+    prediction = np.concatenate([np.full(9, 0.5), prediction])
+    block = np.concatenate([[0, 1, 2, 3, 4, 90, 91, 92, 7], block + 5])
+    two = resample(concordance_cc(truth, prediction), block)
+    assert one.samples.tobytes() == two.samples.tobytes()
+    assert one.blocks.tolist() == two.blocks.tolist() == [30]
+
+
+def test_segments_and_blocks_of_each_label():
+    truth = ["a", "a", "a", "b", "b", "a"]
+    prediction = ["a", "a", "b", "b", "b", "a"]
+    block = np.array([0, 0, 1, 1, 2, 3])
+    found = resample(recall_per_class(truth, prediction, ["a", "b", "c"]), block, 10)
+    assert found.segments.tolist() == [4, 2, 0]
+    assert found.blocks.tolist() == [3, 2, 0]
+    assert found.few_blocks.tolist() == [True, True, True]
+
+
+@pytest.mark.parametrize("blocks", [[0, 1], [0, -1, 2], [0.0, 1.0, 2.0], [[0, 1, 2]]])
+def test_block_numbers_are_checked(blocks):
+    with pytest.raises(ValueError, match="A block number from 0 is needed for each of 3 segments"):
+        resample(mean_value([0.1, 0.2, 0.3]), np.array(blocks))
+
+
+# Edges
+
+
+def test_no_segments():
+    found = resample(concordance_cc([np.nan, np.nan], [0.1, 0.2]), np.array([0, 1]))
+    assert found.reasons == ("no segments",)
+    assert np.isnan(found.interval()).all() and found.blocks.tolist() == [0]
+
+
+def test_one_block_has_a_value_and_no_interval():
+    found = resample(concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.7]), np.zeros(3, int))
+    assert np.isfinite(found.value[0])
+    assert np.isnan(found.interval()).all()
+    assert found.withheld == ("interval withheld: 1 block",)
+    assert np.isnan(found.certainty(0, ">", 0.5, True))
+
+
+def test_constant_prediction_has_the_interval_zero(rng):
+    truth, _, block = speakers(rng)
+    found = resample(concordance_cc(truth, np.full(len(truth), 1 / 3)), block)
+    assert found.value.tolist() == [0.0]
+    assert [bound.tolist() for bound in found.interval()] == [[0.0], [0.0]]
+
+
+def test_predictions_constant_within_speakers(rng):
+    """Some replicates draw only speakers with the same prediction; they are constant despite rounding."""
+    truth = rng.random(30)
+    block = np.repeat([0, 1, 2], 10)
+    prediction = np.array([1 / 3, 1 / 3, 0.7])[block]
+    found = resample(pearson_cc(truth, prediction), block, 1000)
+    alone = (weights(3, 1000)[:, 2] == 0) | (weights(3, 1000)[:, 2] == 3)
+    assert np.isnan(found.samples[alone, 0]).all()
+    assert np.isfinite(found.samples[~alone, 0]).all()
+    assert found.withheld[0].startswith("interval withheld: undefined in 3")
+
+
+def test_rare_class_is_told_and_then_withheld():
+    classes = ["a", "b"]
+    for rare, withheld in ((4, False), (1, True), (2, True)):
+        truth = np.array(["b"] * rare + ["a"] * (40 - rare))
+        found = resample(recall_per_class(truth, truth, classes), np.arange(40), 4000)
+        missing = np.isnan(found.samples[:, 1]).mean()
+        assert missing == pytest.approx((1 - rare / 40) ** 40, abs=0.02)
+        assert bool(found.withheld[1]) == withheld
+        assert np.isnan(found.interval()[0][1]) == withheld
+        if not withheld:
+            assert found.notes[1] == f"undefined in {100 * missing:.1f} % of the replicates"
+        assert found.withheld[0] == "" and found.notes[0] == ""
+
+
+def test_vanishing_class_leaves_the_averages_defined():
+    truth = np.array(["b"] + ["a"] * 9)
+    found = resample(unweighted_average_recall(truth, truth, ["a", "b"]), np.arange(10), 500)
+    assert (found.samples == 1.0).all()
+    found = resample(precision_per_class(truth, np.full(10, "a"), ["a", "b"]), np.arange(10), 500)
+    present = weights(10, 500)[:, 0] > 0
+    assert (found.samples[present, 1] == 0).all() and np.isnan(found.samples[~present, 1]).all()
+
+
+# Intervals
+
+
+def test_percentile_interpolates_linearly():
+    assert interval(np.arange(101) / 100) == (0.025, 0.975)
+    assert interval([0.3, 0.1, np.nan, 0.2], level=0.5) == (0.15, 0.25)
+
+
+def test_expanded_uses_the_t_distribution():
+    samples = np.random.default_rng(0).normal(size=200_000)
+    low, high = interval(samples, "expanded", blocks=10)
+    reach = np.sqrt(10 / 9) * 2.262157  # t of 9 degrees of freedom at 0.975, from a table
+    assert high == pytest.approx(reach, abs=0.03) and low == pytest.approx(-reach, abs=0.03)
+    assert interval(samples, "expanded", blocks=10**6) == pytest.approx(interval(samples), abs=1e-4)
+    assert np.isnan(interval(samples, "expanded", blocks=1)).all()
+
+
+def test_gaussian_is_1_96_standard_deviations():
+    samples = [0.1, 0.2, 0.3]
+    assert interval(samples, "gaussian", value=0.25) == pytest.approx(
+        (0.25 - 0.195996, 0.25 + 0.195996), abs=1e-6
+    )
+
+
+def test_unknown_interval():
+    with pytest.raises(ValueError, match="percentile, expanded, gaussian, not 'bca'"):
+        interval([0.1, 0.2], "bca")
+
+
+def test_interval_of_a_mean_agrees_with_scipy(rng):
+    data = rng.normal(size=400)
+    ours = resample(mean_value(data), every_segment(400), 10_000).interval()
+    theirs = stats.bootstrap((data,), np.mean, n_resamples=10_000, method="percentile", rng=0)
+    low, high = theirs.confidence_interval
+    np.testing.assert_allclose([ours[0][0], ours[1][0]], [low, high], atol=0.03 * (high - low))
+
+
+def test_blocks_widen_the_interval_by_the_design_effect(rng):
+    truth, prediction, block = speakers(rng, blocks=400, each=10, share=0.4)
+    statistic = mean_value(prediction - truth)
+    ordinary = np.subtract(*resample(statistic, every_segment(len(block)), 2000).interval())
+    blockwise = np.subtract(*resample(statistic, block, 2000).interval())
+    assert blockwise / ordinary == pytest.approx(np.sqrt(1 + 9 * 0.4), rel=0.12)
+
+
+# Certainty
+
+
+def test_certainty_is_the_share_on_the_side_of_the_verdict():
+    samples = np.array([0.1, 0.5, 0.6, np.nan, 0.7])
+    assert certainty(samples, ">", 0.5, True) == 0.5  # strict: 0.5 itself fails
+    assert certainty(samples, ">", 0.5, False) == 0.5
+    assert certainty(samples, "<", 0.65, True) == 0.75
+    assert certainty([-0.2, 0.01, 0.1, 0.3], "|value| <", 0.15, True) == 0.5
+    assert np.isnan(certainty([np.nan], ">", 0.5, True))
+
+
+def test_certainty_on_an_exact_threshold():
+    n = 200_000
+    found = resample(mean_absolute_error(np.full(n, 0.5), np.full(n, 0.6)), np.arange(n) % 200)
+    assert (found.samples == 0.1).all()
+    assert found.certainty(0, "<", 0.1, False) == 1.0
+
+
+# Validity by simulation
+
+
+def tolerated(rate, low, high, n):
+    return low - 2.6 * np.sqrt(0.95 * 0.05 / n) <= rate <= high + 2.6 * np.sqrt(0.95 * 0.05 / n)
+
+
+def coverage(true, kind, data_sets, make, metric, blocks, seed=0):
+    rng = np.random.default_rng(seed)
+    hits = 0
+    for n in range(data_sets):
+        clean, changed, block = make(rng, blocks)
+        low, high = resample(metric(clean, changed), block, 500, seed=n).interval(kind)
+        hits += low[0] <= true <= high[0]
+    return hits / data_sets
+
+
+def moderately_correlated(rng, blocks):
+    return speakers(rng, blocks, share=0.2)
+
+
+def shares(rng, blocks):
+    """Pairs of predictions of which 93 % differ by less than the tolerance, correlated within a speaker."""
+    block = np.repeat(np.arange(blocks), 20)
+    own = rng.normal(size=blocks)[block]
+    latent = np.sqrt(0.2) * own + np.sqrt(0.8) * rng.normal(size=len(block))
+    return np.zeros(len(block)), np.where(latent < stats.norm.ppf(0.93), 0.0, 1.0), block
+
+
+# The true CCC: truth has variance 0.15², the error 0.1², the prediction their sum, and there is no bias.
+TRUE_CCC = 2 * 0.15**2 / (0.15**2 + 0.15**2 + 0.1**2)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "kind", "low", "high"),
+    [(40, "percentile", 0.92, 0.97), (20, "percentile", 0.90, 0.97), (10, "expanded", 0.92, 0.97)],
+)
+def test_intervals_of_ccc_cover(blocks, kind, low, high):
+    rate = coverage(TRUE_CCC, kind, 400, moderately_correlated, concordance_cc, blocks)
+    assert tolerated(rate, low, high, 400), rate
+
+
+def test_few_blocks_cover_too_little_and_are_flagged(rng):
+    rate = coverage(TRUE_CCC, "percentile", 400, moderately_correlated, concordance_cc, 5)
+    assert rate < 0.9
+    truth, prediction, block = speakers(rng, blocks=5)
+    assert resample(concordance_cc(truth, prediction), block).few_blocks.tolist() == [True]
+
+
+def test_intervals_of_unchanged_predictions_cover():
+    rate = coverage(0.93, "percentile", 400, shares, unchanged, 40)
+    assert tolerated(rate, 0.92, 0.97, 400), rate
+
+
+def test_ordinary_intervals_do_not_cover():
+    """The reason for blocks: what a suite without them would publish."""
+
+    def segments_alone(rng, blocks):
+        truth, prediction, block = speakers(rng, blocks, share=0.5)
+        return truth, prediction, every_segment(len(block))
+
+    assert coverage(TRUE_CCC, "percentile", 200, segments_alone, concordance_cc, 40) < 0.85
+
+
+def test_certainty_on_the_threshold_is_uniform():
+    rng = np.random.default_rng(1)
+    passing, inconclusive = [], 0
+    for n in range(500):
+        truth, prediction, block = speakers(rng, blocks=100, each=5, share=0.2)
+        found = resample(mean_value(prediction - truth), block, 500, seed=n)
+        passed = bool(found.value[0] > 0)
+        sure = found.certainty(0, ">", 0.0, passed)
+        passing.append(sure if passed else 1 - sure)
+        (low,), (high,) = found.interval()
+        inconclusive += low <= 0 <= high
+    assert stats.kstest(passing, "uniform").pvalue > 0.001
+    assert abs(inconclusive / 500 - 0.95) <= 0.02 + 2.6 * np.sqrt(0.95 * 0.05 / 500)
