@@ -18,7 +18,7 @@ from soundcheck.augment.registry import apply
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import KINDS, Sounds
 from soundcheck.suite.entries import Suite
-from soundcheck.suite.families import Change
+from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family
 
 RATE, SECONDS, SEGMENTS, JOBS = 16000, 3, 600, 2
@@ -37,7 +37,7 @@ def material(cache: Path) -> Sounds:
     return load_sounds(Suite(**plain, **empty), KINDS, cache, jobs=JOBS)
 
 
-def changed(change: Change, numbers: range, sounds: Sounds) -> float:
+def changed(change: Perturbation, numbers: range, sounds: Sounds) -> float:
     """Change some segments; returns the seconds that it took this process."""
     rng = np.random.default_rng(0)
     speech = rng.standard_normal(SECONDS * RATE) * (1 + np.sin(np.arange(SECONDS * RATE) / 2000)) ** 2

@@ -18,16 +18,16 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.metrics import roc_curve
 
-from soundcheck.metrics.calibration import log_likelihood_cost, min_log_likelihood_cost
+from soundcheck.metrics.calibration import cllr, min_cllr
 from soundcheck.metrics.similarity import cosine_scores
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     equal_error_rate,
     false_acceptance_rate,
     false_rejection_rate,
+    frr_at_far,
     min_dcf,
     min_dcf_threshold,
-    missed_at,
 )
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics import bootstrap
@@ -102,9 +102,9 @@ def main() -> None:
     statistics: dict[str, Callable[[], Weighted]] = {
         "equal error rate": lambda: equal_error_rate(trials),
         "lowest detection cost": lambda: min_dcf(trials),
-        f"band of the curve at {len(RATES)} rates": lambda: missed_at(trials, RATES),
-        "log-likelihood cost": lambda: log_likelihood_cost(trials),
-        "lowest log-likelihood cost": lambda: min_log_likelihood_cost(trials),
+        f"band of the curve at {len(RATES)} rates": lambda: frr_at_far(trials, RATES),
+        "log-likelihood cost": lambda: cllr(trials),
+        "lowest log-likelihood cost": lambda: min_cllr(trials),
         "false acceptances at the threshold": lambda: false_acceptance_rate(trials, threshold),
         "false rejections at the threshold": lambda: false_rejection_rate(trials, threshold),
     }

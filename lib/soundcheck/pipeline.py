@@ -25,7 +25,7 @@ from soundcheck.common.errors import (
     InputError,
     Problems,
     did_you_mean,
-    refuse,
+    input_error,
 )
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.corpus import Corpus
@@ -133,14 +133,16 @@ def _comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
                 problems.add(role, what, did_you_mean(name, suite.models))
         problems.raise_if_any()
         if pair[0] == pair[1]:
-            raise refuse("CANDIDATE", "a model is compared with itself", "Name two models")
+            raise input_error("CANDIDATE", "a model is compared with itself", "Name two models")
         if not set(suite.models[pair[0]].tasks) & set(suite.models[pair[1]].tasks):
-            raise refuse("CANDIDATE", "the two models share no task", "Name models that predict the same")
+            raise input_error(
+                "CANDIDATE", "the two models share no task", "Name models that predict the same"
+            )
         name = f"{pair[1]} against {pair[0]}"
         comparisons = {name: ComparisonEntry(name, *pair)}
     if not comparisons:
         remedy = "Name two models, or add comparisons: {name: {baseline: ..., candidate: ...}}"
-        raise refuse(suite.file.name, "the suite lists no comparisons", remedy)
+        raise input_error(suite.file.name, "the suite lists no comparisons", remedy)
     wanted = {name for entry in comparisons.values() for name in (entry.baseline, entry.candidate)}
     models = {name: entry for name, entry in suite.models.items() if name in wanted}
     return dataclasses.replace(suite, models=models, comparisons=comparisons)
@@ -162,14 +164,14 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     lists = trial_lists(suite, tested, corpora)
     tables.write_segments(corpora, lists, output)
 
-    def predict(entry: ModelEntry, asked_about: Sequence[Corpus], log: str = "") -> PredictionReport:
+    def predict(entry: ModelEntry, predicted_corpora: Sequence[Corpus], log: str = "") -> PredictionReport:
         asked = planning.tasks_of(suite, entry)
         families = [family for family in tested if entry.is_for(family.name)]
         changes = planning.changes_of(families, asked, sounds) if entry.answers_changes else {}
         return predict_model(
             entry,
             suite,
-            asked_about,
+            predicted_corpora,
             changes,
             output.folder,
             output.cache,
@@ -182,7 +184,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         )
 
     reports = {
-        entry.name: predict(entry, planning.asked_about(suite, entry, tested, corpora))
+        entry.name: predict(entry, planning.predicted_corpora(suite, entry, tested, corpora))
         for entry in suite.models.values()
     }
     # What is spoken around words depends on which of them each model loses.
@@ -191,7 +193,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     corpora += probes
     tables.write_segments(corpora, lists, output)
     for entry in suite.models.values():
-        own = planning.asked_about(suite, entry, tested, probes)
+        own = planning.predicted_corpora(suite, entry, tested, probes)
         if own:
             reports[entry.name] = reports[entry.name].joined(predict(entry, own, "words"))
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
@@ -384,10 +386,10 @@ def _results(
             rows += results.load(job.rows)
             continue
         family = by_name[job.family]
-        for corpus in planning.looked_at(family, suite.models[job.model], corpora):
+        for corpus in planning.evaluated_corpora(family, suite.models[job.model], corpora):
             if corpus.entry.probes_of:
                 continue  # has no tests of its own
-            for task in planning.applicable(family, planning.tasks_of(suite, suite.models[job.model])):
+            for task in planning.supported_tasks(family, planning.tasks_of(suite, suite.models[job.model])):
                 rows += results.skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"
                 )

@@ -41,7 +41,7 @@ def small_sounds() -> Sounds:
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class Perturbation:
     name: str
     transform: str
     options: dict
@@ -50,36 +50,36 @@ class Change:
 
 # The changes as published: one for each transform at least.
 CHANGES = [
-    Change(
+    Perturbation(
         "Additive Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": [40, 45, 50]}
     ),
-    Change("Append Zeros", "append_zeros", {"samples": [100, 500, 1000]}),
-    Change("Clip", "clip", {"ratio": [0.001, 0.002, 0.003]}),
-    Change("Crop Beginning", "crop_beginning", {"samples": [100, 500, 1000]}),
-    Change("Crop End", "crop_end", {"samples": [100, 500, 1000]}),
-    Change("Gain", "gain", {"gain_db": [-2, -1, 1, 2]}),
-    Change("Highpass Filter", "highpass_filter", {"cutoff": [50, 100, 150], "order": 1}),
-    Change("Lowpass Filter", "lowpass_filter", {"cutoff": [7500, 7000, 6500]}),
-    Change("Prepend Zeros", "prepend_zeros", {"samples": [100, 500, 1000]}),
-    Change("White Noise", "white_noise", {"snr_db": [35, 40, 45]}),
-    Change("Downward Tilt", "spectral_tilt", {"direction": "downward"}),
-    Change("Upward Tilt", "spectral_tilt", {"direction": "upward"}),
-    Change("Babble Noise", "background_noise", {"noise": "babble", "snr_db": 20}),
-    Change("Environmental Noise", "background_noise", {"noise": "environmental", "snr_db": 20}),
-    Change("Music", "background_noise", {"noise": "music", "snr_db": 20, "based_on": "peak"}),
-    Change("Loud Noise", "background_noise", {"noise": "white", "snr_db": 20}),
-    Change("Coughing", "sound_event", {"event": "coughing", "snr_db": 10}),
-    Change("Sneezing", "sound_event", {"event": "sneezing", "snr_db": 10}),
-    Change("Base Room", "reverberation", {"responses": "rooms", "role": "base"}),
-    Change("Simulated Position", "reverberation", {"responses": "positions", "role": "other"}),
-    Change("Low Quality Phone", "low_quality_phone", {"bit_rate": 7400}),
-    Change("Codec", "codec", {"name": "amr-nb", "bit_rate": [4750, 12200]}),
-    Change("Music Codec", "codec", {"name": ["mp3", "opus"], "bit_rate": 16000}),
-    Change("Law", "codec", {"name": ["g711-a", "g711-mu"]}),
-    Change("Amplitude", "scaled_amplitude", {"factor": [2.0, 0.5]}),
-    Change("Clipping", "clipped_at", {"limit": [0.05, 0.01]}),
-    Change("Drop", "dropped_chunks", {"percent": [5, 25], "milliseconds": 20}),
-    Change("Scale", "slowed_down", {"factor": [0.9, 0.5]}),
+    Perturbation("Append Zeros", "append_zeros", {"samples": [100, 500, 1000]}),
+    Perturbation("Clip", "clip", {"ratio": [0.001, 0.002, 0.003]}),
+    Perturbation("Crop Beginning", "crop_beginning", {"samples": [100, 500, 1000]}),
+    Perturbation("Crop End", "crop_end", {"samples": [100, 500, 1000]}),
+    Perturbation("Gain", "gain", {"gain_db": [-2, -1, 1, 2]}),
+    Perturbation("Highpass Filter", "highpass_filter", {"cutoff": [50, 100, 150], "order": 1}),
+    Perturbation("Lowpass Filter", "lowpass_filter", {"cutoff": [7500, 7000, 6500]}),
+    Perturbation("Prepend Zeros", "prepend_zeros", {"samples": [100, 500, 1000]}),
+    Perturbation("White Noise", "white_noise", {"snr_db": [35, 40, 45]}),
+    Perturbation("Downward Tilt", "spectral_tilt", {"direction": "downward"}),
+    Perturbation("Upward Tilt", "spectral_tilt", {"direction": "upward"}),
+    Perturbation("Babble Noise", "background_noise", {"noise": "babble", "snr_db": 20}),
+    Perturbation("Environmental Noise", "background_noise", {"noise": "environmental", "snr_db": 20}),
+    Perturbation("Music", "background_noise", {"noise": "music", "snr_db": 20, "based_on": "peak"}),
+    Perturbation("Loud Noise", "background_noise", {"noise": "white", "snr_db": 20}),
+    Perturbation("Coughing", "sound_event", {"event": "coughing", "snr_db": 10}),
+    Perturbation("Sneezing", "sound_event", {"event": "sneezing", "snr_db": 10}),
+    Perturbation("Base Room", "reverberation", {"responses": "rooms", "role": "base"}),
+    Perturbation("Simulated Position", "reverberation", {"responses": "positions", "role": "other"}),
+    Perturbation("Low Quality Phone", "low_quality_phone", {"bit_rate": 7400}),
+    Perturbation("Codec", "codec", {"name": "amr-nb", "bit_rate": [4750, 12200]}),
+    Perturbation("Music Codec", "codec", {"name": ["mp3", "opus"], "bit_rate": 16000}),
+    Perturbation("Law", "codec", {"name": ["g711-a", "g711-mu"]}),
+    Perturbation("Amplitude", "scaled_amplitude", {"factor": [2.0, 0.5]}),
+    Perturbation("Clipping", "clipped_at", {"limit": [0.05, 0.01]}),
+    Perturbation("Drop", "dropped_chunks", {"percent": [5, 25], "milliseconds": 20}),
+    Perturbation("Scale", "slowed_down", {"factor": [0.9, 0.5]}),
 ]
 TONE = CHANGES[0]
 NOISE = CHANGES[9]
@@ -180,7 +180,7 @@ def test_a_signal_without_samples_or_with_channels_is_refused(signal, rng):
 @pytest.mark.parametrize("value, gain_db", [(np.nan, 1), (np.inf, -1), (3e38, 2)])
 def test_a_result_that_is_not_finite_is_refused(value, gain_db):
     with pytest.raises(ValueError, match="gain gives samples that are not finite numbers"):
-        apply(Change("Gain", "gain", {"gain_db": gain_db}), np.full(3, value, dtype=np.float32))
+        apply(Perturbation("Gain", "gain", {"gain_db": gain_db}), np.full(3, value, dtype=np.float32))
 
 
 def test_draws_depend_on_content_and_seed_only(rng):
@@ -202,7 +202,7 @@ def test_draws_depend_on_content_and_seed_only(rng):
 def test_the_name_and_the_order_of_options_do_not_count(rng):
     signal = rng.uniform(-0.5, 0.5, 200).astype(np.float32)
     swapped = {"snr_db": [40, 45, 50], "frequency": {"to": 7000, "from": 5000}}
-    other = Change("Another name", "additive_tone", swapped)
+    other = Perturbation("Another name", "additive_tone", swapped)
     for content in "abcdefgh":
         one = registry.apply(TONE, signal, RATE, seed=0, content=content)
         two = registry.apply(other, signal, RATE, seed=0, content=content)
@@ -254,14 +254,14 @@ def test_good_changes_have_no_problem(change):
     ],
 )
 def test_a_bad_change_is_found_before_anything_runs(name, options, problem):
-    found = registry.check_change(Change("Mine", name, options))
+    found = registry.check_change(Perturbation("Mine", name, options))
     assert problem in found
     assert found.endswith(".") and ".." not in found
 
 
 def test_applying_an_unknown_transform_is_an_input_error():
     with pytest.raises(InputError, match="change 'Mine': there is no transform 'gian'. Did you mean 'gain'?"):
-        apply(Change("Mine", "gian", {}), np.ones(3, np.float32))
+        apply(Perturbation("Mine", "gian", {}), np.ones(3, np.float32))
 
 
 def module_with_flip(name):
@@ -298,7 +298,7 @@ def test_steps_of_a_sweep_draw_the_same(rng):
     signal = rng.uniform(-0.5, 0.5, 4000).astype(np.float32)
 
     def added(snr_db, common):
-        change = Change("Babble", "background_noise", {"noise": "babble", "snr_db": snr_db}, common)
+        change = Perturbation("Babble", "background_noise", {"noise": "babble", "snr_db": snr_db}, common)
         changed = apply(change, signal)[0].astype(np.float64)
         part = np.dot(changed, signal) / np.dot(signal, signal)
         return changed / part - signal
@@ -313,7 +313,7 @@ def test_a_change_names_its_kind_of_sounds():
     assert kinds["Babble Noise"] == ("babble",) and kinds["Sneezing"] == ("sneezing",)
     assert kinds["Simulated Position"] == ("positions",)
     assert kinds["Loud Noise"] == kinds["Gain"] == ()
-    both = Change("Any", "background_noise", {"noise": ["music", "babble", "white"], "snr_db": 1})
+    both = Perturbation("Any", "background_noise", {"noise": ["music", "babble", "white"], "snr_db": 1})
     assert registry.kind_of_sounds(both) == ("music", "babble")
 
 
@@ -324,13 +324,13 @@ def test_sounds_that_are_not_there_are_named():
 
 def test_full_scale_is_kept_unless_a_change_clips_there(rng):
     signal = rng.uniform(-0.9, 0.9, 500).astype(np.float32)
-    kept, drawn = apply(Change("Loud", "scaled_amplitude", {"factor": 2.0}), signal)
+    kept, drawn = apply(Perturbation("Loud", "scaled_amplitude", {"factor": 2.0}), signal)
     assert np.abs(kept).max() > 1.7 and drawn == {"factor": 2.0}
     clipped, drawn = apply(
-        Change("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "clipped"}), signal
+        Perturbation("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "clipped"}), signal
     )
     assert np.array_equal(clipped, np.clip(kept, -1, 1)) and drawn["full_scale"] == "clipped"
-    wrong = Change("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "cut"})
+    wrong = Perturbation("Loud", "scaled_amplitude", {"factor": 2.0, "full_scale": "cut"})
     assert "'cut' is not allowed" in registry.check_change(wrong)
 
 

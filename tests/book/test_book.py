@@ -17,7 +17,7 @@ from soundcheck.common import files
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.segments import LeftOut
+from soundcheck.corpora.segments import Excluded
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
@@ -64,7 +64,7 @@ def make_corpus(folder: Path) -> Corpus:
             }
         )
     entry = CorpusEntry(CORPUS, "csv", path=folder / "segments.csv", title=CORPUS, description=IMAGE)
-    left_out = tuple(LeftOut(f"{IMAGE}{number}", f"reason {JINJA}") for number in range(250))
+    left_out = tuple(Excluded(f"{IMAGE}{number}", f"reason {JINJA}") for number in range(250))
     return Corpus(
         CORPUS, entry, folder, pd.DataFrame(rows), left_out, (f"notice {IMAGE}",), True, f"{IMAGE} {JINJA}"
     )
@@ -298,10 +298,10 @@ def test_media_are_those_that_pages_show(made_up):
 
 
 def test_book_is_assembled_without_hard_links(made_up, monkeypatch):
-    def refuse(*arguments, **options):
+    def input_error(*arguments, **options):
         raise OSError("not supported")
 
-    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(os, "link", input_error)
     source, _ = made_up.assemble()
     assert list((source / "extra" / "media").iterdir())
 

@@ -17,7 +17,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.segments import LeftOut
+from soundcheck.corpora.segments import Excluded
 from soundcheck.report import figures, players, tables
 from soundcheck.results import Verdict
 from soundcheck.run.output import Output
@@ -76,7 +76,7 @@ class Book:
             entry=entry,
             root=root,
             segments=segments,
-            left_out=tuple(LeftOut(text, text) for text in HOSTILE),
+            left_out=tuple(Excluded(text, text) for text in HOSTILE),
             notices=tuple(HOSTILE),
             synthetic=True,
             description=HOSTILE[4],

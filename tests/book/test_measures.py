@@ -12,7 +12,7 @@ import pytest
 from soundcheck.book import measures
 from soundcheck.common import resources
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics import regression, verification
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
@@ -62,13 +62,13 @@ def test_the_examples_run(words):
     rng = np.random.default_rng(0)
     truth = rng.random(40)
     clean, changed = truth + 0.1, truth + 0.3
-    answers = Answers(clean, changed)
+    predictions = Predictions(clean, changed)
     segments = pd.DataFrame({"key": [str(n) for n in range(40)]})
-    sample = Sample("c", BUILTIN["arousal"], segments, truth, answers, answers, np.arange(40) % 8)
+    subset = Subset("c", BUILTIN["arousal"], segments, truth, predictions, predictions, np.arange(40) % 8)
     first, second = (textwrap.dedent(code) for code in re.findall(r"```python\n(.*?)```", words, re.DOTALL))
     names = {"np": np}
     exec(first + second, names)
-    assert names["rarely_exceeded_error"](sample, answers) == pytest.approx(0.1)
-    statistic = names["loss"](sample, answers)
+    assert names["rarely_exceeded_error"](subset, predictions) == pytest.approx(0.1)
+    statistic = names["loss"](subset, predictions)
     assert isinstance(statistic, Statistic | Weighted)
-    assert resample(statistic, sample.blocks, 100).value[0] == pytest.approx(0.2)
+    assert resample(statistic, subset.blocks, 100).value[0] == pytest.approx(0.2)

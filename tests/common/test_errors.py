@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from soundcheck.common.errors import InputError, Problem, Problems, did_you_mean, refuse
+from soundcheck.common.errors import InputError, Problem, Problems, did_you_mean, input_error
 
 
 def test_problem_is_a_sentence_with_place_and_remedy():
@@ -26,7 +26,7 @@ def test_all_problems_at_once():
     problems = Problems()
     problems.raise_if_any()
     problems.add("a", "first")
-    problems.extend(refuse("b", "second"))
+    problems.extend(input_error("b", "second"))
     assert len(problems) == 2
     with pytest.raises(InputError, match=r"a: first\.\nb: second\.") as caught:
         problems.raise_if_any()
@@ -41,7 +41,7 @@ def test_twenty_are_shown_and_the_rest_counted():
 
 
 def test_input_error_can_be_pickled():
-    error = refuse("a", "b", "c")
+    error = input_error("a", "b", "c")
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error)
     assert copy.problems == error.problems

@@ -249,7 +249,7 @@ def test_damaged_headers_never_raise(inspect, rng):
             damaged = bytearray(content[: rng.integers(1, len(content) + 1)])
             for position in rng.integers(0, min(80, len(damaged)), 3):
                 damaged[position] = rng.integers(256)
-            assert isinstance(inspect(bytes(damaged)), audio.Facts)
+            assert isinstance(inspect(bytes(damaged)), audio.AudioInfo)
 
 
 # Paths ------------------------------------------------------------------------------------------------------

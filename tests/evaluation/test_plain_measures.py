@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation, plain_measures
 from soundcheck.evaluation.plain_measures import PlainMeasureError, PlainStatistic, statistic_of
-from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
 from soundcheck.metrics.combinators import difference, within
@@ -26,7 +26,7 @@ CLASSES = ("anger", "happiness", "neutral", "sadness")
 TEST = "Mean Absolute Error"
 
 
-def sample(task="arousal", sizes=(1, 7, 40, 3, 12, 2, 25, 9), missing=(), seed=0) -> Sample:
+def subset(task="arousal", sizes=(1, 7, 40, 3, 12, 2, 25, 9), missing=(), seed=0) -> Subset:
     """Blocks of these sizes in mixed order; no answer for some rows."""
     rng = np.random.default_rng(seed)
     blocks = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
@@ -41,37 +41,39 @@ def sample(task="arousal", sizes=(1, 7, 40, 3, 12, 2, 25, 9), missing=(), seed=0
     segments = pd.DataFrame(
         {"key": [f"k{i}" for i in range(n)], "speaker": blocks, "sex": rng.choice(["female", "male"], n)}
     )
-    answers, reference = Answers(clean, changed), Answers(random, random)
-    return Sample("c", BUILTIN[task], segments, truth, answers, reference, blocks)
+    predictions, reference = Predictions(clean, changed), Predictions(random, random)
+    return Subset("c", BUILTIN[task], segments, truth, predictions, reference, blocks)
 
 
-def error(sample, answers):
-    return np.mean(np.abs(answers.clean - sample.truth))
+def error(subset, predictions):
+    return np.mean(np.abs(predictions.clean - subset.truth))
 
 
-def recalls(sample, answers):
+def recalls(subset, predictions):
     return {
-        name: np.mean(answers.clean[sample.truth == name] == name) if (sample.truth == name).any() else None
+        name: np.mean(predictions.clean[subset.truth == name] == name)
+        if (subset.truth == name).any()
+        else None
         for name in CLASSES
     }
 
 
-def average_recall(sample, answers):
-    return np.mean([each for each in recalls(sample, answers).values() if each is not None])
+def average_recall(subset, predictions):
+    return np.mean([each for each in recalls(subset, predictions).values() if each is not None])
 
 
-def ccc(sample, answers):
-    x, y = sample.truth, answers.clean
+def ccc(subset, predictions):
+    x, y = subset.truth, predictions.clean
     return 2 * np.cov(x, y, ddof=0)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
 
 
-def stays(sample, answers):
-    return float(np.mean(np.abs(answers.clean - answers.changed) < 0.05))
+def stays(subset, predictions):
+    return float(np.mean(np.abs(predictions.clean - predictions.changed) < 0.05))
 
 
-def women_minus_all(sample, answers):
-    women = sample.mask("sex", "female")
-    errors = np.abs(answers.clean - sample.truth)
+def women_minus_all(subset, predictions):
+    women = subset.mask("sex", "female")
+    errors = np.abs(predictions.clean - subset.truth)
     return errors[women].mean() - errors.mean()
 
 
@@ -96,14 +98,14 @@ PAIRS = {
 }
 
 
-def same(rows: Sample, plain, additive, seed=3) -> None:
+def same(rows: Subset, plain, additive, seed=3) -> None:
     """Compare value, replicates and intervals of both paths."""
-    expected = bootstrap.resample(additive(rows, rows.answers), rows.blocks, REPLICATES, seed)
-    found = bootstrap.resample(statistic_of(plain, rows, rows.answers), rows.blocks, REPLICATES, seed)
+    expected = bootstrap.resample(additive(rows, rows.predictions), rows.blocks, REPLICATES, seed)
+    found = bootstrap.resample(statistic_of(plain, rows, rows.predictions), rows.blocks, REPLICATES, seed)
     assert found.labels == expected.labels
     np.testing.assert_allclose(found.value, expected.value, atol=1e-9)
-    np.testing.assert_allclose(found.samples, expected.samples, atol=1e-9)
-    assert found.samples.shape == expected.samples.shape
+    np.testing.assert_allclose(found.replicates, expected.replicates, atol=1e-9)
+    assert found.replicates.shape == expected.replicates.shape
     assert list(map(bool, found.withheld)) == list(map(bool, expected.withheld))
     assert (found.blocks >= expected.blocks).all()  # nobody knows which rows a function looks at
     kinds = bootstrap.KINDS if (found.blocks == expected.blocks).all() else ("percentile", "gaussian")
@@ -114,7 +116,7 @@ def same(rows: Sample, plain, additive, seed=3) -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_replicates_are_those_of_the_statistic(name):
     task, plain, additive = PAIRS[name]
-    same(sample(task), plain, additive)
+    same(subset(task), plain, additive)
 
 
 @settings(max_examples=8, deadline=None)
@@ -125,25 +127,25 @@ def test_replicates_are_those_of_the_statistic(name):
 )
 def test_any_blocks(sizes, seed, task):
     plain, additive = PAIRS["mean absolute error" if task == "arousal" else "recall per class"][1:]
-    rows = sample(task, sizes, seed=seed)
+    rows = subset(task, sizes, seed=seed)
     same(rows, plain, additive, seed)
 
 
 def test_rows_without_answer_are_left_out_and_counted():
-    rows = sample(sizes=(4, 4, 4, 8, 2), missing=(0, 3, 5))
+    rows = subset(sizes=(4, 4, 4, 8, 2), missing=(0, 3, 5))
     gone = rows.blocks == 4  # a block without any answer is not drawn
-    rows.answers.clean[gone] = np.nan
+    rows.predictions.clean[gone] = np.nan
     same(rows, error, PAIRS["mean absolute error"][2])
-    point = statistic_of(error, rows, rows.answers).point()
-    without = int(np.isnan(rows.answers.clean).sum())
+    point = statistic_of(error, rows, rows.predictions).point()
+    without = int(np.isnan(rows.predictions.clean).sum())
     assert point.segments.tolist() == [22 - without]
     assert f"no prediction for {without} of 22 segments" in point.notes[0]
-    rows.answers.clean[:15] = np.nan
-    point = statistic_of(error, rows, rows.answers).point()
+    rows.predictions.clean[:15] = np.nan
+    point = statistic_of(error, rows, rows.predictions).point()
     assert "no prediction for" in point.reasons[0] and np.isnan(point.value[0])
-    rows.answers.clean[:] = np.nan
+    rows.predictions.clean[:] = np.nan
     with pytest.raises(PlainMeasureError, match="no prediction for 22 segments"):
-        statistic_of(error, rows, rows.answers)
+        statistic_of(error, rows, rows.predictions)
 
 
 def test_undefined_replicates_are_noted_or_withhold_the_interval():
@@ -151,15 +153,15 @@ def test_undefined_replicates_are_noted_or_withhold_the_interval():
         """Undefined as soon as the rows lack a block."""
         return lambda s, a: None if lacking not in s.segments["speaker"].values else 0.5
 
-    rows = sample()
-    found = bootstrap.resample(statistic_of(without(0), rows, rows.answers), rows.blocks, REPLICATES)
+    rows = subset()
+    found = bootstrap.resample(statistic_of(without(0), rows, rows.predictions), rows.blocks, REPLICATES)
     share = np.mean(bootstrap.weights(8, REPLICATES)[:, 0] == 0)
     assert found.withheld == (f"interval withheld: undefined in {100 * share:.1f} % of the replicates",)
 
     def seldom(s, a):
         return np.nan if s.segments["speaker"].nunique() < 4 else 0.5
 
-    found = bootstrap.resample(statistic_of(seldom, rows, rows.answers), rows.blocks, REPLICATES)
+    found = bootstrap.resample(statistic_of(seldom, rows, rows.predictions), rows.blocks, REPLICATES)
     assert found.withheld == ("",) and "undefined in" in found.notes[0]
 
 
@@ -170,8 +172,8 @@ def test_a_block_drawn_twice_has_its_rows_twice_and_two_numbers():
         seen.append((s.segments["speaker"].to_numpy(), s.blocks, s.truth))
         return 0.5
 
-    rows = sample()
-    statistic = statistic_of(measure, rows, rows.answers)
+    rows = subset()
+    statistic = statistic_of(measure, rows, rows.predictions)
     seen.clear()
     drawn = bootstrap.weights(8, 20, 1)
     statistic.evaluate(drawn)
@@ -185,7 +187,7 @@ def test_a_block_drawn_twice_has_its_rows_twice_and_two_numbers():
 def test_averages_of_speakers_go_by_blocks():
     """A speaker drawn twice is two speakers, as for the ready-made averages; her name alone would be one."""
     sizes = (10, 12, 30, 11, 25, 18)
-    rows = sample(sizes=sizes)
+    rows = subset(sizes=sizes)
 
     def by(name):
         def measure(s, a):
@@ -193,28 +195,28 @@ def test_averages_of_speakers_go_by_blocks():
             means = pd.DataFrame({"t": s.truth, "p": a.clean}).groupby(column).mean()
             return (means["p"] - means["t"]).abs().mean()
 
-        return bootstrap.resample(statistic_of(measure, rows, rows.answers), rows.blocks, REPLICATES)
+        return bootstrap.resample(statistic_of(measure, rows, rows.predictions), rows.blocks, REPLICATES)
 
-    averages = speaker_averages(rows.truth, rows.answers.clean, rows.blocks)
+    averages = speaker_averages(rows.truth, rows.predictions.clean, rows.blocks)
     expected = bootstrap.resample(averages.mean_absolute_error(), rows.blocks, REPLICATES)
-    np.testing.assert_allclose(by("blocks").samples, expected.samples, atol=1e-9)
-    assert np.abs(by("speaker").samples - expected.samples).max() > 1e-4
+    np.testing.assert_allclose(by("blocks").replicates, expected.replicates, atol=1e-9)
+    assert np.abs(by("speaker").replicates - expected.replicates).max() > 1e-4
 
 
 def test_one_block_has_a_value_and_no_interval():
-    rows = sample(sizes=(5,))
-    found = bootstrap.resample(statistic_of(error, rows, rows.answers), rows.blocks)
+    rows = subset(sizes=(5,))
+    found = bootstrap.resample(statistic_of(error, rows, rows.predictions), rows.blocks)
     assert found.withheld == ("interval withheld: 1 block",) and np.isfinite(found.value[0])
 
 
 def test_statistics_are_passed_on():
-    rows, own = sample(), []
+    rows, own = subset(), []
 
     def measure(s, a):
         own.append(mean_absolute_error(s.truth, a.clean))
         return own[-1]
 
-    assert statistic_of(measure, rows, rows.answers) is own[0] and len(own) == 1
+    assert statistic_of(measure, rows, rows.predictions) is own[0] and len(own) == 1
 
 
 # Faults
@@ -223,7 +225,7 @@ def test_statistics_are_passed_on():
 def counting():
     calls = []
 
-    def measure(sample, answers):
+    def measure(subset, predictions):
         calls.append(1)
         return len(calls)
 
@@ -272,7 +274,7 @@ FAULTS = {
     "labels, then none": (in_replicates({"a": 1}, None), r"returned nothing \(None\)"),
     "list later": (in_replicates(1, [1, 2]), "returned 2 values"),
     "other labels for the reference": (
-        lambda s, a: {"x" if a.clean[0] == s.answers.clean[0] else "y": 1.0},
+        lambda s, a: {"x" if a.clean[0] == s.predictions.clean[0] else "y": 1.0},
         "other labels for the random reference",
     ),
 }
@@ -291,7 +293,7 @@ def evaluation(tmp_path) -> Evaluation:
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, name):
     measure, told = FAULTS[name]
-    rows = sample()
+    rows = subset()
     before = rows.truth.copy()
     (row,) = evaluation.judge(rows, TEST, measure)
     assert row.passed is None and row.value is None and row.test == TEST
@@ -308,25 +310,25 @@ def test_faults_are_skips_with_a_reason_and_the_next_test_goes_on(evaluation, na
 
 
 def test_rows_without_any_answer_are_no_fault_of_the_measure(evaluation):
-    (row,) = evaluation.judge(sample(missing=range(99)), TEST, error)
+    (row,) = evaluation.judge(subset(missing=range(99)), TEST, error)
     assert row.skipped == "no prediction for 99 segments"
-    nothing = sample().take(np.array([], dtype=int))
+    nothing = subset().take(np.array([], dtype=int))
     assert evaluation.judge(nothing, "Pearson Correlation Coeff", error)[0].skipped.startswith(
         "no prediction"
     )
 
 
 def test_infinite_values_are_skipped(evaluation):
-    first, second = evaluation.judge(sample(), TEST, lambda s, a: {"a": np.inf, "b": 10**400})
+    first, second = evaluation.judge(subset(), TEST, lambda s, a: {"a": np.inf, "b": 10**400})
     assert first.skipped == second.skipped == "the value is infinite"
-    (third,) = evaluation.judge(sample(), TEST, in_replicates(0.5, -np.inf))
+    (third,) = evaluation.judge(subset(), TEST, in_replicates(0.5, -np.inf))
     assert "undefined in" in third.skipped and third.low is None and third.value == 0.5
-    (fourth,) = evaluation.judge(sample(), TEST, lambda s, a: np.nan)
+    (fourth,) = evaluation.judge(subset(), TEST, lambda s, a: np.nan)
     assert fourth.skipped == "undefined"
 
 
 def test_verdict_and_reference_are_those_of_the_statistic(evaluation):
-    rows = sample()
+    rows = subset()
     (plain,) = evaluation.judge(rows, TEST, error)
     (additive,) = evaluation.judge(rows, TEST, lambda s, a: mean_absolute_error(s.truth, a.clean))
     for name in ("value", "low", "high", "certainty", "reference", "passed", "segments", "blocks"):
@@ -343,17 +345,17 @@ def test_functions_that_cannot_do_with_gaps_do_not_see_them(evaluation):
             raise ValueError("Input contains NaN")
         return error(s, a)
 
-    (row,) = evaluation.judge(sample(missing=(3, 4)), TEST, strict)
+    (row,) = evaluation.judge(subset(missing=(3, 4)), TEST, strict)
     assert row.value is not None and row.segments == 97
 
 
 def test_the_reference_may_order_its_labels_otherwise(evaluation):
     def measure(s, a):
         found = {"low": 0.1, "high": 0.9}
-        own = a.clean[0] == s.answers.clean[0]
+        own = a.clean[0] == s.predictions.clean[0]
         return found if own else dict(reversed(found.items()))
 
-    assert [row.reference for row in evaluation.judge(sample(), TEST, measure)] == [0.1, 0.9]
+    assert [row.reference for row in evaluation.judge(subset(), TEST, measure)] == [0.1, 0.9]
 
 
 def test_what_takes_too_long_is_refused_at_once(evaluation):
@@ -362,7 +364,7 @@ def test_what_takes_too_long_is_refused_at_once(evaluation):
         return 0.5
 
     start = time.monotonic()
-    (row,) = evaluation.judge(sample(), TEST, slow)
+    (row,) = evaluation.judge(subset(), TEST, slow)
     assert time.monotonic() - start < 5
     told = r"100 calls of the measure at about 0\.\d s each would take \d\d s"
     assert re.search(told, row.skipped), row.skipped
@@ -375,15 +377,15 @@ def test_all_functions_of_a_notebook_share_its_time(evaluation):
         return 0.5
 
     assert evaluation._seconds_left == 16  # of the 20 s that a notebook may take
-    (row,) = evaluation.judge(sample(), TEST, slow)
+    (row,) = evaluation.judge(subset(), TEST, slow)
     assert row.passed is not None and 0 < evaluation._seconds_left < 15
     evaluation._seconds_left = 0.5
-    (row,) = evaluation.judge(sample(), TEST, slow)
+    (row,) = evaluation.judge(subset(), TEST, slow)
     assert "longer than the time limit" in row.skipped and evaluation._seconds_left < 0.5
 
 
 def test_curves_take_plain_functions(evaluation):
-    rows = sample()
+    rows = subset()
     plain, additive = (
         evaluation.curve({"clean": rows, "noise": rows}, measure)
         for measure in (error, PAIRS["mean absolute error"][2])
@@ -399,13 +401,13 @@ def test_prints_and_warnings_of_replicates_are_not_shown(capsys, recwarn):
         print("hello")
         return np.mean(s.truth[:0]) if s.segments["key"].duplicated().any() else 0.5
 
-    rows = sample()
-    bootstrap.resample(statistic_of(chatty, rows, rows.answers), rows.blocks, REPLICATES)
+    rows = subset()
+    bootstrap.resample(statistic_of(chatty, rows, rows.predictions), rows.blocks, REPLICATES)
     assert capsys.readouterr().out == "hello\n" and not recwarn.list
 
 
 def test_texts_are_answers_like_any_other():
     texts = np.array(["a b", None, "c", ""], dtype=object)
-    rows = sample("emotion", (1, 1, 1, 1))
-    found = PlainStatistic(lambda s, a: float(np.mean([len(t) for t in a.clean])), rows, Answers(texts))
+    rows = subset("emotion", (1, 1, 1, 1))
+    found = PlainStatistic(lambda s, a: float(np.mean([len(t) for t in a.clean])), rows, Predictions(texts))
     assert found.rows.tolist() == [True, False, True, True] and found.point().value[0] == pytest.approx(4 / 3)

@@ -12,8 +12,8 @@ from soundcheck.metrics.additive import (
     Tallies,
     numbers,
     ratio,
+    round_significant,
     segments,
-    settle,
     value,
     values,
 )
@@ -37,8 +37,8 @@ def test_sums_do_not_depend_on_order(numbers, random):
     blocks = [n % 3 for n in range(len(numbers))]
     places = list(range(len(numbers)))
     random.shuffle(places)
-    one = columns(numbers).layers(np.array(blocks), 3)
-    other = columns([numbers[n] for n in places]).layers(np.array([blocks[n] for n in places]), 3)
+    one = columns(numbers).exact_sums(np.array(blocks), 3)
+    other = columns([numbers[n] for n in places]).exact_sums(np.array([blocks[n] for n in places]), 3)
     for a, b in zip(one, other, strict=True):
         assert a.tobytes() == b.tobytes()
 
@@ -47,7 +47,7 @@ def test_sums_do_not_depend_on_order(numbers, random):
 def test_layers_add_up_like_exact_fractions(numbers):
     import math
 
-    high, low = columns(numbers).layers(np.zeros(len(numbers), dtype=int), 1)
+    high, low = columns(numbers).exact_sums(np.zeros(len(numbers), dtype=int), 1)
     exact = math.fsum(numbers)
     assert high[0, 0] == len(numbers)
     assert high[0, 1] + low[0, 1] == pytest.approx(exact, rel=1e-15, abs=1e-14 * max(map(abs, numbers)))
@@ -56,7 +56,7 @@ def test_layers_add_up_like_exact_fractions(numbers):
 def test_layers_stay_exact_in_a_product_with_any_order_of_addition(rng):
     n_blocks = 2000
     part = columns(rng.normal(size=20_000) * 10.0 ** rng.integers(-6, 6, 20_000))
-    high, low = part.layers(rng.integers(0, n_blocks, 20_000), n_blocks)
+    high, low = part.exact_sums(rng.integers(0, n_blocks, 20_000), n_blocks)
     weights = rng.integers(0, 5, n_blocks).astype(np.float64)
     terms = weights[:, None] * high
     forward = np.zeros(2)
@@ -86,7 +86,7 @@ def test_block_sums_are_those_of_a_loop(rng):
 def test_cells_count_per_block():
     rows = np.array([True, True, True, False])
     part = Cells(rows, ~rows, np.array([0, 2, 2, 1], dtype=np.int8), 3)
-    high, low = part.layers(np.array([0, 1, 1, 0]), 2)
+    high, low = part.exact_sums(np.array([0, 1, 1, 0]), 2)
     assert high.tolist() == [[1, 0, 0], [0, 0, 2]]
     assert not low.any()
 
@@ -94,7 +94,7 @@ def test_cells_count_per_block():
 def test_a_million_cells_do_not_overflow_their_type():
     n = 200_000
     part = Cells(np.ones(n, bool), np.zeros(n, bool), np.full(n, 19, dtype=np.int8), 20)
-    high, _ = part.layers(np.arange(n) % 50_000, 50_000)
+    high, _ = part.exact_sums(np.arange(n) % 50_000, 50_000)
     assert high[:, 19].tolist() == [4.0] * 50_000
 
 
@@ -204,17 +204,17 @@ def test_value_needs_a_single_one():
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12))
 def test_settle_is_formatting_with_12_digits(number):
     expected = 0.0 if abs(number) < 1e-14 else float(f"{number:.12g}")
-    settled = float(settle(number))
+    settled = float(round_significant(number))
     assert settled == pytest.approx(expected, rel=1.1e-12)
-    assert float(settle(settled)) == settled
+    assert float(round_significant(settled)) == settled
     assert float(f"{settled:.12g}") == settled
 
 
 def test_settle_examples():
-    assert settle([0.6 - 0.5, -1e-16, np.inf, np.nan, 1 / 3, 1e-12 / 3]).tolist()[:2] == [0.1, 0.0]
-    assert np.isnan(settle([np.inf, np.nan])).all()
-    assert settle(1e-11 / 3) == 3.33333333333e-12
-    assert np.copysign(1, settle(-0.0)) == 1
+    assert round_significant([0.6 - 0.5, -1e-16, np.inf, np.nan, 1 / 3, 1e-12 / 3]).tolist()[:2] == [0.1, 0.0]
+    assert np.isnan(round_significant([np.inf, np.nan])).all()
+    assert round_significant(1e-11 / 3) == 3.33333333333e-12
+    assert np.copysign(1, round_significant(-0.0)) == 1
 
 
 def test_ratio_numbers_and_words():
@@ -238,11 +238,11 @@ def test_tallies_are_the_sums_of_each_block(rng):
     tallies = rng.integers(0, 50, (200, 30)).astype(float)
     rows, blocks = rng.random(200) < 0.7, rng.integers(0, 12, 200)
     part = Tallies(rows, ~rows, tallies)
-    high, low = part.layers(blocks, 14)
+    high, low = part.exact_sums(blocks, 14)
     for block in range(14):
         mine = rows & (blocks == block)
         assert high[block].tolist() == [mine.sum(), *tallies[mine].sum(axis=0)]
     assert not low.any() and part.size == 31
     half = part.within(np.arange(200) < 100)
-    assert half.layers(blocks, 14)[0].sum() == rows[:100].sum() + tallies[:100][rows[:100]].sum()
-    assert not part.within(np.zeros(200, dtype=bool)).layers(blocks, 14)[0].any()
+    assert half.exact_sums(blocks, 14)[0].sum() == rows[:100].sum() + tallies[:100][rows[:100]].sum()
+    assert not part.within(np.zeros(200, dtype=bool)).exact_sums(blocks, 14)[0].any()

@@ -110,7 +110,7 @@ def test_weighted_differences_subtract_values_and_replicates():
     made = weighted_difference(one, two)
     assert value(made) == pytest.approx(value(one) - value(two), abs=1e-12)
     assert made.point().segments.tolist() == [60] and made.blocks().tolist() == [12]
-    samples = [resample(each, np.zeros(0, dtype=int), 60).samples for each in (made, one, two)]
+    samples = [resample(each, np.zeros(0, dtype=int), 60).replicates for each in (made, one, two)]
     np.testing.assert_allclose(samples[0], samples[1] - samples[2], atol=1e-11)
     constant = weighted_difference(one, spearmans_rho_of(truth, np.zeros((12, 1)))).point()
     assert constant.reasons == ("all speakers have the same predicted value",)
@@ -132,7 +132,7 @@ def test_replicates_are_values_of_the_drawn_segments():
             }
         )
 
-    samples = resample(both(np.arange(60)), blocks, 40).samples
+    samples = resample(both(np.arange(60)), blocks, 40).replicates
     for drawn, found in zip(weights(10, 40), samples, strict=True):
         again = np.repeat(np.arange(60), drawn[blocks])
         np.testing.assert_allclose(found, values(both(again)), atol=1e-11)
@@ -151,7 +151,7 @@ def test_replicates_are_those_of_the_parts(name):
     truth, a, b, group = random()
     blocks = np.arange(200) // 10
     one, two = concordance_cc(truth, a), concordance_cc(truth, b)
-    samples = [resample(each, blocks, 60).samples for each in (one, two, within(one, group))]
+    samples = [resample(each, blocks, 60).replicates for each in (one, two, within(one, group))]
     made, expected = {
         "against all": (against_all(one, group), samples[2] - samples[0]),
         "paired": (paired_difference(one, two), samples[0] - samples[1]),
@@ -159,7 +159,7 @@ def test_replicates_are_those_of_the_parts(name):
         "average": (average([one, two]), (samples[0] + samples[1]) / 2),
         "stack": (stack({"1": one, "2": two}), np.hstack(samples[:2])),
     }[name]
-    np.testing.assert_allclose(resample(made, blocks, 60).samples, expected, atol=1e-10)
+    np.testing.assert_allclose(resample(made, blocks, 60).replicates, expected, atol=1e-10)
 
 
 def test_a_difference_of_unpaired_statistics_keeps_all_segments():
@@ -184,7 +184,7 @@ def test_average_over_equal_groups_is_that_of_all(rng):
         assert one.point().segments.tolist() == [30]
         # segment by segment the groups vary in size from replicate to replicate; block by block they do not
         blocks = np.tile(np.arange(30), 3)
-        both = [resample(statistic, blocks, 200, 0).samples for statistic in (one, other)]
+        both = [resample(statistic, blocks, 200, 0).replicates for statistic in (one, other)]
         np.testing.assert_allclose(*both, atol=1e-12)
 
 

@@ -107,11 +107,11 @@ def test_certainty_is_the_share_of_replicates_with_the_violation(heard):
     found = resample(group_distances(first, second, masks), blocks, 200, 0)
     table = distance_table(found.value, "a–b", SETTINGS, GROUPS)
     rows = violations(table, [0.01])
-    sure = violation_certainties(found.samples, rows, SETTINGS, GROUPS)
+    sure = violation_certainties(found.replicates, rows, SETTINGS, GROUPS)
     assert len(sure) == len(rows) and np.all((sure >= 0) & (sure <= 1))
     row = rows.iloc[0]
     s, g, k = SETTINGS.index((row.transformation, row.level)), GROUPS.index(row.base), GROUPS.index(row.other)
-    drawn = found.samples.reshape(-1, 3, 4)
+    drawn = found.replicates.reshape(-1, 3, 4)
     excess = (drawn[:, g, s] - drawn[:, g, 0]) - (drawn[:, k, s] - drawn[:, k, 0])
     assert sure[0] == pytest.approx((excess[np.isfinite(excess)] > 0.01).mean())
     assert np.isnan(violation_certainties(np.empty((0, 12)), rows, SETTINGS, GROUPS)).all()
@@ -145,7 +145,7 @@ def test_groups_are_compared_with_the_average_of_those_that_have_a_value():
     assert against_groups(groups).point().segments.tolist() == [2]
     assert against_groups(groups[::-1]).point().reasons == ("no words are recognised",)
     found = resample(against_groups(groups), np.array([0, 1, 2, 3, 4]), 300, 0)
-    assert np.isfinite(found.samples).mean() > 0.8
+    assert np.isfinite(found.replicates).mean() > 0.8
 
 
 def test_macro_is_the_mean_of_the_distances_of_segments():
@@ -177,4 +177,4 @@ def test_a_pair_is_the_same_from_both_sides(heard, average):
     first, second, masks, blocks = heard
     one, two = (group_distances(*sides, masks, average) for sides in ((first, second), (second, first)))
     assert values(one).tolist() == values(two).tolist()
-    assert np.array_equal(resample(one, blocks, 50, 0).samples, resample(two, blocks, 50, 0).samples)
+    assert np.array_equal(resample(one, blocks, 50, 0).replicates, resample(two, blocks, 50, 0).replicates)

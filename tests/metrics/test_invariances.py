@@ -119,7 +119,7 @@ def result(measure, data: Data, seed: int = 0, replicates: int = 200):
 def image(found) -> bytes:
     """All bytes of a result."""
     low, high = found.interval()
-    arrays = (found.value, found.samples, low, high, found.segments, found.blocks)
+    arrays = (found.value, found.replicates, low, high, found.segments, found.blocks)
     return b"".join(array.tobytes() for array in arrays) + repr((found.reasons, found.notes)).encode()
 
 
@@ -174,9 +174,9 @@ def test_weight_k_is_k_copies(name, seed):
     blocks, n_blocks = block_codes(data.speaker)
     weights = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks))
     statistic = measure(data)
-    weighted = statistic.finish(weights @ statistic.block_sums(blocks, n_blocks))
+    weighted = statistic.compute(weights @ statistic.block_sums(blocks, n_blocks))
     copies = measure(data.take(np.repeat(np.arange(len(blocks)), weights[blocks])))
-    np.testing.assert_allclose(weighted, copies.finish(copies.sums()), atol=1e-12)
+    np.testing.assert_allclose(weighted, copies.compute(copies.sums()), atol=1e-12)
 
 
 @every_measure
@@ -246,7 +246,7 @@ def test_replicates_and_seed_do_not_touch_the_value(name):
     low, high = found[0].interval()
     for other, share in ((found[1], 0.1), (found[2], 0.15)):
         assert (np.abs(np.subtract(found[0].interval(), other.interval())) <= share * (high - low)).all()
-    assert found[1].samples[:1000].tobytes() == found[0].samples.tobytes()
+    assert found[1].replicates[:1000].tobytes() == found[0].replicates.tobytes()
 
 
 @pytest.mark.parametrize("name", [name for name in MEASURES if name.endswith(", change")])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.ranking import spearmans_rho, spearmans_rho_of, top_and_bottom
+from soundcheck.metrics.ranking import quartile_overlap, spearmans_rho, spearmans_rho_of
 from soundcheck.metrics.weighted import weighted_difference
 from soundcheck.statistics.bootstrap import resample, weights
 
@@ -112,7 +112,7 @@ def test_intervals_draw_speakers():
     low, high = found.interval()
     assert low[0] < found.value[0] < high[0] and found.blocks.tolist() == [40]
     nothing = resample(weighted_difference(statistic, statistic), np.zeros(0, dtype=int), 100)
-    assert not nothing.samples.any()
+    assert not nothing.replicates.any()
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_values_that_cannot_be_ranked_are_refused():
 
 def test_ends_of_the_order():
     truth = np.arange(8.0)
-    assert top_and_bottom(truth, truth) == {"top": 1.0, "bottom": 1.0, "confusion": 0.0}
-    assert top_and_bottom(truth, -truth) == {"top": 0.0, "bottom": 0.0, "confusion": 1.0}
+    assert quartile_overlap(truth, truth) == {"top": 1.0, "bottom": 1.0, "confusion": 0.0}
+    assert quartile_overlap(truth, -truth) == {"top": 0.0, "bottom": 0.0, "confusion": 1.0}
     swapped = truth[[7, 1, 2, 3, 4, 5, 6, 0]]
-    assert top_and_bottom(truth, swapped) == {"top": 0.5, "bottom": 0.5, "confusion": 0.5}
-    assert all(np.isnan(list(top_and_bottom([1, 2], [1, 2]).values())))  # half of two rounds to nobody
+    assert quartile_overlap(truth, swapped) == {"top": 0.5, "bottom": 0.5, "confusion": 0.5}
+    assert all(np.isnan(list(quartile_overlap([1, 2], [1, 2]).values())))  # half of two rounds to nobody

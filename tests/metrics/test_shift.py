@@ -57,7 +57,7 @@ def test_differences_of_all_groups_add_up_to_nothing():
         resample(shift_difference(mean_value(prediction), groups, g, context), np.arange(300) // 10)
         for g in range(3)
     ]
-    np.testing.assert_allclose(sum(each.samples for each in found), 0, atol=1e-10)
+    np.testing.assert_allclose(sum(each.replicates for each in found), 0, atol=1e-10)
 
 
 def test_a_group_without_the_context_leaves_no_average():

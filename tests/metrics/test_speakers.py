@@ -112,7 +112,7 @@ def test_replicates_draw_speakers():
     distance = np.abs(found.truth - found.prediction)[:, 0]
     resampled = resample(found.mean_absolute_error(), block_codes(data["speaker"])[0], 60)
     drawn = weights(12, 60)
-    np.testing.assert_allclose(resampled.samples[:, 0], drawn @ distance / 12, atol=1e-11)
+    np.testing.assert_allclose(resampled.replicates[:, 0], drawn @ distance / 12, atol=1e-11)
     assert resampled.blocks.tolist() == [12]
 
 
@@ -127,4 +127,4 @@ def test_the_order_of_segments_does_not_matter():
         )
         for each in (data, mixed)
     ]
-    assert results[0].samples.tobytes() == results[1].samples.tobytes()
+    assert results[0].replicates.tobytes() == results[1].replicates.tobytes()

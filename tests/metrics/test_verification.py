@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 from soundcheck.metrics import trials as machinery
 from soundcheck.metrics import verification
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.calibration import log_likelihood_cost, min_log_likelihood_cost
+from soundcheck.metrics.calibration import cllr, min_cllr
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
@@ -21,9 +21,9 @@ from soundcheck.metrics.verification import (
     equal_error_threshold,
     false_acceptance_rate,
     false_rejection_rate,
+    frr_at_far,
     min_dcf,
     min_dcf_threshold,
-    missed_at,
 )
 from soundcheck.metrics.weighted import weighted_difference
 from soundcheck.statistics.bootstrap import resample, weights
@@ -116,11 +116,11 @@ def test_perfect_and_reversed_scores():
     assert value(min_dcf(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
     # Accepting nobody costs 0.05, and nothing costs less than rejecting the targets.
     assert value(min_dcf(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 0.05
-    assert values(missed_at(independent([1, 2, 3, 4], [0, 0, 1, 1]), RATES)).tolist() == [0.0] * 8
-    reversed_scores = values(missed_at(independent([1, 2, 3, 4], [1, 1, 0, 0]), RATES))
+    assert values(frr_at_far(independent([1, 2, 3, 4], [0, 0, 1, 1]), RATES)).tolist() == [0.0] * 8
+    reversed_scores = values(frr_at_far(independent([1, 2, 3, 4], [1, 1, 0, 0]), RATES))
     assert reversed_scores.tolist() == [1.0] * 7 + [0.0]
-    assert value(min_log_likelihood_cost(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
-    assert value(min_log_likelihood_cost(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 1.0
+    assert value(min_cllr(independent([1, 2, 3, 4], [0, 0, 1, 1]))) == 0.0
+    assert value(min_cllr(independent([1, 2, 3, 4], [1, 1, 0, 0]))) == 1.0
 
 
 @pytest.mark.parametrize("costs", [(0.05, 1, 1), (0.5, 1, 1), (0.9, 2, 3)])
@@ -132,8 +132,8 @@ def test_constant_scores_say_nothing(costs):
     assert value(min_dcf(data, *costs)) == pytest.approx(
         min(c_miss * p_target, c_false_alarm * (1 - p_target)), abs=1e-12
     )
-    np.testing.assert_allclose(values(missed_at(data, RATES)), 1 - np.array(RATES), atol=1e-12)
-    assert value(min_log_likelihood_cost(data)) == 1.0
+    np.testing.assert_allclose(values(frr_at_far(data, RATES)), 1 - np.array(RATES), atol=1e-12)
+    assert value(min_cllr(data)) == 1.0
 
 
 @some
@@ -153,7 +153,7 @@ def test_rates_are_those_of_every_threshold_in_turn(seed, distinct, n):
         threshold = min_dcf_threshold(data, *costs)
         assert value(actual_dcf(data, threshold, *costs)) == pytest.approx(min(by_threshold), abs=1e-12)
     expected = [where_missed(points, rate) for rate in RATES]
-    np.testing.assert_allclose(values(missed_at(data, RATES)), expected, atol=1e-12)
+    np.testing.assert_allclose(values(frr_at_far(data, RATES)), expected, atol=1e-12)
 
 
 @some
@@ -213,9 +213,9 @@ def test_drawn_speakers_are_repeated_trials(seed, distinct):
         lambda t: min_dcf(t, 0.4, 2, 1, normalised=True),
         lambda t: actual_dcf(t, 0.5),
         lambda t: false_rejection_rate(t, 0.5),
-        lambda t: missed_at(t, RATES),
-        log_likelihood_cost,
-        min_log_likelihood_cost,
+        lambda t: frr_at_far(t, RATES),
+        cllr,
+        min_cllr,
     ):
         found = make(data).evaluate(drawn)
         expected = [values(make(repeated(data, row))) for row in drawn]
@@ -246,12 +246,12 @@ def test_order_sides_and_monotone_changes_do_not_matter(distinct):
         Trials(data.scores, data.target, data.second, data.first, 8),
         Trials(np.exp(data.scores), data.target, data.first, data.second, 8),
     ]
-    for make in (equal_error_rate, min_dcf, lambda t: missed_at(t, RATES), min_log_likelihood_cost):
+    for make in (equal_error_rate, min_dcf, lambda t: frr_at_far(t, RATES), min_cllr):
         for other in others:
             assert make(other).evaluate(drawn).tobytes() == make(data).evaluate(drawn).tobytes()
     for other in others[:2]:
-        found = log_likelihood_cost(other).evaluate(drawn)
-        assert found.tobytes() == log_likelihood_cost(data).evaluate(drawn).tobytes()
+        found = cllr(other).evaluate(drawn)
+        assert found.tobytes() == cllr(data).evaluate(drawn).tobytes()
 
 
 @some
@@ -260,7 +260,7 @@ def test_negated_scores_with_swapped_kinds(seed, distinct):
     """Targets become non-targets and the other way round, so both rates change places."""
     data = trials(seed, distinct=distinct)
     other = Trials(-data.scores, ~data.target, data.first, data.second, 8)
-    for make in (equal_error_rate, log_likelihood_cost, min_log_likelihood_cost):
+    for make in (equal_error_rate, cllr, min_cllr):
         assert value(make(other)) == pytest.approx(value(make(data)), abs=1e-12)
     assert value(min_dcf(other, 0.3, 1, 2)) == pytest.approx(value(min_dcf(data, 0.7, 2, 1)), abs=1e-12)
 
@@ -270,7 +270,7 @@ def test_replicates_do_not_depend_on_their_company(speakers):
     """Sums are exact, so one replicate alone, trials in pieces and other tables give the same bytes."""
     data = trials(6, 5000, speakers)
     drawn = weights(speakers, 130, 2)
-    for statistic in (missed_at(data, RATES), log_likelihood_cost(data), min_log_likelihood_cost(data)):
+    for statistic in (frr_at_far(data, RATES), cllr(data), min_cllr(data)):
         found = statistic.evaluate(drawn)
         for row in (0, 64, 129):
             assert found[row].tobytes() == statistic.evaluate(drawn[row : row + 1])[0].tobytes()
@@ -278,29 +278,29 @@ def test_replicates_do_not_depend_on_their_company(speakers):
 
 def test_pairs_in_full_and_sparse_tables(monkeypatch):
     data, drawn = trials(7, 5000, 30), weights(30, 20, 0)
-    full = log_likelihood_cost(data).evaluate(drawn)
+    full = cllr(data).evaluate(drawn)
     monkeypatch.setattr(machinery, "_DENSE", 0)
-    assert log_likelihood_cost(data).evaluate(drawn).tobytes() == full.tobytes()
+    assert cllr(data).evaluate(drawn).tobytes() == full.tobytes()
 
 
 def test_joined_steps_are_close(monkeypatch):
     """Values stay exact; replicates move by less than the share of targets in a step."""
     data, drawn = trials(8, 20_000, 40), weights(40, 50, 0)
     rates = (0.001, 0.01, 0.1, 0.5)
-    exact, lowest = missed_at(data, rates).evaluate(drawn), min_log_likelihood_cost(data).evaluate(drawn)
-    point = values(missed_at(data, rates)), value(min_log_likelihood_cost(data))
+    exact, lowest = frr_at_far(data, rates).evaluate(drawn), min_cllr(data).evaluate(drawn)
+    point = values(frr_at_far(data, rates)), value(min_cllr(data))
     monkeypatch.setattr(machinery, "_MOST_STEPS", 500)
     ordered = machinery.SortedTrials(data)
     shares = [
         (targets / targets.sum(axis=1, keepdims=True)).max(axis=1)
         for _, targets, _ in ordered.counted(ordered.weights(drawn), ordered.groups(500))
     ]
-    moved = np.abs(missed_at(data, rates).evaluate(drawn) - exact).max(axis=1)
+    moved = np.abs(frr_at_far(data, rates).evaluate(drawn) - exact).max(axis=1)
     assert moved.max() > 0 and (moved < np.concatenate(shares)).all() and moved.max() < 0.01
-    higher = min_log_likelihood_cost(data).evaluate(drawn) - lowest
+    higher = min_cllr(data).evaluate(drawn) - lowest
     assert (higher >= -1e-12).all() and 0 < higher.max() < 0.002
-    assert values(missed_at(data, rates)).tobytes() == point[0].tobytes()
-    assert value(min_log_likelihood_cost(data)) == point[1]
+    assert values(frr_at_far(data, rates)).tobytes() == point[0].tobytes()
+    assert value(min_cllr(data)) == point[1]
 
 
 def test_joined_steps_are_equally_filled():
@@ -315,38 +315,34 @@ def test_joined_steps_are_equally_filled():
 def test_missed_at_rates_on_the_curve():
     """At a rate that several thresholds have, the one that rejects the fewest targets counts."""
     data = independent([1, 2, 3, 4, 5, 6], [0, 1, 1, 0, 1, 0])
-    found = missed_at(data, [0, 1 / 3, 0.5, 2 / 3, 0.9, 1])
+    found = frr_at_far(data, [0, 1 / 3, 0.5, 2 / 3, 0.9, 1])
     assert found.labels == ("0", "0.333333333333", "0.5", "0.666666666667", "0.9", "1")
     np.testing.assert_allclose(values(found), [1, 2 / 3, 2 / 3, 0, 0, 0], atol=1e-12)
     hundred = independent(np.arange(200), [0] * 50 + [1] * 100 + [0] * 50)
     for rate in (0.29, 0.07, 0.57, 0.83):  # their products with 100 are not whole in binary numbers
-        assert value(missed_at(hundred, [rate])) == (0.0 if rate > 0.5 else 1.0)
+        assert value(frr_at_far(hundred, [rate])) == (0.0 if rate > 0.5 else 1.0)
     for wrong in ([-0.1], [1.1], [np.nan], [[0.1]]):
         with pytest.raises(ValueError, match="lie from 0 to 1"):
-            missed_at(data, wrong)
+            frr_at_far(data, wrong)
 
 
 def test_a_band_of_the_curve_holds_the_curve():
     data = trials(9, 3000, 60)
-    found = resample(missed_at(data, RATES[1:-1]), NO_BLOCKS, 300)
+    found = resample(frr_at_far(data, RATES[1:-1]), NO_BLOCKS, 300)
     low, high = found.interval()
     assert (low <= found.value).all() and (found.value <= high).all() and (low < high).all()
     assert found.blocks.tolist() == [60] * 6 and found.segments.tolist() == [3000] * 6
 
 
 def test_cost_of_likelihood_ratios_known_answers():
-    assert value(log_likelihood_cost(independent([0] * 5, [1, 0, 0, 1, 0]))) == 1.0
-    assert value(log_likelihood_cost(independent([40, 50, -60], [1, 1, 0]))) == pytest.approx(0, abs=1e-12)
+    assert value(cllr(independent([0] * 5, [1, 0, 0, 1, 0]))) == 1.0
+    assert value(cllr(independent([40, 50, -60], [1, 1, 0]))) == pytest.approx(0, abs=1e-12)
     # Odds of 3 to 1 for and against: log2(4 / 3) where right, log2(4) where wrong.
     data = independent(np.log([3, 3, 3, 1 / 3, 1 / 3]), [1, 1, 0, 0, 1])
     expected = (2 * np.log2(4 / 3) + 2) / 6 + (np.log2(4 / 3) + 2) / 4
-    assert value(log_likelihood_cost(data)) == pytest.approx(expected, abs=1e-11)
-    assert value(log_likelihood_cost(independent([-1000, 2000], [1, 0]))) == pytest.approx(
-        1500 / np.log(2), rel=1e-11
-    )
-    assert value(log_likelihood_cost(independent([-1.7e308, 0], [1, 0]))) == pytest.approx(
-        0.5e100 / np.log(2), rel=1e-11
-    )
+    assert value(cllr(data)) == pytest.approx(expected, abs=1e-11)
+    assert value(cllr(independent([-1000, 2000], [1, 0]))) == pytest.approx(1500 / np.log(2), rel=1e-11)
+    assert value(cllr(independent([-1.7e308, 0], [1, 0]))) == pytest.approx(0.5e100 / np.log(2), rel=1e-11)
 
 
 @some
@@ -358,10 +354,10 @@ def test_lowest_cost_is_that_of_isotonic_regression(seed, distinct):
         calibrated = np.log(posterior) - np.log1p(-posterior)
     calibrated -= np.log(data.target.sum() / (~data.target).sum())
     calibrated = np.clip(calibrated, -200, 200)
-    best = value(log_likelihood_cost(Trials(calibrated, data.target, data.first, data.second, 8)))
-    lowest = value(min_log_likelihood_cost(data))
+    best = value(cllr(Trials(calibrated, data.target, data.first, data.second, 8)))
+    lowest = value(min_cllr(data))
     assert lowest == pytest.approx(best, abs=1e-9)
-    assert 0 <= lowest <= min(value(log_likelihood_cost(data)), 1) + 1e-12
+    assert 0 <= lowest <= min(value(cllr(data)), 1) + 1e-12
 
 
 def test_calibrated_scores_cost_little_more_than_the_lowest():
@@ -369,11 +365,11 @@ def test_calibrated_scores_cost_little_more_than_the_lowest():
     target = np.arange(100_000) < 50_000
     scores = 2 * rng.normal(size=100_000) + np.where(target, 2, -2)  # the ratio of densities is the score
     data = independent(scores, target)
-    cost, lowest = value(log_likelihood_cost(data)), value(min_log_likelihood_cost(data))
+    cost, lowest = value(cllr(data)), value(min_cllr(data))
     expected = stats.norm.expect(lambda x: np.logaddexp(0, -x) / np.log(2), loc=2, scale=2)
     assert cost == pytest.approx(expected, abs=0.01)
     assert 0 < cost - lowest < 0.005
-    assert value(log_likelihood_cost(independent(scores + 2, target))) > cost + 0.1
+    assert value(cllr(independent(scores + 2, target))) > cost + 0.1
 
 
 def test_threshold_of_the_lowest_cost():
@@ -443,9 +439,9 @@ def test_names_become_numbers():
         equal_error_rate,
         min_dcf,
         lambda t: actual_dcf(t, 0.5),
-        lambda t: missed_at(t, [0.1, 0.2]),
-        log_likelihood_cost,
-        min_log_likelihood_cost,
+        lambda t: frr_at_far(t, [0.1, 0.2]),
+        cllr,
+        min_cllr,
     ],
 )
 @pytest.mark.parametrize(
@@ -475,10 +471,10 @@ def test_missing_scores_are_counted():
 def test_a_replicate_without_targets_is_undefined():
     data = Trials.of([0.9, 0.8, 0.1, 0.2], [True, True, False, False], list("abab"), list("abcc"))
     drawn = np.array([[0, 0, 3], [1, 1, 1], [3, 0, 0]])
-    for make in (equal_error_rate, lambda t: missed_at(t, [0.1]), min_log_likelihood_cost):
+    for make in (equal_error_rate, lambda t: frr_at_far(t, [0.1]), min_cllr):
         found = make(data).evaluate(drawn)[:, 0]
         assert np.isnan(found[[0, 2]]).all() and found[1] == 0.0
-    assert np.isnan(log_likelihood_cost(data).evaluate(drawn)[:, 0]).tolist() == [True, False, True]
+    assert np.isnan(cllr(data).evaluate(drawn)[:, 0]).tolist() == [True, False, True]
 
 
 def test_impossible_costs():

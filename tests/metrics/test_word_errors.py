@@ -104,7 +104,7 @@ def test_replicates_are_ratios_of_sums_of_drawn_blocks():
 
     per_block = np.array([[words[blocks == k].sum(), errors[blocks == k].sum()] for k in range(12)])
     sums = weights(12, 50).astype(float) @ per_block
-    np.testing.assert_allclose(found.samples[:, 0], sums[:, 1] / sums[:, 0], rtol=1e-11)
+    np.testing.assert_allclose(found.replicates[:, 0], sums[:, 1] / sums[:, 0], rtol=1e-11)
 
 
 KINDS = ("substitutions", "deletions", "insertions")

@@ -24,9 +24,11 @@ from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.entries import ModelEntry, Suite
-from soundcheck.suite.families import Change
+from soundcheck.suite.families import Perturbation
 
-TONE = {"tone": Change("Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": 20})}
+TONE = {
+    "tone": Perturbation("Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": 20})
+}
 # Segment number of a signal: its length tells it.
 NUMBER = "number = len(signal) // 160 - 10\n"
 ANSWER = "return {'arousal': number / 10, 'emotion': 'anger'}"
@@ -366,7 +368,7 @@ def test_audio_that_is_gone_is_not_the_models_fault(world):
 
 def test_a_change_that_cannot_be_applied_is_not_the_models_fault(world):
     world.model("")
-    wrong = {"wrong": Change("Wrong", "additive_tone", {"frequency": 10**9, "snr_db": 20})}
+    wrong = {"wrong": Perturbation("Wrong", "additive_tone", {"frequency": 10**9, "snr_db": 20})}
     report = world.run(wrong)
     assert (report.failed, report.unusable, report.computed) == (0, 6, 6)
     assert "the change Wrong cannot be applied" in report.failures[0][3]

@@ -10,7 +10,7 @@ from PIL import Image
 from soundcheck import results
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.report import figures, verdict_figures
 from soundcheck.results import Verdict
 
@@ -155,18 +155,24 @@ def test_confusion_matrix_counts_and_percents():
 
 
 def test_agreement_is_a_scatter_or_a_confusion_matrix():
-    def sample(task, truth, prediction):
+    def subset(task, truth, prediction):
         size = len(truth)
-        answers = Answers(np.array(prediction))
-        return Sample(
-            "c", task, pd.DataFrame(index=range(size)), np.array(truth), answers, answers, np.arange(size)
+        predictions = Predictions(np.array(prediction))
+        return Subset(
+            "c",
+            task,
+            pd.DataFrame(index=range(size)),
+            np.array(truth),
+            predictions,
+            predictions,
+            np.arange(size),
         )
 
-    figure = figures.agreement(sample(BUILTIN["arousal"], [0.0, 0.5, 1.0], [0.2, 0.4, 0.6]), "c: female")
+    figure = figures.agreement(subset(BUILTIN["arousal"], [0.0, 0.5, 1.0], [0.2, 0.4, 0.6]), "c: female")
     np.testing.assert_allclose(figure.axes[0].lines[-1].get_ydata(), [0.2, 0.6])
     assert figure.axes[0].get_title(loc="left") == "c: female"
     figure = figures.agreement(
-        sample(BUILTIN["emotion"], ["anger", "anger"], ["anger", "sadness"]), "c: male"
+        subset(BUILTIN["emotion"], ["anger", "anger"], ["anger", "sadness"]), "c: male"
     )
     assert [text.get_text() for text in figure.axes[0].texts][:4] == [
         "50 %\n(1)",

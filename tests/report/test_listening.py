@@ -6,7 +6,7 @@ import pytest
 import soundfile
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.report import listening
 
 
@@ -21,10 +21,12 @@ def pairs(tmp_path):
                 tmp_path / name, np.full(100, factor * n / 100, np.float32), 16000, subtype="FLOAT"
             )
         sides[condition] = pd.DataFrame({"file": names, "condition": condition, "start": 0.0, "end": np.nan})
-    answers = Answers(np.zeros(50), np.zeros(50))
+    predictions = Predictions(np.zeros(50), np.zeros(50))
     task, blocks = BUILTIN["arousal"], np.arange(50)
     near, far = sides.values()
-    return Sample("c", task, near, None, answers, answers, blocks, "near to far", tmp_path, partner=far)
+    return Subset(
+        "c", task, near, None, predictions, predictions, blocks, "near to far", tmp_path, partner=far
+    )
 
 
 def test_recordings_of_both_conditions_are_the_same_pairs(pairs):

@@ -13,7 +13,7 @@ from soundcheck.metrics.differential import BETWEEN, MEAN, NOT_ROBUST, ROBUST, L
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report import recognition_figures, recognition_tables
 from soundcheck.statistics.bootstrap import resample
-from soundcheck.suite.families import Change, Sweep
+from soundcheck.suite.families import Perturbation, PerturbationSeries
 from soundcheck.suite.thresholds import read_family
 
 HOSTILE = "<script>alert(1)</script>"
@@ -85,7 +85,7 @@ def test_comparison_table_has_the_chosen_interval_standard_error_and_words(kind)
     found, _ = both_ways(45)
     row = recognition_tables.comparison_row("a minus b", "blockwise", found, "points", 800, kind)
     text = str(recognition_tables.comparison_table([row], kind))
-    error = np.std(found.samples[:, 0], ddof=1)
+    error = np.std(found.replicates[:, 0], ddof=1)
     assert f">{100 * error:.2f}\xa0points<" in text and "standard error" in text
     assert ">words<" in text and ">800<" in text and ">80<" in text and ">8<" in text
     assert ("expanded 95 %" in text) == ("12.89" in text) == (kind == "expanded")
@@ -223,7 +223,9 @@ def test_figures_are_drawn():
 def test_pages_say_which_signals_were_rated():
     def notes(**given):
         steps = {
-            name: Sweep(name, "", {"1": Change(name, "x", {} if kind is None else {"definition": kind})})
+            name: PerturbationSeries(
+                name, "", {"1": Perturbation(name, "x", {} if kind is None else {"definition": kind})}
+            )
             for name, kind in given.items()
         }
         return " ".join(recognition_tables.rating_notes(steps))

@@ -26,7 +26,7 @@ def judged(metric, truth, prediction, model, rule, threshold, blocks="b", segmen
     found = bootstrap.resample(metric(truth, prediction), BLOCKS, seed=3)
     about = {"corpus": "c", "family": "f", "category": "correctness", "task": "arousal", "test": "t"}
     (verdict,) = results.judge(found, model=model, rule=rule, threshold=threshold, **about)
-    return Judged(verdict, found.samples[:, 0], segments, blocks)
+    return Judged(verdict, found.replicates[:, 0], segments, blocks)
 
 
 def pair(metric, data, rule=">", threshold=0.5):
@@ -110,7 +110,7 @@ def test_what_cannot_be_paired(data):
     fewer = contrast(old, dataclasses.replace(new, segments="fewer"))
     assert fewer.low is not None
     assert fewer.skipped == "not the same segments: 400 against 400"
-    short = contrast(old, dataclasses.replace(new, samples=new.samples[:10]))
+    short = contrast(old, dataclasses.replace(new, replicates=new.replicates[:10]))
     assert "numbers of replicates" in short.skipped
     nothing = dataclasses.replace(
         new, verdict=dataclasses.replace(new.verdict, value=None, passed=None, low=None, skipped="1 segment")
@@ -134,8 +134,8 @@ def test_files(tmp_path, data):
     results.save([old, Judged(old.verdict, np.empty(0))], tmp_path / "rows.json", notes=["x"])
     again = results.load_judged(tmp_path / "rows.json")
     assert [entry.verdict for entry in again] == [old.verdict] * 2
-    assert np.array_equal(again[0].samples, old.samples)
-    assert np.isnan(again[1].samples).all()
+    assert np.array_equal(again[0].replicates, old.replicates)
+    assert np.isnan(again[1].replicates).all()
     assert again[0].blocks == "b"
     found = [contrast(old, dataclasses.replace(new, verdict=dataclasses.replace(new.verdict, label="=1+1")))]
     results.save_contrasts(found, tmp_path / "contrasts.json")

@@ -13,7 +13,7 @@ from soundcheck.evaluation.recognition_measures import (
     vocabulary,
     words_to_probe,
 )
-from soundcheck.evaluation.subset import Answers
+from soundcheck.evaluation.subset import Predictions
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
 from soundcheck.report import recognition_tables
 from soundcheck.run import keyword_sentences
@@ -29,7 +29,7 @@ def evaluation(sentences=50, **options):
     )
 
 
-def sample(**columns):
+def subset(**columns):
     segments = pd.DataFrame({"accent": ["welsh", "scottish"]} | columns)
     return SimpleNamespace(segments=segments)
 
@@ -48,7 +48,7 @@ FOUND = {
 
 
 def test_the_group_that_loses_most_words_is_probed():
-    probed = words_to_probe(evaluation(), sample(), FOUND)
+    probed = words_to_probe(evaluation(), subset(), FOUND)
     assert probed.group == WELSH  # and not everybody
     assert {kind: set(words) for kind, words in probed.kinds.items()} == {
         ROBUST: {"door", "go"},
@@ -59,15 +59,15 @@ def test_the_group_that_loses_most_words_is_probed():
 
 def test_a_group_with_both_kinds_comes_first():
     found = FOUND | {("accent", "irish"): kinds(lost=["one", "two", "three"])}
-    assert words_to_probe(evaluation(), sample(), found).group == WELSH
+    assert words_to_probe(evaluation(), subset(), found).group == WELSH
     only = {("accent", "irish"): found["accent", "irish"], EVERYBODY: found[EVERYBODY]}
-    probed = words_to_probe(evaluation(), sample(), only)
+    probed = words_to_probe(evaluation(), subset(), only)
     assert probed.group == ("accent", "irish") and probed.kinds[ROBUST] == []
 
 
 def test_a_suite_may_name_the_group():
-    assert words_to_probe(evaluation(probe_group={"accent": "scottish"}), sample(), FOUND).group == SCOTTISH
-    probed = words_to_probe(evaluation(probe_group={"accent": "irish"}), sample(), FOUND)
+    assert words_to_probe(evaluation(probe_group={"accent": "scottish"}), subset(), FOUND).group == SCOTTISH
+    probed = words_to_probe(evaluation(probe_group={"accent": "irish"}), subset(), FOUND)
     assert probed.group is None and not any(probed.kinds.values())
     assert probed.reason == "it has no group accent: irish of at least 4 segments beside others"
     (note,) = recognition_tables.probe_notes("tones", probed, 0)
@@ -75,30 +75,30 @@ def test_a_suite_may_name_the_group():
 
 
 def test_without_groups_everybody_is_probed():
-    probed = words_to_probe(evaluation(), sample(), {EVERYBODY: FOUND[EVERYBODY]})
+    probed = words_to_probe(evaluation(), subset(), {EVERYBODY: FOUND[EVERYBODY]})
     assert probed.group == EVERYBODY and set(probed.kinds[ROBUST]) == {"door", "go", "red"}
 
 
 def test_no_word_at_all():
-    probed = words_to_probe(evaluation(), sample(), {WELSH: [], EVERYBODY: []})
+    probed = words_to_probe(evaluation(), subset(), {WELSH: [], EVERYBODY: []})
     assert probed.reason == "no word is robust or not robust, and can be spoken"
 
 
 def test_the_order_depends_on_the_words_alone():
     many = [f"word{letter}" for letter in "abcdefghijklmnop"]
-    first = words_to_probe(evaluation(5), sample(), {EVERYBODY: kinds(many)})
+    first = words_to_probe(evaluation(5), subset(), {EVERYBODY: kinds(many)})
     assert len(first.kinds[ROBUST]) == 5 and first.surplus == 11
     assert "11 more words were not drawn" in recognition_tables.probe_notes("tones", first, 5)[1]
-    again = words_to_probe(evaluation(5), sample(), {EVERYBODY: kinds(many[::-1], lost=["spoons"])})
+    again = words_to_probe(evaluation(5), subset(), {EVERYBODY: kinds(many[::-1], lost=["spoons"])})
     assert again.kinds[ROBUST] == first.kinds[ROBUST] != many[:5]
     kept = [word for word in many if word != first.kinds[ROBUST][0]]
-    fewer = words_to_probe(evaluation(5), sample(), {EVERYBODY: kinds(kept)})
+    fewer = words_to_probe(evaluation(5), subset(), {EVERYBODY: kinds(kept)})
     assert fewer.kinds[ROBUST][:4] == first.kinds[ROBUST][1:]
 
 
 def test_what_cannot_be_spoken_is_told():
     found = {EVERYBODY: kinds(["thick", "5", "ποῦ"], ["<b>", "don't", "7"])}
-    probed = words_to_probe(evaluation(), sample(), found)
+    probed = words_to_probe(evaluation(), subset(), found)
     assert probed.kinds == {ROBUST: ["thick"], NOT_ROBUST: ["don't"]}
     assert probed.refused["<b>"] == "it holds signs that cannot be spoken"
     notes = recognition_tables.probe_notes("tones", probed, 100)
@@ -107,10 +107,10 @@ def test_what_cannot_be_spoken_is_told():
 
 
 def test_other_languages_are_not_read_in_english():
-    probed = words_to_probe(evaluation(), sample(language=["deu", "en"]), FOUND)
+    probed = words_to_probe(evaluation(), subset(language=["deu", "en"]), FOUND)
     assert "read in English" in probed.reason and not any(probed.kinds.values())
     for languages in (["en", "deu"], ["en-GB", None], [None, None]):  # of welsh and of others
-        assert not words_to_probe(evaluation(), sample(language=languages), FOUND).reason
+        assert not words_to_probe(evaluation(), subset(language=languages), FOUND).reason
 
 
 class Probe:
@@ -119,13 +119,13 @@ class Probe:
     def __init__(self, rows):
         self.segments = pd.DataFrame({"item": [word for word, *_ in rows]})
         clean, changed = (np.array([row[n] for row in rows], dtype=object) for n in (1, 2))
-        self.answers = Answers(clean, changed)
+        self.predictions = Predictions(clean, changed)
 
     def __len__(self):
         return len(self.segments)
 
     def take(self, rows):
-        texts = zip(self.segments["item"], self.answers.clean, self.answers.changed, strict=True)
+        texts = zip(self.segments["item"], self.predictions.clean, self.predictions.changed, strict=True)
         taken = list(texts)
         return Probe([taken[n] for n in rows])
 
@@ -134,7 +134,7 @@ def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
     texts = np.array(["go left", "go left", None], dtype=object)  # each word twice: enough for a group alone
     heard = evaluation(minimum_count=3, group_count=2, words=200)
     heard.transformed = lambda: [SimpleNamespace(corpus="tones")]
-    heard.series = lambda sample: [texts, texts]
+    heard.series = lambda subset: [texts, texts]
     assert vocabulary(heard, [texts]) == {}
     monkeypatch.setattr(keyword_sentences, "Recognition", lambda description: heard)
     suite = SimpleNamespace(models={"good": SimpleNamespace(answers_changes=True)})

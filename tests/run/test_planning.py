@@ -93,10 +93,10 @@ def test_a_corpus_for_other_families_is_asked_nothing(corpus):
     family = read_family("robustness_spectral_tilt")
     assert not any(rows.any() for rows in planning.wanted([family], [AROUSAL], 0, corpus).values())
     model = ModelEntry("m", "python", "m:f", ("arousal",))
-    assert planning.looked_at(family, model, [corpus]) == []
-    assert planning.looked_at(read_family("fairness_sex"), model, [corpus]) == [corpus]
+    assert planning.evaluated_corpora(family, model, [corpus]) == []
+    assert planning.evaluated_corpora(read_family("fairness_sex"), model, [corpus]) == [corpus]
     deaf = ModelEntry("m", "python", "m:f", ("arousal",), corpora=("another",))
-    assert planning.looked_at(read_family("fairness_sex"), deaf, [corpus]) == []
+    assert planning.evaluated_corpora(read_family("fairness_sex"), deaf, [corpus]) == []
 
 
 def test_a_model_says_which_families_test_it():
@@ -117,7 +117,7 @@ def test_a_model_is_asked_about_the_corpora_that_it_names(corpus):
 
     def asked(model, **about):
         corpus.entry = CorpusEntry("c", "csv", **about)
-        return planning.asked_about(suite, model, families, [corpus])
+        return planning.predicted_corpora(suite, model, families, [corpus])
 
     recogniser = ModelEntry("r", "python", "m:f", ("transcript",), corpora=("c",))
     assert asked(recogniser) == [corpus]

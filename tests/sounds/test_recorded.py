@@ -18,7 +18,7 @@ from soundcheck.sounds.recorded import read_sounds
 from soundcheck.sounds.responses import measurements
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import SoundEntry
-from soundcheck.suite.families import Change
+from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family
 
 RATE = 16000
@@ -295,7 +295,7 @@ def test_the_page_says_what_each_response_is_used_for(tmp_path):
     found = cells(Sounds(read(tmp_path, rooms="air")))
     assert ["office", "2", "air_binaural_office_0_2.wav", "Simulated Room; Rooms by distance, 1"] in found
     assert ["lecture", "4", "air_binaural_lecture_0_2.wav", "Rooms by distance, 2"] in found
-    both = Change(
+    both = Perturbation(
         "Any", "reverberation", {"responses": "rooms", "role": ["base", "other"], "ratio": [1, 1.5]}
     )
     assert "ratio of 1 of 1.5 m" in registry.missing(both, sounds)

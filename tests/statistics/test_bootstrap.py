@@ -108,7 +108,7 @@ def test_large_weights_are_drawn_in_pieces_with_the_same_result(monkeypatch, rng
     pieces = resample(concordance_cc(truth, prediction), block)
     monkeypatch.setattr(bootstrap, "_CACHED_WEIGHTS", 0)
     drawn_again = resample(concordance_cc(truth, prediction), block)
-    assert whole.samples.tobytes() == pieces.samples.tobytes() == drawn_again.samples.tobytes()
+    assert whole.replicates.tobytes() == pieces.replicates.tobytes() == drawn_again.replicates.tobytes()
 
 
 # Replicates
@@ -136,7 +136,7 @@ def test_replicates_are_those_of_a_loop_over_blocks(name, rng):
     truth, prediction, block = speakers(rng, blocks=25)
     found = resample(metric(truth, prediction), block, 200)
     rows = [np.flatnonzero(block == b) for b in range(25)]
-    for sample, counts in zip(found.samples[:, 0], weights(25, 200), strict=True):
+    for sample, counts in zip(found.replicates[:, 0], weights(25, 200), strict=True):
         drawn = np.concatenate([np.tile(rows[b], count) for b, count in enumerate(counts)])
         assert sample == pytest.approx(naive(truth[drawn], prediction[drawn]), abs=1e-12)
 
@@ -148,7 +148,7 @@ def test_replicates_of_classes_and_groups_are_those_of_a_loop(rng):
     metric = recall_per_class(truth, prediction, classes)
     found = resample(difference(within(metric, group), metric), block, 200)
     rows = [np.flatnonzero(block == b) for b in range(15)]
-    for sample, counts in zip(found.samples, weights(15, 200), strict=True):
+    for sample, counts in zip(found.replicates, weights(15, 200), strict=True):
         drawn = np.concatenate([np.tile(rows[b], count) for b, count in enumerate(counts)])
         x, y, inside = truth[drawn], prediction[drawn], group[drawn]
         naive = [naive_recall(x[inside], y[inside], name) - naive_recall(x, y, name) for name in classes]
@@ -161,7 +161,7 @@ def test_bytes_do_not_depend_on_threads(rng):
     results = []
     for threads in (1, 2):
         with threadpoolctl.threadpool_limits(threads):
-            results.append(resample(concordance_cc(truth, prediction), block, 100).samples.tobytes())
+            results.append(resample(concordance_cc(truth, prediction), block, 100).replicates.tobytes())
     assert results[0] == results[1]
 
 
@@ -172,7 +172,7 @@ def test_blocks_without_contribution_change_nothing(rng):
     prediction = np.concatenate([np.full(9, 0.5), prediction])
     block = np.concatenate([[0, 1, 2, 3, 4, 90, 91, 92, 7], block + 5])
     two = resample(concordance_cc(truth, prediction), block)
-    assert one.samples.tobytes() == two.samples.tobytes()
+    assert one.replicates.tobytes() == two.replicates.tobytes()
     assert one.blocks.tolist() == two.blocks.tolist() == [30]
 
 
@@ -223,8 +223,8 @@ def test_predictions_constant_within_speakers(rng):
     prediction = np.array([1 / 3, 1 / 3, 0.7])[block]
     found = resample(pearson_cc(truth, prediction), block, 1000)
     alone = (weights(3, 1000)[:, 2] == 0) | (weights(3, 1000)[:, 2] == 3)
-    assert np.isnan(found.samples[alone, 0]).all()
-    assert np.isfinite(found.samples[~alone, 0]).all()
+    assert np.isnan(found.replicates[alone, 0]).all()
+    assert np.isfinite(found.replicates[~alone, 0]).all()
     assert found.withheld[0].startswith("interval withheld: undefined in 3")
 
 
@@ -233,7 +233,7 @@ def test_rare_class_is_told_and_then_withheld():
     for rare, withheld in ((4, False), (1, True), (2, True)):
         truth = np.array(["b"] * rare + ["a"] * (40 - rare))
         found = resample(recall_per_class(truth, truth, classes), np.arange(40), 4000)
-        missing = np.isnan(found.samples[:, 1]).mean()
+        missing = np.isnan(found.replicates[:, 1]).mean()
         assert missing == pytest.approx((1 - rare / 40) ** 40, abs=0.02)
         assert bool(found.withheld[1]) == withheld
         assert np.isnan(found.interval()[0][1]) == withheld
@@ -245,10 +245,10 @@ def test_rare_class_is_told_and_then_withheld():
 def test_vanishing_class_leaves_the_averages_defined():
     truth = np.array(["b"] + ["a"] * 9)
     found = resample(unweighted_average_recall(truth, truth, ["a", "b"]), np.arange(10), 500)
-    assert (found.samples == 1.0).all()
+    assert (found.replicates == 1.0).all()
     found = resample(precision_per_class(truth, np.full(10, "a"), ["a", "b"]), np.arange(10), 500)
     present = weights(10, 500)[:, 0] > 0
-    assert (found.samples[present, 1] == 0).all() and np.isnan(found.samples[~present, 1]).all()
+    assert (found.replicates[present, 1] == 0).all() and np.isnan(found.replicates[~present, 1]).all()
 
 
 # Intervals
@@ -311,7 +311,7 @@ def test_certainty_is_the_share_on_the_side_of_the_verdict():
 def test_certainty_on_an_exact_threshold():
     n = 200_000
     found = resample(mean_absolute_error(np.full(n, 0.5), np.full(n, 0.6)), np.arange(n) % 200)
-    assert (found.samples == 0.1).all()
+    assert (found.replicates == 0.1).all()
     assert found.certainty(0, "<", 0.1, False) == 1.0
 
 

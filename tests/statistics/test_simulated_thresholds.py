@@ -11,7 +11,7 @@ import pytest
 from soundcheck.common import resources
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.statistics import simulated_thresholds, simulation
 from soundcheck.statistics.simulated_thresholds import (
     RECORD,
@@ -222,8 +222,8 @@ def judged_by(tmp_path: Path, key: tuple[str, str], thresholds: str, groups: int
     test, _, _ = SETTINGS[key]
     task = BUILTIN["arousal" if "arousal" in test.thresholds else "emotion"]
     nothing = np.array([])
-    sample = Sample("c", task, None, None, Answers(nothing), Answers(nothing), nothing)
-    return evaluation(tmp_path, key[0], thresholds)._threshold(sample.sized(groups, samples), test)
+    subset = Subset("c", task, None, None, Predictions(nothing), Predictions(nothing), nothing)
+    return evaluation(tmp_path, key[0], thresholds)._threshold(subset.sized(groups, samples), test)
 
 
 @EACH

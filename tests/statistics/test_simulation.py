@@ -48,7 +48,7 @@ class Recipe:
 
     def _tabulate(self, run: int, uniform: np.ndarray) -> None:
         first, second = uniform[: self.size], uniform[self.size :]
-        numbers = _cut_normal(first)
+        numbers = _truncated_normal(first)
         if self.groups >= 4:
             by_group = numbers.reshape(self.groups, self.contexts, self.samples)
             self._keep("means", by_group.sum(axis=2)[..., np.newaxis])
@@ -58,7 +58,7 @@ class Recipe:
                 self._keep(name, _counts(_classes(first, odds), by_group.shape))
             return
         shape = (self.groups, self.samples)
-        truth, prediction = numbers.reshape(shape), _cut_normal(second).reshape(shape)
+        truth, prediction = numbers.reshape(shape), _truncated_normal(second).reshape(shape)
         self._keep("moments", simulation._moments(truth, prediction))
         for name, cells in (
             ("bins", (truth, prediction)),
@@ -84,7 +84,7 @@ class Recipe:
         return score(metric, Sums(self.samples, tested), Sums(self.groups * self.samples, everyone))
 
 
-def _cut_normal(uniform: np.ndarray) -> np.ndarray:
+def _truncated_normal(uniform: np.ndarray) -> np.ndarray:
     """Quantiles of the normal distribution with mean 1/2 and deviation 1/6, cut off at 0 and 1."""
     low, high = special.ndtr([-3.0, 3.0])
     return 0.5 + special.ndtri(low + uniform * (high - low)) / 6
@@ -131,7 +131,7 @@ def test_draws_of_the_recipe_are_those_of_its_libraries():
     expected = stats.truncnorm.rvs(-3, 3, loc=0.5, scale=1 / 6, size=1000, random_state=generator)
     classes = generator.choice(4, size=1000, p=SPARSE)
     uniform = np.random.RandomState(7).random_sample(2000)
-    np.testing.assert_allclose(_cut_normal(uniform[:1000]), expected, rtol=1e-12)
+    np.testing.assert_allclose(_truncated_normal(uniform[:1000]), expected, rtol=1e-12)
     np.testing.assert_array_equal(_classes(uniform[1000:], list(SPARSE)), classes)
 
 

@@ -14,7 +14,7 @@ from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.metrics.differential import read_omega
 from soundcheck.statistics.rules import passes
 from soundcheck.statistics.simulation import minimum_per_bin, setting_of
-from soundcheck.suite.families import Change, TestDefinition
+from soundcheck.suite.families import Perturbation, TestDefinition
 from soundcheck.suite.thresholds import read_family
 
 # What 1000 random models scored; checked in test_simulation.py, draw by draw.
@@ -140,14 +140,14 @@ def test_small_changes():
         "Prepend Zeros": ("prepend_zeros", {"samples": [100, 500, 1000]}),
         "White Noise": ("white_noise", {"snr_db": [35, 40, 45]}),
     }
-    assert changes == {name: Change(name, *value) for name, value in expected.items()}
+    assert changes == {name: Perturbation(name, *value) for name, value in expected.items()}
 
 
 def test_spectral_tilt():
     changes = read_family("robustness_spectral_tilt").changes
     assert changes == {
-        "Downward Tilt": Change("Downward Tilt", "spectral_tilt", {"direction": "downward"}),
-        "Upward Tilt": Change("Upward Tilt", "spectral_tilt", {"direction": "upward"}),
+        "Downward Tilt": Perturbation("Downward Tilt", "spectral_tilt", {"direction": "downward"}),
+        "Upward Tilt": Perturbation("Upward Tilt", "spectral_tilt", {"direction": "upward"}),
     }
 
 
@@ -311,13 +311,13 @@ def test_sweeps_have_a_change_a_step(tmp_path):
     family = own(tmp_path, with_sweeps(text))
     noise, codecs = family.sweeps["Noise"], family.sweeps["Codecs"]
     assert list(noise.steps) == ["30", "7.5"] and noise.axis == "SNR in dB"
-    assert noise.steps["7.5"] == Change("Noise, 7.5", "white_noise", {"snr_db": 7.5}, ("snr_db",))
-    assert codecs.steps["few bits"] == Change(
+    assert noise.steps["7.5"] == Perturbation("Noise, 7.5", "white_noise", {"snr_db": 7.5}, ("snr_db",))
+    assert codecs.steps["few bits"] == Perturbation(
         "Codecs, few bits", "codec", {"name": "amr-nb", "bit_rate": 4750}
     )
     assert len(family.all_changes) == 4 and not family.changes
     # A step draws alike for all values, so it is another change than one that draws by its value.
-    alone = Change("Noise", "white_noise", {"snr_db": 7.5})
+    alone = Perturbation("Noise", "white_noise", {"snr_db": 7.5})
     assert alone.identity != noise.steps["7.5"].identity != noise.steps["30"].identity
 
 

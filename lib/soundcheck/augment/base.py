@@ -18,8 +18,6 @@ the result to an integer format clips it there. Every transform has one more opt
 ``"clipped"`` the result is clipped to ±1, so that all models hear the same, also those that get an integer
 file; the default is ``"kept"``. Options are checked before the signal is looked at, so that a wrong one is
 refused for silence too.
-
-Public names: :class:`Transform`, :func:`transform`, :func:`declared`, :func:`require`.
 """
 
 from __future__ import annotations
@@ -32,6 +30,8 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+
+__all__ = ["Transform", "declared", "require", "transform"]
 
 _MARK = "declared_transform"
 _NO_OPTIONS = ("signal", "sampling_rate", "rng", "sounds")

@@ -6,9 +6,6 @@ Conventions
   signal by 5 ms, as on a telephone; MP3 and Opus are decoded as a player does it, without their delay.
 - The result has as many samples as the signal: what a codec adds at the end is cut off.
 - A codec that this machine does not have is never replaced by another one.
-
-Public names: :data:`CODECS`, :func:`coded`, :func:`compress`; the transforms :func:`codec` and
-:func:`low_quality_phone`.
 """
 
 from __future__ import annotations
@@ -27,6 +24,8 @@ from soundcheck.augment.base import require, transform
 from soundcheck.augment.filters import butterworth
 from soundcheck.augment.level import amplitude, level_match, limit, peak
 from soundcheck.augment.noise import pink
+
+__all__ = ["CODECS", "Codec", "codec", "coded", "compress", "low_quality_phone", "missing"]
 
 NARROW = 8000  # Hz, sampling rate of a telephone
 AMR_FRAME = 160  # samples of a frame of AMR narrow band

@@ -5,9 +5,6 @@ Butterworth filters of :mod:`soundcheck.augment.filters` with order 2.
 
 Where the paper and the generator that its authors released differ, ``definition`` chooses: ``"text"`` or
 ``"released"``. People rated how comprehensible signals are that the released generator had made.
-
-Public names: the transforms :func:`scaled_amplitude`, :func:`clipped_at`, :func:`dropped_chunks` and
-:func:`slowed_down`.
 """
 
 from __future__ import annotations
@@ -20,6 +17,8 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import RELEASED, TEXT, peak
+
+__all__ = ["clipped_at", "dropped_chunks", "scaled_amplitude", "slowed_down"]
 
 AEQUEVOX = "Rajan, Udeshi and Chattopadhyay (2022), AequeVox, arXiv:2110.09843, transformations"
 RELEASED_DIVISOR = 1.414  # of all signals that the released generator wrote

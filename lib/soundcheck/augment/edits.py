@@ -4,9 +4,6 @@ Conventions
 -----------
 Lengths are counts of samples, at whatever sampling rate: 100, 500 and 1000 samples are 6, 31 and 63 ms at the
 16 kHz for which they were chosen, and half of that at 32 kHz.
-
-Public names: the transforms :func:`append_zeros`, :func:`prepend_zeros`, :func:`crop_beginning`,
-:func:`crop_end`.
 """
 
 from __future__ import annotations
@@ -15,6 +12,8 @@ import numpy as np
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES
+
+__all__ = ["append_zeros", "crop_beginning", "crop_end", "prepend_zeros"]
 
 MOST_SAMPLES = 10_000_000  # an option beyond that is a slip of the pen and would fill the memory
 

@@ -10,9 +10,6 @@ Conventions
   12.3 dB. Both ends are extended by their point reflection, 9 samples for order 2.
 - Spectral tilt is a filter of linear phase whose delay is removed: nothing moves in time.
 - Filters run in float64; the result is float32 of the same length.
-
-Public names: :func:`butterworth`, :func:`tilt_response`, :func:`tilt_filter`; the transforms
-:func:`highpass_filter`, :func:`lowpass_filter` and :func:`spectral_tilt`.
 """
 
 from __future__ import annotations
@@ -25,6 +22,15 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import RELEASED, SMALL_CHANGES, TEXT, level_match, limit
+
+__all__ = [
+    "butterworth",
+    "highpass_filter",
+    "lowpass_filter",
+    "spectral_tilt",
+    "tilt_filter",
+    "tilt_response",
+]
 
 HIGHEST_ORDER = 12
 TAPS = 1024  # length of the tilt filters

@@ -5,9 +5,6 @@ Conventions
 - Full scale is ±1. A level in decibel is :math:`20 \log_{10}` of an amplitude, 0 dB being 1.
 - Levels are computed in float64, over the whole signal.
 - A silent signal has the level 0, shown as -120 dB.
-
-Public names: :func:`rms`, :func:`peak`, :func:`decibel`, :func:`amplitude`, :func:`level_match`,
-:func:`limit`; the transforms :func:`gain` and :func:`clip`.
 """
 
 from __future__ import annotations
@@ -18,6 +15,20 @@ from fractions import Fraction
 import numpy as np
 
 from soundcheck.augment.base import require, transform
+
+__all__ = [
+    "RELEASED",
+    "SMALL_CHANGES",
+    "TEXT",
+    "amplitude",
+    "clip",
+    "decibel",
+    "gain",
+    "level_match",
+    "limit",
+    "peak",
+    "rms",
+]
 
 FLOOR = 1e-6  # amplitude below which a level in decibel is not told apart: -120 dB
 TEXT, RELEASED = "text", "released"  # definitions: what a paper says, what its released code does

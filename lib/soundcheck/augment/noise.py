@@ -7,9 +7,6 @@ Conventions
 - Of the small changes, the signal itself keeps its level; the sum is neither clipped nor scaled. Background
   noises are mixed: the sum is brought to the level that the signal had.
 - Nothing can be added to silence at a finite SNR: a silent signal comes back unchanged.
-
-Public names: :func:`pink`, :func:`mix`; the transforms :func:`additive_tone`, :func:`white_noise`,
-:func:`background_noise` and :func:`sound_event`.
 """
 
 from __future__ import annotations
@@ -24,6 +21,8 @@ import scipy.fft
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES, amplitude, limit, peak, rms
 from soundcheck.sounds.sound import Sound, Sounds
+
+__all__ = ["additive_tone", "background_noise", "mix", "pink", "sound_event", "white_noise"]
 
 BACKGROUND = "Derington et al. (2023), arXiv:2312.06270, robustness against background noise"
 MIXED = "The sum is brought to the RMS of the signal; if that would leave full scale, to a peak of 1."

@@ -15,9 +15,6 @@ What is drawn depends on the suite's seed, the transform, its options and the co
 not depend on the order of signals or options, nor on what the change is called. Options are drawn first, in
 the order of their names, and whatever else the transform needs afterwards from the same generator. Options
 that a change lists as *common* do not count: steps of a sweep, which differ in nothing else, draw the same.
-
-Public names: :data:`TRANSFORMS`, :class:`Change`, :func:`check_change`, :func:`draw`, :func:`apply`,
-:func:`kind_of_sounds`, :func:`drawable`, :func:`missing`.
 """
 
 from __future__ import annotations
@@ -36,9 +33,21 @@ import numpy as np
 from soundcheck import augment
 from soundcheck.augment.base import Transform, declared
 from soundcheck.common import seeds
-from soundcheck.common.errors import did_you_mean, refuse
+from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
+
+__all__ = [
+    "Perturbation",
+    "TRANSFORMS",
+    "apply",
+    "check_change",
+    "collect",
+    "draw",
+    "drawable",
+    "kind_of_sounds",
+    "missing",
+]
 
 ENDS = {"from", "to"}
 TRIAL_RATE = 16000  # sampling rate in Hz at which a change is tried out
@@ -56,7 +65,7 @@ _TRIAL_SOUNDS = Sounds(
 )
 
 
-class Change(typing.Protocol):
+class Perturbation(typing.Protocol):
     """What a threshold file asks for: a transform with options to draw."""
 
     @property
@@ -133,7 +142,7 @@ def draw(options: Mapping[str, object], rng: np.random.Generator) -> dict[str, o
 
 
 def apply(
-    change: Change,
+    change: Perturbation,
     signal: np.ndarray,
     sampling_rate: int,
     *,
@@ -184,7 +193,7 @@ def apply(
     return changed, drawn
 
 
-def kind_of_sounds(change: Change) -> tuple[str, ...]:
+def kind_of_sounds(change: Perturbation) -> tuple[str, ...]:
     """Name the kinds of sounds that a change draws from; empty if it draws from none."""
     option = _lookup(change).sounds
     value = change.options.get(option, ())
@@ -192,7 +201,7 @@ def kind_of_sounds(change: Change) -> tuple[str, ...]:
     return tuple(kind for kind in values if kind in KINDS)
 
 
-def missing(change: Change, sounds: Sounds | None = None) -> str:
+def missing(change: Perturbation, sounds: Sounds | None = None) -> str:
     """Say what a change needs and this machine does not have; empty if all is there.
 
     Parameters
@@ -211,7 +220,7 @@ def missing(change: Change, sounds: Sounds | None = None) -> str:
     return transform.missing()
 
 
-def drawable(change: Change, sounds: Sounds) -> list[Sound]:
+def drawable(change: Perturbation, sounds: Sounds) -> list[Sound]:
     """List the impulse responses that a change may draw.
 
     Raises
@@ -233,10 +242,10 @@ def drawable(change: Change, sounds: Sounds) -> list[Sound]:
     return list(found.values())
 
 
-def _lookup(change: Change) -> Transform:
+def _lookup(change: Perturbation) -> Transform:
     found = TRANSFORMS.get(change.transform)
     if found is None:
-        raise refuse(
+        raise input_error(
             f"change {quoted(change.name)}",
             f"there is no transform {quoted(change.transform)}",
             did_you_mean(change.transform, TRANSFORMS),
@@ -244,7 +253,7 @@ def _lookup(change: Change) -> Transform:
     return found
 
 
-def check_change(change: Change) -> str:
+def check_change(change: Perturbation) -> str:
     """Say what is wrong with a change before anything is run; empty if nothing is.
 
     Checks the names of transform and options, the kind of every value that could be drawn, and its range by

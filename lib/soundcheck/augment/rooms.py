@@ -4,8 +4,6 @@ Conventions
 -----------
 An impulse response is used as it is: its direct path is not moved to the beginning, so the result is delayed
 as the recording would be.
-
-Public names: the transform :func:`reverberation`.
 """
 
 from __future__ import annotations
@@ -18,6 +16,8 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import peak
 from soundcheck.sounds.sound import Sounds
+
+__all__ = ["reverberation"]
 
 
 @transform(

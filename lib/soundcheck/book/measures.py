@@ -1,7 +1,4 @@
-"""The list of ready-made measures: what the functions of :mod:`soundcheck.metrics` say about themselves.
-
-Public: :func:`listed`, :func:`page`; :data:`MEASURES`.
-"""
+"""The list of ready-made measures: what the functions of :mod:`soundcheck.metrics` say about themselves."""
 
 from __future__ import annotations
 
@@ -13,6 +10,8 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 
 from soundcheck import metrics
+
+__all__ = ["MEASURES", "listed", "page"]
 
 MEASURES = "<!-- measures -->"  # the line of the written page that is replaced
 

@@ -22,7 +22,7 @@ from soundcheck.report.style import show
 from soundcheck.sounds.sound import Sounds
 from soundcheck.statistics import simulated_thresholds
 from soundcheck.statistics.simulation import METRICS, setting_of
-from soundcheck.suite.families import Change, Family
+from soundcheck.suite.families import Family, Perturbation
 from soundcheck_demo.speech import corpus as demo
 from soundcheck_demo.speech.recordings import record
 
@@ -192,7 +192,7 @@ def _filters(family: Family, media: MediaStore) -> Html:
     return show(media, figure, f"Magnitude responses in decibel: {', '.join(filters)}")
 
 
-def _changed(change: Change, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
+def _changed(change: Perturbation, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
     if problem := missing(change, sounds):
         return element("figure", element("strong", change.name), element("figcaption", problem))
     changed, drawn = apply(change, signal, audio.SAMPLING_RATE, seed=seed, content=SAMPLE, sounds=sounds)

@@ -69,7 +69,7 @@ def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
             "few blocks (†) come last, because their certainty is too high. A test that guessing passes and "
             "a model fails counts, too: that is how unfairness shows."
         ),
-        pages.output(worries(record, results)),
+        pages.output(surest_failures(record, results)),
         pages.markdown("## What is missing"),
         pages.output(missing(record, results)),
     ]
@@ -168,7 +168,7 @@ def _percent_cell(share: float | None) -> tables.Cell:
     return tables.Cell(percent(share), share, "sc-number")
 
 
-def worries(record: Mapping, results: pd.DataFrame) -> Html:
+def surest_failures(record: Mapping, results: pd.DataFrame) -> Html:
     """Name the surest failures of models that are not random."""
     random = [model["name"] for model in record["models"] if model["kind"] == "random"]
     failed = results[results["passed"].eq(False) & ~results["model"].isin(random)]

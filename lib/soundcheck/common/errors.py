@@ -87,7 +87,7 @@ class InputError(SoundcheckError):
         return "\n".join(lines)
 
 
-def refuse(where: str, what: str, remedy: str = "") -> InputError:
+def input_error(where: str, what: str, remedy: str = "") -> InputError:
     """Make the error of a single problem, to be raised by the caller."""
     return InputError([Problem(where, what, remedy)])
 

@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from soundcheck.common.errors import SoundcheckError, refuse
+from soundcheck.common.errors import SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 
 TABLE_BYTES = 2 * 1024**3  # the largest table that is read
@@ -71,7 +71,9 @@ def inside(root: str | os.PathLike, name: str | os.PathLike) -> Path:
     except (OSError, RuntimeError, ValueError):  # a loop of links, a NUL character
         resolved = None
     if resolved is None or os.path.isabs(name) or not resolved.is_relative_to(root):
-        raise refuse(quoted(name), "the path leads out of its folder", "Give a path relative to the folder")
+        raise input_error(
+            quoted(name), "the path leads out of its folder", "Give a path relative to the folder"
+        )
     return path
 
 
@@ -122,7 +124,7 @@ def require_regular(path: str | os.PathLike, shown: str | None = None, maximum: 
         remedy = ""
         if "not exist" in reason:
             remedy = nearest_name(Path(path)) or "Check the path; it is relative to the suite's folder"
-        raise refuse(shown or str(path), reason, remedy)
+        raise input_error(shown or str(path), reason, remedy)
     return Path(path)
 
 

@@ -2,8 +2,6 @@
 
 A folder appears complete or not at all. A mark in it tells the sizes of its files and the digests of those
 that are no audio; a folder that does not fit its mark (cut or missing files) is made again.
-
-Public: :func:`made`.
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ from pathlib import Path
 
 from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
 from soundcheck.common.lock import exclusive
+
+__all__ = ["made"]
 
 MARK = "complete.json"
 AUDIO = (".wav", ".flac")

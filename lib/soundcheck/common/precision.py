@@ -5,13 +5,13 @@ of a range that ends at 0.6, in the bin above an edge at 0.6, and 0.55 and 0.6 a
 labels and predictions are taken to single precision and then to the seven significant digits that it
 carries, before anything is computed: a model has the same results whether it answers in float32, float64 or
 as Python numbers.
-
-Public: :func:`seven_digits`, :func:`half_precision`.
 """
 
 from __future__ import annotations
 
 import numpy as np
+
+__all__ = ["half_precision", "seven_digits"]
 
 DIGITS = 7  # a decimal number of so many digits survives single precision, from 1e-3 to 1e3 without exception
 _LARGEST = 1e18  # beyond it powers of ten are not exact; such numbers are no ratings and stay as they are
@@ -39,13 +39,14 @@ def seven_digits(values: np.ndarray) -> np.ndarray:
     [0.6, 0.1234568]
     """
     values = np.asarray(values, dtype=np.float64)
-    size = np.abs(values)
-    usual = (size >= _SMALLEST) & (size <= _LARGEST)
+    with np.errstate(over="ignore"):
+        size = np.abs(values.astype(np.float32))  # 1e-12 is as small in double as in single precision
+    usual = (size >= np.float32(_SMALLEST)) & (size <= np.float32(_LARGEST))
     single = np.where(usual, values, 1.0).astype(np.float32).astype(np.float64)
     places = DIGITS - 1 - np.floor(np.log10(np.abs(single))).astype(np.int64)
     up, down = 10.0 ** np.clip(places, 0, None), 10.0 ** np.clip(-places, 0, None)
     rounded = np.rint(single * up / down) * down / up
-    return np.where(usual, rounded, np.where(size < _SMALLEST, 0.0, values))
+    return np.where(usual, rounded, np.where(size < np.float32(_SMALLEST), 0.0, values))
 
 
 def half_precision(value: object) -> float:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, refuse
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.precision import half_precision
 
@@ -100,12 +100,12 @@ def parse_text_table(content: bytes, shown: str) -> TextTable:
     if content[:4] == b"PAR1":
         return _parquet(content, shown)
     if not content.strip():
-        raise refuse(shown, "the file is empty", "Give a CSV or Parquet table with one row a segment")
+        raise input_error(shown, "the file is empty", "Give a CSV or Parquet table with one row a segment")
     if content.startswith(_WIDE):
-        raise refuse(f"{shown} line 1", "byte 0 begins UTF-16 text", "Save the table as UTF-8")
+        raise input_error(f"{shown} line 1", "byte 0 begins UTF-16 text", "Save the table as UTF-8")
     for start, what in _FOREIGN.items():
         if content.startswith(start):
-            raise refuse(shown, f"this is {what}", "Give a CSV text in UTF-8 or a Parquet table")
+            raise input_error(shown, f"this is {what}", "Give a CSV text in UTF-8 or a Parquet table")
     return _csv(content, shown)
 
 
@@ -115,12 +115,12 @@ def _csv(content: bytes, shown: str) -> TextTable:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         what = f"byte {error.start} is not UTF-8 text"
-        raise refuse(f"{shown} line {line}", what, "Save the table as UTF-8") from error
+        raise input_error(f"{shown} line {line}", what, "Save the table as UTF-8") from error
     if "\x00" in text:
         offset = content.index(b"\x00")
         line = content.count(b"\n", 0, offset) + 1
         what = f"byte {offset} is a NUL character, this is no text"
-        raise refuse(f"{shown} line {line}", what, "Save the table as UTF-8 text")
+        raise input_error(f"{shown} line {line}", what, "Save the table as UTF-8 text")
     problems = Problems()
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -143,10 +143,10 @@ def _csv(content: bytes, shown: str) -> TextTable:
             line = reader.line_num + 1
     except csv.Error as error:
         what = f"the row that begins here is no CSV ({error})"
-        raise refuse(f"{shown} line {line}", what, "Check its quotes: one is not closed") from error
+        raise input_error(f"{shown} line {line}", what, "Check its quotes: one is not closed") from error
     problems.raise_if_any()
     if not rows:
-        raise refuse(shown, "the table has a header but no rows", "Give one row a segment")
+        raise input_error(shown, "the table has a header but no rows", "Give one row a segment")
     columns = {name: [row[position] for row in rows] for position, name in enumerate(header)}
     return TextTable(columns, places, "line", shown)
 
@@ -157,7 +157,7 @@ def _check_header(header: list[str], shown: str) -> None:
         for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
             if mark in header[0]:
                 what = f"the cells are separated by {name}, not by commas"
-                raise refuse(f"{shown} line 1", what, "Save the table with commas")
+                raise input_error(f"{shown} line 1", what, "Save the table with commas")
     for name in sorted({name for name in header if header.count(name) > 1}):
         problems.add(f"{shown} line 1", f"two columns are called {quoted(name)}", "Keep one of them")
     problems.raise_if_any()
@@ -172,14 +172,14 @@ def _parquet(content: bytes, shown: str) -> TextTable:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         what = f"the file is no readable Parquet table ({str(error).splitlines()[0][:100]})"
-        raise refuse(shown, what, "Write it again") from error
+        raise input_error(shown, what, "Write it again") from error
     columns: dict[str, Sequence[str]] = {}
     for name in table.column_names:
         if table.column_names.count(name) > 1:
-            raise refuse(shown, f"two columns are called {quoted(name)}", "Keep one of them")
+            raise input_error(shown, f"two columns are called {quoted(name)}", "Keep one of them")
         columns[name] = _texts(table.column(name))
     if not table.num_rows:
-        raise refuse(shown, "the table has no rows", "Give one row a segment")
+        raise input_error(shown, "the table has no rows", "Give one row a segment")
     return TextTable(columns, range(1, table.num_rows + 1), "row", shown)
 
 

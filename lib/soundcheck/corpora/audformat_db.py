@@ -29,11 +29,11 @@ import pandas as pd
 import yaml
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_text_table
-from soundcheck.corpora.segments import LeftOut, Raw
+from soundcheck.corpora.segments import Excluded, RawTable
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.suite_file import RESERVED_COLUMNS
 
@@ -75,7 +75,7 @@ def _weigh(node: yaml.Node, known: dict[int, int | None]) -> int:
     return known[id(node)]
 
 
-def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> Raw:
+def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """Read a database under our column names.
 
     Parameters
@@ -118,13 +118,13 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> Raw:
     if "language" not in frame and len(database.languages) == 1:
         frame["language"] = database.languages[0]
     left_out = [
-        LeftOut(
+        Excluded(
             f"label {quoted(text)}", f"not among the labels of scheme {quoted(scheme)}: {count} rows", "label"
         )
         for (scheme, text), count in sorted(unknown.items())
     ]
     shown_places = [table.where(row) for table, row in places]
-    return Raw(frame, shown_places, entry.path, f"{shown}/{HEADER}", tuple(left_out), tuple(notices))
+    return RawTable(frame, shown_places, entry.path, f"{shown}/{HEADER}", tuple(left_out), tuple(notices))
 
 
 class _Database:
@@ -162,15 +162,17 @@ class _Database:
             line = f" line {mark.line + 1}" if mark else ""
             reason = str(getattr(error, "problem", None) or error).splitlines()[0]
             remedy = "Only plain YAML without tags is read; save the database again with audformat"
-            raise refuse(f"{where}{line}", f"the header cannot be read safely ({reason})", remedy) from error
+            raise input_error(
+                f"{where}{line}", f"the header cannot be read safely ({reason})", remedy
+            ) from error
         if not isinstance(header, dict) or not isinstance(header.get("tables"), dict):
-            raise refuse(where, "the header has no tables", "Save the database again with audformat")
+            raise input_error(where, "the header has no tables", "Save the database again with audformat")
         return header
 
     def read(self, name: str) -> TextTable:
         """Read a table by its id; Parquet before CSV as audformat does, never a pickle."""
         if not name or any(part in name for part in ("/", "\\", "..", "\0")):
-            raise refuse(
+            raise input_error(
                 f"{self.shown}/{HEADER}, tables", f"{quoted(name)} is no name of a table", "Rename the table"
             )
         for suffix in (".parquet", ".csv"):
@@ -178,7 +180,9 @@ class _Database:
             if path.exists():
                 return read_text_table(path, f"{self.shown}/db.{name}{suffix}")
         what = f"the table {quoted(name)} has neither a CSV nor a Parquet file; pickles are not read"
-        raise refuse(f"{self.shown}/db.{name}.csv", what, "Save the database again with storage_format='csv'")
+        raise input_error(
+            f"{self.shown}/db.{name}.csv", what, "Save the database again with storage_format='csv'"
+        )
 
     def _columns(self, table: str) -> dict[str, dict]:
         known = self.tables.get(table) or self.misc.get(table) or {}
@@ -196,7 +200,7 @@ class _Database:
         if not found:
             theirs = ", ".join(self.sources(self.tables))
             remedy = f"Map columns with `columns: {{arousal: <theirs>}}`. Theirs: {theirs}"
-            raise refuse(f"{self.shown}/{HEADER}", "no table has a column that can be tested", remedy)
+            raise input_error(f"{self.shown}/{HEADER}", "no table has a column that can be tested", remedy)
         kinds: Counter[str] = Counter()
         for table, names in found.items():
             kinds[self._kind(table)] += sum(name in tasks for name in names)
@@ -283,7 +287,7 @@ class _Database:
         for column in [*needed, *(source[0] for source in sources.values())]:
             if column not in table.columns:
                 remedy = f"{did_you_mean(column, table.columns)}. Save the database again with audformat"
-                raise refuse(f"{table.header}, column {column}", "the column is missing", remedy)
+                raise input_error(f"{table.header}, column {column}", "the column is missing", remedy)
         cells: dict[str, list[str]] = {"file": list(table.columns["file"])}
         for index in ("start", "end"):
             cells[index] = [_seconds(text) for text in table.columns.get(index, [""] * len(table))]

@@ -52,7 +52,7 @@ _AIFF_TAGS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Facts:
+class AudioInfo:
     """What a look at a file tells.
 
     Parameters
@@ -78,7 +78,7 @@ class Facts:
     notice: str = ""
 
 
-def inspect(path: Path, limit_seconds: float) -> Facts:
+def inspect(path: Path, limit_seconds: float) -> AudioInfo:
     """Look at a file: decode all of it and say whether it can be used.
 
     Parameters
@@ -94,13 +94,13 @@ def inspect(path: Path, limit_seconds: float) -> Facts:
         Never raises for a bad file.
     """
     if reason := files.irregularity(path):
-        return Facts(problem=reason)
+        return AudioInfo(problem=reason)
     try:
         with open(path, "rb") as file:
             content = files.digest(Path(path))
             facts = _look(file, limit_seconds)
     except OSError as error:
-        return Facts(problem=error.strerror or "the file cannot be read")
+        return AudioInfo(problem=error.strerror or "the file cannot be read")
     return dataclasses.replace(facts, digest=content)
 
 
@@ -141,25 +141,25 @@ class _Bytes:
         return data
 
 
-def _look(file: io.BufferedReader, limit_seconds: float) -> Facts:
+def _look(file: io.BufferedReader, limit_seconds: float) -> AudioInfo:
     head = file.read(64)
     container = _container(head)
     if not head:
-        return Facts(problem="0 bytes, the file is empty")
+        return AudioInfo(problem="0 bytes, the file is empty")
     if head.startswith(b"version https://git-lfs"):
-        return Facts(problem="this is a git-lfs pointer, not the sound; run git lfs pull")
+        return AudioInfo(problem="this is a git-lfs pointer, not the sound; run git lfs pull")
     start = _after_tag(file, head)
     if not container or (start and _container(start) not in ("MP3", "FLAC") and any(start)):
-        return Facts(problem="no audio format that is read here (WAV, FLAC, Ogg, MP3, AIFF)")
+        return AudioInfo(problem="no audio format that is read here (WAV, FLAC, Ogg, MP3, AIFF)")
     layout = _layout(file, container)
     if layout.problem:
-        return Facts(problem=layout.problem)
+        return AudioInfo(problem=layout.problem)
     slack = _slack(file) if container == "MP3" else 0
     try:
         with soundfile.SoundFile(_Bytes(file, layout.unknown_at)) as sound:
             return _listen(sound, layout, slack, limit_seconds)
     except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
-        return Facts(problem=f"the file cannot be decoded ({_plain(error)})")
+        return AudioInfo(problem=f"the file cannot be decoded ({_plain(error)})")
 
 
 def _plain(error: Exception) -> str:
@@ -277,10 +277,10 @@ def _pieces(sound: soundfile.SoundFile, frames: int = _UNKNOWN) -> Iterator[np.n
         yield piece
 
 
-def _listen(sound: soundfile.SoundFile, layout: _Layout, slack: int, limit_seconds: float) -> Facts:
+def _listen(sound: soundfile.SoundFile, layout: _Layout, slack: int, limit_seconds: float) -> AudioInfo:
     """Decode a sound in pieces and judge it."""
     rate, channels, promised = sound.samplerate, sound.channels, sound.frames
-    known = Facts(sampling_rate=rate, channels=channels)
+    known = AudioInfo(sampling_rate=rate, channels=channels)
     if sound.format not in FORMATS or sound.subtype not in SUBTYPES:
         problem = f"the encoding {sound.format} {sound.subtype} is not read here"
         return dataclasses.replace(known, problem=problem)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.corpora.segments import LeftOut
+from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.suite.entries import CorpusEntry
 
@@ -43,7 +43,7 @@ class Corpus:
     entry: CorpusEntry
     root: Path
     segments: pd.DataFrame
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
     synthetic: bool
     description: str

@@ -1,7 +1,4 @@
-"""Looks at many audio files at once and remembers by their content what they are.
-
-Public: :func:`inspect_files`.
-"""
+"""Looks at many audio files at once and remembers by their content what they are."""
 
 from __future__ import annotations
 
@@ -14,7 +11,9 @@ from tqdm import tqdm
 
 from soundcheck.common import files, table_store
 from soundcheck.corpora import audio
-from soundcheck.corpora.audio import Facts
+from soundcheck.corpora.audio import AudioInfo
+
+__all__ = ["inspect_files"]
 
 
 def inspect_files(
@@ -26,7 +25,7 @@ def inspect_files(
     jobs: int = 1,
     progress: bool = False,
     title: str = "",
-) -> dict[str, Facts]:
+) -> dict[str, AudioInfo]:
     """Look at every file once; what is known about the same content is not looked at again.
 
     Parameters
@@ -50,7 +49,7 @@ def inspect_files(
         Facts of each name.
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
-    known = {key: Facts(**value) for key, value in table_store.read(store, version).items()}
+    known = {key: AudioInfo(**value) for key, value in table_store.read(store, version).items()}
     hashes = Parallel(n_jobs=jobs, prefer="threads")(delayed(_digest)(root / name) for name in names)
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
     found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(

@@ -1,7 +1,4 @@
-"""Codes of languages as data write them: ``de``, ``deu``, ``German``, ``zh-CN`` are one language each.
-
-Public: :func:`among`.
-"""
+"""Codes of languages as data write them: ``de``, ``deu``, ``German``, ``zh-CN`` are one language each."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ from collections.abc import Sequence
 import audformat.utils
 import numpy as np
 import pandas as pd
+
+__all__ = ["among"]
 
 _MACRO = {"cmn": "zho", "yue": "zho"}  # spoken Chinese by its own code
 

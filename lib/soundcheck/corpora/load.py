@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora import segments
 from soundcheck.corpora.audformat_db import read_database
-from soundcheck.corpora.audio import Facts
+from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.manifest import read_manifest
-from soundcheck.corpora.segments import LeftOut, Parsed, Raw
+from soundcheck.corpora.segments import Excluded, RawTable, SegmentTable
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_corpus import read_trial_corpus
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
@@ -78,11 +78,11 @@ def load_corpus(
             title=f"audio of {entry.name[:20]}",
         )
     else:  # nobody listens: a file is what it is called
-        facts = {name: Facts(digest=files.digest(name), duration=np.nan) for name in names}
+        facts = {name: AudioInfo(digest=files.digest(name), duration=np.nan) for name in names}
     table, left_out = _join(raw, parsed, facts)
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
-        raise refuse(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
+        raise input_error(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
     _check_base_condition(table, entry)
     notices = [*parsed.notices, *(_notices(table, facts) if entry.audio else [NO_AUDIO])]
     trials = _trials(entry, raw, parsed, table)
@@ -102,7 +102,7 @@ def load_corpus(
     )
 
 
-def _read(entry: CorpusEntry, suite: Suite) -> Raw:
+def _read(entry: CorpusEntry, suite: Suite) -> RawTable:
     if entry.format == "trials":
         return read_trial_corpus(entry)
     if entry.format == "audformat":
@@ -110,7 +110,9 @@ def _read(entry: CorpusEntry, suite: Suite) -> Raw:
     return read_manifest(entry, suite.tasks)
 
 
-def _trials(entry: CorpusEntry, raw: Raw, parsed: Parsed, table: pd.DataFrame) -> TrialTable | None:
+def _trials(
+    entry: CorpusEntry, raw: RawTable, parsed: SegmentTable, table: pd.DataFrame
+) -> TrialTable | None:
     """Read the trials that a corpus brings, and find their segments."""
     if not entry.lists_trials:
         return None
@@ -128,7 +130,9 @@ def _trials(entry: CorpusEntry, raw: Raw, parsed: Parsed, table: pd.DataFrame) -
 # Putting together -------------------------------------------------------------------------------------------
 
 
-def _join(raw: Raw, parsed: Parsed, facts: Mapping[str, Facts]) -> tuple[pd.DataFrame, list[LeftOut]]:
+def _join(
+    raw: RawTable, parsed: SegmentTable, facts: Mapping[str, AudioInfo]
+) -> tuple[pd.DataFrame, list[Excluded]]:
     """Add what the audio tells to the table; segments of unusable files are left out."""
     table = parsed.table
     left_out = list(parsed.left_out)
@@ -136,7 +140,7 @@ def _join(raw: Raw, parsed: Parsed, facts: Mapping[str, Facts]) -> tuple[pd.Data
     for name, fact in facts.items():
         if fact.problem:
             several = f" ({counts[name]} segments)" if counts[name] > 1 else ""
-            left_out.append(LeftOut(name, f"{fact.problem}{several}", "audio"))
+            left_out.append(Excluded(name, f"{fact.problem}{several}", "audio"))
     usable = table["file"].map(lambda name: not facts[name].problem).to_numpy(dtype=bool)
     table = table[usable].reset_index(drop=True)
     length = table["file"].map(lambda name: facts[name].duration).to_numpy(dtype=np.float64)
@@ -176,10 +180,10 @@ def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
         if entry.base_condition not in known:
             what = f"no segment has the condition {quoted(entry.base_condition)}"
             remedy = did_you_mean(entry.base_condition, known) or "The corpus needs a column condition"
-            raise refuse(f"corpora.{entry.name}.base_condition", what, remedy)
+            raise input_error(f"corpora.{entry.name}.base_condition", what, remedy)
 
 
-def _notices(table: pd.DataFrame, facts: Mapping[str, Facts]) -> list[str]:
+def _notices(table: pd.DataFrame, facts: Mapping[str, AudioInfo]) -> list[str]:
     """Tell what is odd about the sounds of a corpus."""
     notices = [f"{quoted(name)}: {fact.notice}" for name, fact in facts.items() if fact.notice]
     if "speaker" in table.columns:

@@ -9,14 +9,14 @@ import pandas as pd
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_text_table
-from soundcheck.corpora.segments import Raw
+from soundcheck.corpora.segments import RawTable
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.suite_file import RESERVED_COLUMNS
 
 USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
 
 
-def read_manifest(entry: CorpusEntry, tasks: Mapping[str, Task]) -> Raw:
+def read_manifest(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """Read a manifest under our column names.
 
     Parameters
@@ -49,7 +49,7 @@ def read_manifest(entry: CorpusEntry, tasks: Mapping[str, Task]) -> Raw:
     problems.raise_if_any()
     frame = pd.DataFrame({name: pd.Series(list(cells), dtype=object) for name, cells in columns.items()})
     places = [table.where(row) for row in range(len(table))]
-    return Raw(frame, places, entry.root or entry.path.parent, shown)
+    return RawTable(frame, places, entry.root or entry.path.parent, shown)
 
 
 def _suggest(table: TextTable) -> str:

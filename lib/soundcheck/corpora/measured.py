@@ -7,8 +7,6 @@ Conventions
 -----------
 - Signals are read as models get them: mono, 16 kHz, whole segment.
 - What cannot be measured is NaN.
-
-Public: :data:`MEASURES`, :func:`mean_pitch`, :func:`measure`.
 """
 
 from __future__ import annotations
@@ -27,6 +25,8 @@ from tqdm import tqdm
 from soundcheck.common import files, table_store
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
+
+__all__ = ["MEASURES", "mean_pitch", "measure"]
 
 
 def mean_pitch(signal: np.ndarray, sampling_rate: int) -> float:

@@ -1,7 +1,7 @@
 """The segment table: one row a segment, with checked labels, the same for every source.
 
-Readers deliver a :class:`Raw` table of text under our column names; :func:`parse` converts and checks it and
-collects all problems with the place where they stand. The audio is looked at later.
+Readers deliver a :class:`RawTable` table of text under our column names; :func:`parse` converts and checks it
+and collects all problems with the place where they stand. The audio is looked at later.
 
 Conventions
 -----------
@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task, scaled
 from soundcheck.common.text_table import parse_number, parse_seconds
@@ -41,7 +41,7 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 
 @dataclasses.dataclass(frozen=True)
-class LeftOut:
+class Excluded:
     """Something that is not evaluated: what it is called, and why."""
 
     item: str
@@ -50,7 +50,7 @@ class LeftOut:
 
 
 @dataclasses.dataclass(frozen=True)
-class Raw:
+class RawTable:
     """What a reader delivers.
 
     Parameters
@@ -72,20 +72,20 @@ class Raw:
     places: Sequence[str]
     root: Path
     shown: str
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Excluded, ...] = ()
     notices: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
-class Parsed:
+class SegmentTable:
     """A checked table before its audio is looked at; ``table`` has a column ``place`` more."""
 
     table: pd.DataFrame
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
 
 
-def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
+def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> SegmentTable:
     """Check a raw table and convert its cells.
 
     Parameters
@@ -141,17 +141,17 @@ def parse(raw: Raw, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Parsed:
     parsed = _blocks(parsed, entry, raw, left_out, notices)
     parsed = parsed[parsed["file"].notna()]
     parsed = _split(parsed, entry, raw, notices)
-    _tell(parsed, tasks, notices)
+    _note(parsed, tasks, notices)
     parsed = parsed.sort_values(
         ["file", "start", "end"], kind="stable", na_position="first", ignore_index=True
     )
-    return Parsed(parsed, tuple(left_out), tuple(notices))
+    return SegmentTable(parsed, tuple(left_out), tuple(notices))
 
 
 # Cells ------------------------------------------------------------------------------------------------------
 
 
-def _files(raw: Raw, problems: Problems, left_out: list[LeftOut]) -> pd.Series:
+def _files(raw: RawTable, problems: Problems, left_out: list[Excluded]) -> pd.Series:
     """Check the names of files; those that exist but must not be opened become ``None`` and are listed."""
     verdicts: dict[str, tuple[str, str, str]] = {}
     first: dict[str, int] = {}
@@ -164,7 +164,7 @@ def _files(raw: Raw, problems: Problems, left_out: list[LeftOut]) -> pd.Series:
         if kind == "refuse":
             problems.add(f"{raw.places[row]}, column file", what, remedy)
         elif kind == "list":
-            left_out.append(LeftOut(name, what, "audio"))
+            left_out.append(Excluded(name, what, "audio"))
     usable = [name if not verdicts[name][0] else None for name in raw.table["file"]]
     return pd.Series(usable, dtype=object)
 
@@ -197,7 +197,7 @@ def _file(root: Path, name: str) -> tuple[str, str, str]:
     return "", "", ""
 
 
-def _times(raw: Raw, name: str, problems: Problems) -> np.ndarray:
+def _times(raw: RawTable, name: str, problems: Problems) -> np.ndarray:
     seconds = np.full(len(raw.table), np.nan)
     if name not in raw.table.columns:
         return seconds
@@ -212,7 +212,7 @@ def _times(raw: Raw, name: str, problems: Problems) -> np.ndarray:
     return seconds
 
 
-def _check_order(raw: Raw, start: np.ndarray, end: np.ndarray, problems: Problems) -> None:
+def _check_order(raw: RawTable, start: np.ndarray, end: np.ndarray, problems: Problems) -> None:
     for row in np.flatnonzero(start >= end):
         relation = "equals" if start[row] == end[row] else "is after"
         what = f"start {start[row]:g} s {relation} end {end[row]:g} s"
@@ -220,7 +220,7 @@ def _check_order(raw: Raw, start: np.ndarray, end: np.ndarray, problems: Problem
 
 
 def _numbers(
-    raw: Raw, task: Task, bounds: tuple[float, float], entry: CorpusEntry, problems: Problems
+    raw: RawTable, task: Task, bounds: tuple[float, float], entry: CorpusEntry, problems: Problems
 ) -> np.ndarray:
     """Read labels of a regression task and scale them to 0..1."""
     low, high = bounds
@@ -255,16 +255,16 @@ def _numbers(
     return scaled(values, low, high)
 
 
-def _classes(raw: Raw, task: Task, left_out: list[LeftOut]) -> pd.Series:
+def _classes(raw: RawTable, task: Task, left_out: list[Excluded]) -> pd.Series:
     column = raw.table[task.name]
     unknown = Counter(text for text in column if text and text not in task.classes)
     for text, count in sorted(unknown.items()):
         reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
-        left_out.append(LeftOut(f"label {quoted(text)}", reason + did_you_mean(text, task.classes), "label"))
+        left_out.append(Excluded(f"label {quoted(text)}", reason + did_you_mean(text, task.classes), "label"))
     return column.where(column.isin(task.classes), None).astype(object)
 
 
-def _sex(column: pd.Series, left_out: list[LeftOut], notices: list[str]) -> pd.Series:
+def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> pd.Series:
     """Map the usual words to female and male; list the others, which belong to neither group."""
     mapped = pd.Series([SEX.get(text.strip().lower()) if text else None for text in column], dtype=object)
     if any(known and known != text for text, known in zip(column, mapped, strict=True)):
@@ -272,7 +272,7 @@ def _sex(column: pd.Series, left_out: list[LeftOut], notices: list[str]) -> pd.S
     unknown = Counter(text for text, known in zip(column, mapped, strict=True) if text and not known)
     for text, count in sorted(unknown.items()):
         reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
-        left_out.append(LeftOut(f"sex {quoted(text)}", reason, "label"))
+        left_out.append(Excluded(f"sex {quoted(text)}", reason, "label"))
     return mapped
 
 
@@ -291,7 +291,7 @@ def _check_duplicates(table: pd.DataFrame, labels: Sequence[str], problems: Prob
 
 
 def _blocks(
-    table: pd.DataFrame, entry: CorpusEntry, raw: Raw, left_out: list[LeftOut], notices: list[str]
+    table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, left_out: list[Excluded], notices: list[str]
 ) -> pd.DataFrame:
     """Leave out rows that belong to no block; without speakers every file is a block."""
     columns, problems = list(entry.blocks), Problems()
@@ -306,13 +306,13 @@ def _blocks(
     missing = table[columns].isna().any(axis=1)
     for _, row in table[missing].iterrows():
         names = " and no ".join(name for name in columns if pd.isna(row[name]))
-        left_out.append(LeftOut(_name(row), f"no {names}, so it belongs to no block", "label"))
+        left_out.append(Excluded(_name(row), f"no {names}, so it belongs to no block", "label"))
     if len(columns) > 1:
         notices.append(f"resampled together in intervals: {' within '.join(reversed(columns))}")
     return table[~missing]
 
 
-def _split(table: pd.DataFrame, entry: CorpusEntry, raw: Raw, notices: list[str]) -> pd.DataFrame:
+def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list[str]) -> pd.DataFrame:
     """Keep the rows of the split that is evaluated."""
     if "split" not in table.columns or entry.split == "all":
         return table
@@ -323,7 +323,7 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: Raw, notices: list[str]
             return table
         wanted = "test"
     if wanted not in there:
-        raise refuse(
+        raise input_error(
             f"{raw.shown}, column split",
             f"no row belongs to the split {quoted(wanted)}",
             did_you_mean(wanted, there),
@@ -344,7 +344,7 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: Raw, notices: list[str]
     return kept
 
 
-def _tell(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) -> None:
+def _note(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) -> None:
     """Say what a reader of results must know about labels and speakers."""
     for name, task in tasks.items():
         if name in table.columns:

@@ -5,8 +5,6 @@ Conventions
 A name means the segments whose file is written like it. These forms are tried in turn, all exactly, then all
 without regard to case: the file; without extension; so with ``-``, then ``_``, for ``/``; the file's name
 without folder and extension; so after the speaker and ``-``, then ``_``. The first that fits counts.
-
-Public: :class:`UtteranceNames`.
 """
 
 from __future__ import annotations
@@ -16,6 +14,8 @@ import posixpath
 from collections.abc import Callable, Sequence
 
 import pandas as pd
+
+__all__ = ["UtteranceNames"]
 
 
 class UtteranceNames:

@@ -10,8 +10,6 @@ Conventions
   depends on the suite's seed and the segment alone.
 - Families that name the same ``sample`` (an option) draw the same segments, and share predictions.
 - Sweeps look at ``sweep_segments`` at most, taken in turn from all blocks, so that many speakers are heard.
-
-Public: :func:`changed_rows`, :func:`swept_rows`, :func:`spread`, :func:`smallest`.
 """
 
 from __future__ import annotations
@@ -25,6 +23,8 @@ from soundcheck.common import seeds
 from soundcheck.common.tasks import Task
 from soundcheck.statistics import bootstrap
 from soundcheck.suite.families import Family
+
+__all__ = ["changed_rows", "smallest", "spread", "swept_rows"]
 
 SWEEP_SEGMENTS = 200
 
@@ -48,15 +48,15 @@ def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, see
     numpy.ndarray
         bool ``(segments,)``.
     """
-    looked_at = nothing = np.zeros(len(table), dtype=bool)
+    evaluated_corpora = nothing = np.zeros(len(table), dtype=bool)
     for task in tasks:
         labelled = table[task.name].notna().to_numpy() if task.name in table.columns else nothing
         needed = family.label or (task.is_transcription and labelled.any())
-        looked_at = looked_at | (labelled if needed else True)
+        evaluated_corpora = evaluated_corpora | (labelled if needed else True)
     most = family.options.get("segments")
-    if most is None or looked_at.sum() <= most:
-        return looked_at
-    return smallest(_draws(family, table, seed), looked_at, int(most))
+    if most is None or evaluated_corpora.sum() <= most:
+        return evaluated_corpora
+    return smallest(_draws(family, table, seed), evaluated_corpora, int(most))
 
 
 def swept_rows(

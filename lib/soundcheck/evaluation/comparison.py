@@ -129,8 +129,8 @@ class Comparison:
                     task=task,
                     segments=first.segments,
                     truth=truth,
-                    baseline=first.answers(task),
-                    candidate=second.answers(task),
+                    baseline=first.predicted(task),
+                    candidate=second.predicted(task),
                     blocks=first.block_codes(),
                     root=first.root,
                 )

@@ -5,8 +5,6 @@ Conventions
 - Labels and predictions of regression tasks are scaled to 0..1 (see :class:`soundcheck.common.tasks.Task`);
   missing ones are NaN, missing class names ``None``.
 - All arrays have one entry a row of the segment table, in its order.
-
-Public: :class:`CorpusView`, :func:`read_view`, :func:`read_task`.
 """
 
 from __future__ import annotations
@@ -23,6 +21,8 @@ from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.evaluation.trial_scores import score_trials
 from soundcheck.predict.tables import read_predictions
 from soundcheck.statistics import bootstrap
+
+__all__ = ["CorpusView", "read_task", "read_view"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +75,7 @@ class CorpusView:
             return _array(pd.Series([None] * len(self.segments), dtype=object), task)
         return _array(self.segments[task.name], task)
 
-    def answers(self, task: Task, change: str = "") -> np.ndarray:
+    def predicted(self, task: Task, change: str = "") -> np.ndarray:
         """Give the predictions of a task for the clean signals, or under a change (by its identity)."""
         rows = self.predictions[self.predictions["change"] == change].set_index("key")
         if task.name not in rows.columns:

@@ -1,10 +1,10 @@
 """What a notebook holds in its hand: one model, one family and the corpora that fit.
 
-A notebook loads an :class:`Evaluation`, takes a :class:`Sample` for each corpus and task, computes a
+A notebook loads an :class:`Evaluation`, takes a :class:`Subset` for each corpus and task, computes a
 statistic and has it judged::
 
     evaluation = Evaluation.load(run)
-    for sample in evaluation.samples():
+    for subset in evaluation.subsets():
         evaluation.judge(
             sample,
             "Mean Absolute Error",
@@ -51,7 +51,7 @@ from soundcheck.evaluation.plain_measures import (
     PlainStatistic,
     statistic_of,
 )
-from soundcheck.evaluation.subset import Answers, Measure, Sample
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_answers
@@ -61,7 +61,7 @@ from soundcheck.statistics import bootstrap
 from soundcheck.statistics.balance import at_most, balance, draw_speakers
 from soundcheck.statistics.group_sizes import least_per_bin
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
-from soundcheck.suite.families import Change, Family, Sweep, TestDefinition
+from soundcheck.suite.families import Family, Perturbation, PerturbationSeries, TestDefinition
 from soundcheck.suite.thresholds import read_family
 
 CLEAN = "clean"  # the first step of a sweep
@@ -114,7 +114,7 @@ class Evaluation:
         """Whether any of the corpora is synthetic."""
         return any(corpus.synthetic for corpus in self.corpora)
 
-    def change(self, name: str) -> Change:
+    def change(self, name: str) -> Perturbation:
         """Return one of the family's changes."""
         return self.family.changes[name]
 
@@ -122,7 +122,7 @@ class Evaluation:
         """Give an option of the family that may be one value, or one for each model with a ``default``."""
         return self.family.option(name, self.model)
 
-    def samples(self, change: str = "", base: str = "") -> Iterator[Sample]:
+    def subsets(self, change: str = "", base: str = "") -> Iterator[Subset]:
         """Give the evaluable rows of each corpus and task, clean or with the answers under a change.
 
         Corpora and tasks that the family cannot be applied to are passed over; their tests become skipped
@@ -144,6 +144,10 @@ class Evaluation:
             else:
                 yield self._sample(corpus, task, changed, before)
 
+    def samples(self, change: str = "", base: str = "") -> Iterator[Subset]:
+        """Give :meth:`subsets` under the name that earlier notebooks know."""
+        return self.subsets(change, base)
+
     def _applicable(self) -> Iterator[tuple[corpus_view.CorpusView, Task]]:
         """Give the corpora and tasks that the family can be applied to; note why others are passed over."""
         for corpus in self.corpora:
@@ -154,7 +158,7 @@ class Evaluation:
                 else:
                     yield corpus, task
 
-    def swept(self, sweep: Sweep, base: str = "") -> Iterator[dict[str, Sample]]:
+    def swept(self, sweep: PerturbationSeries, base: str = "") -> Iterator[dict[str, Subset]]:
         """Give for each corpus and task a sample a step of a sweep, all of the same segments.
 
         The first one, ``"clean"`` or the name of the base, has the answers for the clean signals, or those of
@@ -171,11 +175,11 @@ class Evaluation:
         possible = {}
         for step, change in sweep.steps.items():
             if missing := registry.missing(change, self.sounds):
-                self._tell(f"{sweep.name}, {step}: {missing}")
+                self._note(f"{sweep.name}, {step}: {missing}")
             else:
                 possible[step] = change
         if len(possible) < 2:
-            self._tell(f"{sweep.name}: not shown, because fewer than two steps are left")
+            self._note(f"{sweep.name}: not shown, because fewer than two steps are left")
             return
         before = self.family.changes[base] if base else None
         for corpus, task in self._applicable():
@@ -187,12 +191,12 @@ class Evaluation:
             }
             first = next(iter(steps.values()))
             clean = dataclasses.replace(
-                first, answers=first.answers.unchanged(), reference=first.reference.unchanged()
+                first, predictions=first.predictions.unchanged(), reference=first.reference.unchanged()
             )
             if len(first):
                 yield {base or CLEAN: clean} | steps
 
-    def curve(self, steps: Mapping[str, Sample], measure: Measure) -> pd.DataFrame:
+    def curve(self, steps: Mapping[str, Subset], measure: Measure) -> pd.DataFrame:
         """Compute a measure at each step of a sweep, with intervals and without verdicts.
 
         Returns
@@ -202,14 +206,14 @@ class Evaluation:
             what the random reference model scores.
         """
         rows = []
-        for step, sample in steps.items():
-            row = {"corpus": sample.corpus, "task": sample.task.name, "step": step}
+        for step, subset in steps.items():
+            row = {"corpus": subset.corpus, "task": subset.task.name, "step": step}
             try:
-                _, found, reference = self._computed(sample, measure)
+                _, found, reference = self._computed(subset, measure)
             except PlainMeasureError as fault:
-                self._tell(f"{sample.corpus}, {sample.task.name}, {step}: {fault}")
+                self._note(f"{subset.corpus}, {subset.task.name}, {step}: {fault}")
                 numbers = dict.fromkeys(("value", "low", "high"), np.nan)
-                rows.append(row | numbers | {"segments": len(sample), "blocks": 0, "reference": np.nan})
+                rows.append(row | numbers | {"segments": len(subset), "blocks": 0, "reference": np.nan})
                 continue
             low, high = found.interval(self.interval)
             rows.append(
@@ -225,7 +229,7 @@ class Evaluation:
             )
         return pd.DataFrame(rows)
 
-    def pairs(self) -> Iterator[Sample]:
+    def pairs(self) -> Iterator[Subset]:
         """Give for each corpus, task and pair of conditions the recordings of the same words.
 
         ``answers.clean`` are those for the base condition, ``answers.changed`` for the other one; see
@@ -234,24 +238,24 @@ class Evaluation:
         """
         for corpus, task in self._applicable():
             clean, found = (
-                corpus.answers(task),
+                corpus.predicted(task),
                 recording_pairs.pairings(corpus.segments, corpus.base_condition),
             )
             keys = [f"{corpus.name}|{key}" for key in corpus.segments["key"]]
             random = reference_answers(task, self.seed, keys, "")
             for pairing in found:
                 for note in pairing.notes:
-                    self._tell(f"{corpus.name}: {note}")
+                    self._note(f"{corpus.name}: {note}")
                 first, second = self._drawn_pairs(corpus, pairing)
                 if not len(first):
                     continue
-                everything = Sample(
+                everything = Subset(
                     corpus.name,
                     task,
                     corpus.segments.iloc[first].reset_index(drop=True),
                     None,
-                    Answers(clean[first], clean[second]),
-                    Answers(random[first], random[second]),
+                    Predictions(clean[first], clean[second]),
+                    Predictions(random[first], random[second]),
                     corpus.block_codes()[first],
                     f"{pairing.base} to {pairing.other}",
                     corpus.root,
@@ -269,7 +273,7 @@ class Evaluation:
         count = len(pairing.base_rows)
         if most is None or count <= most:
             return pairing.base_rows, pairing.other_rows
-        self._tell(f"{corpus.name}, {pairing.base} to {pairing.other}: {most} of {count} pairs were drawn")
+        self._note(f"{corpus.name}, {pairing.base} to {pairing.other}: {most} of {count} pairs were drawn")
         keys = corpus.segments["key"].iloc[pairing.base_rows].tolist()
         draws = seeds.uniform(self.seed, "pairs", self.family.name, pairing.other, keys=keys)
         chosen = changed_segments.smallest(draws, np.ones(count, dtype=bool), most)
@@ -294,10 +298,10 @@ class Evaluation:
         self,
         corpus: corpus_view.CorpusView,
         task: Task,
-        change: Change | None = None,
-        base: Change | None = None,
+        change: Perturbation | None = None,
+        base: Perturbation | None = None,
         rows: np.ndarray | None = None,
-    ) -> Sample:
+    ) -> Subset:
         segments = corpus.segments
         truth, chosen = None, np.ones(len(segments), dtype=bool)
         if task.name in segments.columns and segments[task.name].notna().any():
@@ -306,15 +310,15 @@ class Evaluation:
             chosen = pd.notna(truth)
             missing = int((~chosen).sum())
             if missing:
-                self._tell(
+                self._note(
                     f"{corpus.name}: {missing} of {len(segments)} segments have no label for {task.name}"
                 )
         if change is not None:
-            looked_at = changed_segments.changed_rows(self.family, self.tasks, segments, self.seed)
-            surplus = int((chosen & ~looked_at).sum())
+            evaluated_corpora = changed_segments.changed_rows(self.family, self.tasks, segments, self.seed)
+            surplus = int((chosen & ~evaluated_corpora).sum())
             if surplus:
-                self._tell(f"{corpus.name}: {surplus} of {chosen.sum()} segments were not drawn")
-            chosen = chosen & looked_at
+                self._note(f"{corpus.name}: {surplus} of {chosen.sum()} segments were not drawn")
+            chosen = chosen & evaluated_corpora
         if rows is not None:
             chosen = chosen & rows
         keys = [f"{corpus.name}|{key}" for key in segments["key"]]
@@ -324,16 +328,16 @@ class Evaluation:
             return reference_answers(task, self.seed, keys, under, texts)
 
         before = base.identity if base else ""
-        answers, random = Answers(corpus.answers(task, before)), Answers(reference(before))
+        predictions, random = Predictions(corpus.predicted(task, before)), Predictions(reference(before))
         if change is not None:
-            answers = dataclasses.replace(answers, changed=corpus.answers(task, change.identity))
+            predictions = dataclasses.replace(predictions, changed=corpus.predicted(task, change.identity))
             random = dataclasses.replace(random, changed=reference(change.identity))
-        everything = Sample(
+        everything = Subset(
             corpus.name,
             task,
             segments,
             truth,
-            answers,
+            predictions,
             random,
             corpus.block_codes(),
             change.name if change else "",
@@ -342,7 +346,7 @@ class Evaluation:
         )
         return everything.take(np.flatnonzero(chosen))
 
-    def balanced(self, sample: Sample, column: str) -> tuple[Sample, str]:
+    def balanced(self, subset: Subset, column: str) -> tuple[Subset, str]:
         """Draw equally large groups with the same distribution of labels.
 
         See :mod:`soundcheck.statistics.balance`.
@@ -360,22 +364,22 @@ class Evaluation:
         tuple of Sample and str
             The drawn rows, and why there are fewer than wanted, else ``""``.
         """
-        groups = sample.segments[column].where(sample.segments[column].isin(self.family.options["groups"]))
-        rng = seeds.generator(self.seed, "balance", self.family.name, sample.corpus, sample.task.name)
+        groups = subset.segments[column].where(subset.segments[column].isin(self.family.options["groups"]))
+        rng = seeds.generator(self.seed, "balance", self.family.name, subset.corpus, subset.task.name)
         drawn = balance(
-            sample.truth,
+            subset.truth,
             groups.to_numpy(dtype=object),
             self.balance_samples,
             rng,
-            sample.task.kind,
-            sample.segments["key"].to_numpy(dtype=object),
+            subset.task.kind,
+            subset.segments["key"].to_numpy(dtype=object),
         )
         if drawn.note:
-            self._tell(f"{sample.corpus}, {sample.task.name}: {drawn.note}")
-        found = sample.take(drawn.rows)
+            self._note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
+        found = subset.take(drawn.rows)
         return found.sized(found.segments[column].nunique(), drawn.samples), drawn.note
 
-    def at_most(self, sample: Sample, column: str, samples: int) -> Sample:
+    def at_most(self, subset: Subset, column: str, samples: int) -> Subset:
         """Keep so many random segments of each group, and tell how many were left out.
 
         Parameters
@@ -387,17 +391,17 @@ class Evaluation:
         samples
             Segments to keep of each group.
         """
-        groups = sample.segments[column].to_numpy(dtype=object)
-        rng = seeds.generator(self.seed, "at most", self.family.name, sample.corpus)
-        rows = at_most(groups, samples, rng, sample.segments["key"].to_numpy(dtype=object))
+        groups = subset.segments[column].to_numpy(dtype=object)
+        rng = seeds.generator(self.seed, "at most", self.family.name, subset.corpus)
+        rows = at_most(groups, samples, rng, subset.segments["key"].to_numpy(dtype=object))
         surplus = int(pd.notna(groups).sum()) - len(rows)
         if surplus:
-            self._tell(
-                f"{sample.corpus}: {surplus} segments of groups with more than {samples} were not drawn"
+            self._note(
+                f"{subset.corpus}: {surplus} segments of groups with more than {samples} were not drawn"
             )
-        return sample.take(rows)
+        return subset.take(rows)
 
-    def drawn_speakers(self, sample: Sample, column: str) -> tuple[Sample, dict[str, tuple[str, str]]]:
+    def drawn_speakers(self, subset: Subset, column: str) -> tuple[Subset, dict[str, tuple[str, str]]]:
         """Keep the segments of so many speakers of each sex in each group.
 
         The family's option ``speakers`` says how many: ``{female: 5, male: 5}``; without it all segments are
@@ -417,17 +421,17 @@ class Evaluation:
             The rows of the speakers drawn; group -> who was drawn, in words, and which speakers it lacks,
             ``""`` if none.
         """
-        sample = sample.take(np.flatnonzero(sample.segments[column].notna()))
-        segments, wanted, corpus = sample.segments, self.family.options.get("speakers"), sample.corpus
+        subset = subset.take(np.flatnonzero(subset.segments[column].notna()))
+        segments, wanted, corpus = subset.segments, self.family.options.get("speakers"), subset.corpus
         known = {name for name in ("speaker", "sex") if name in segments and segments[name].notna().any()}
         if not wanted or "speaker" not in known:
             if wanted:
-                self._tell(f"{corpus}: speakers are not known, so all segments of each {column} are used")
-            return sample, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
+                self._note(f"{corpus}: speakers are not known, so all segments of each {column} are used")
+            return subset, dict.fromkeys(sorted(segments[column].unique()), ("all", ""))
         sexes = segments["sex"] if "sex" in known else pd.Series("", index=segments.index)
         if "sex" not in known:
             wanted = {"": sum(wanted.values())}
-            self._tell(
+            self._note(
                 f"{corpus}: the sex of speakers is not known, so {wanted['']} speakers of each {column} are "
                 "drawn whatever their sex"
             )
@@ -438,8 +442,8 @@ class Evaluation:
         )
         if drawn.unknown:
             what = "speaker" if "" in wanted else f"speaker, or not of {' or '.join(wanted)} sex"
-            self._tell(
-                f"{corpus}: {drawn.unknown} of {len(sample)} segments with {column} are without {what}"
+            self._note(
+                f"{corpus}: {drawn.unknown} of {len(subset)} segments with {column} are without {what}"
             )
         told = {}
         for group, found in drawn.counts.items():
@@ -448,7 +452,7 @@ class Evaluation:
                 f"{n} of {wanted[sex]} {sex}".strip() for sex, (n, _) in found.items() if n < wanted[sex]
             ]
             told[group] = ", ".join(shares), f"{' and '.join(lacks)} speakers" if lacks else ""
-        return sample.take(drawn.rows), told
+        return subset.take(drawn.rows), told
 
     def least_per_bin(self, size: float) -> int:
         """Give the fewest segments that a bin needs in all groups together to be judged.
@@ -461,15 +465,15 @@ class Evaluation:
         """
         return least_per_bin(self.family.options["bin_minimum"], size)
 
-    def skip(self, sample: Sample, reason: str, test: str = "") -> None:
+    def skip(self, subset: Subset, reason: str, test: str = "") -> None:
         """Say why a test of a corpus and task is skipped if it is not judged, or why all of them are."""
-        self._reasons[sample.corpus, sample.task.name, test] = reason
+        self._reasons[subset.corpus, subset.task.name, test] = reason
 
     def resample(self, statistic: Statistic | Weighted, blocks: np.ndarray) -> bootstrap.Resampled:
         """Compute a statistic with replicates of the suite's number and seed."""
         return bootstrap.resample(statistic, blocks, self.replicates, self.seed)
 
-    def judge(self, sample: Sample, test: str, measure: Measure) -> list[results.Verdict]:
+    def judge(self, subset: Subset, test: str, measure: Measure) -> list[results.Verdict]:
         """Compute a measure with its interval, compare it with its threshold and the random reference.
 
         Parameters
@@ -495,86 +499,86 @@ class Evaluation:
         """
         definition = self.family.tests[test]
         try:
-            statistic, found, reference = self._computed(sample, measure)
+            statistic, found, reference = self._computed(subset, measure)
         except PlainMeasureError as fault:
             # By these words `soundcheck check` knows that something broke.
             error = "" if isinstance(fault, NothingAnsweredError) else "error: "
-            return [self._refused(sample, definition, f"{error}{fault}")]
+            return [self._refused(subset, definition, f"{error}{fault}")]
         for note in filter(None, dict.fromkeys(found.notes)):
-            self._tell(f"{sample.corpus}, {sample.task.name}, {test}: {note}")
+            self._note(f"{subset.corpus}, {subset.task.name}, {test}: {note}")
         judged = results.judge(
             found,
             model=self.model,
-            corpus=sample.corpus,
+            corpus=subset.corpus,
             family=self.family.name,
             category=self.family.category,
-            task=sample.task.name,
+            task=subset.task.name,
             test=test,
             rule=definition.rule,
-            threshold=self._threshold(sample, definition),
+            threshold=self._threshold(subset, definition),
             reference=reference,
             kind=self.interval,
         )
-        population = _population(sample, statistic, found)
+        population = _population(subset, statistic, found)
         for n, verdict in enumerate(judged):
-            self._judged.append(results.Judged(verdict, found.samples[:, n], *population))
+            self._judged.append(results.Judged(verdict, found.replicates[:, n], *population))
         return judged
 
     def _computed(
-        self, sample: Sample, measure: Measure
+        self, subset: Subset, measure: Measure
     ) -> tuple[Statistic | Weighted, bootstrap.Resampled, np.ndarray]:
         """Compute a measure with its replicates, and its values for the random reference."""
         start = time.monotonic()
         plain = True
         try:
-            statistic = statistic_of(measure, sample, sample.answers, self._seconds_left)
+            statistic = statistic_of(measure, subset, subset.predictions, self._seconds_left)
             plain = isinstance(statistic, PlainStatistic)
-            found = self.resample(statistic, sample.blocks)
-            of_reference = statistic_of(measure, sample, sample.reference)
+            found = self.resample(statistic, subset.blocks)
+            of_reference = statistic_of(measure, subset, subset.reference)
             return statistic, found, plain_measures.aligned(of_reference, found.labels)
         finally:
             if plain:
                 took = time.monotonic() - start
                 self._seconds_left = max(0.0, self._seconds_left - took)
-                told = f"{sample.corpus}, {sample.task.name}: the measure was called for {took:.1f} s"
+                told = f"{subset.corpus}, {subset.task.name}: the measure was called for {took:.1f} s"
                 print(told, file=sys.stderr)  # kept with the notebook; pages do not show times
 
-    def _refused(self, sample: Sample, definition: TestDefinition, reason: str) -> results.Verdict:
+    def _refused(self, subset: Subset, definition: TestDefinition, reason: str) -> results.Verdict:
         """Note a skipped row for a measure that cannot be used."""
-        self._tell(f"{sample.corpus}, {sample.task.name}, {definition.name}: {reason}")
+        self._note(f"{subset.corpus}, {subset.task.name}, {definition.name}: {reason}")
         row = results.skip(
             reason,
             model=self.model,
-            corpus=sample.corpus,
+            corpus=subset.corpus,
             family=self.family.name,
             category=self.family.category,
-            task=sample.task.name,
+            task=subset.task.name,
             test=definition.name,
             rule=definition.rule,
-            threshold=definition.threshold_for(sample.task),
+            threshold=definition.threshold_for(subset.task),
         )
         key = [getattr(row, name) for name in KEY]
         if all([getattr(entry.verdict, name) for name in KEY] != key for entry in self._judged):
             self._judged.append(results.Judged(row, np.empty(0)))
         return row
 
-    def _threshold(self, sample: Sample, definition: TestDefinition) -> float | None:
+    def _threshold(self, subset: Subset, definition: TestDefinition) -> float | None:
         """Give the threshold of a test: the published one, or the same stretched to the groups' sizes."""
-        published = definition.threshold_for(sample.task)
-        if sample.group_size is None or not definition.simulation or published is None:
+        published = definition.threshold_for(subset.task)
+        if subset.group_size is None or not definition.simulation or published is None:
             return published
-        groups, samples = sample.group_size
-        four_classes = sample.task.is_regression or len(sample.task.classes) == 4
+        groups, samples = subset.group_size
+        four_classes = subset.task.is_regression or len(subset.task.classes) == 4
         if groups < 2 or samples < 2 or not four_classes:
-            self._tell(
-                f"{sample.corpus}, {sample.task.name}: the published thresholds hold, because simulations "
+            self._note(
+                f"{subset.corpus}, {subset.task.name}: the published thresholds hold, because simulations "
                 "are for 2 groups or more of at least 2 segments and for 4 classes"
             )
             return published
         found = simulated_threshold(published, definition.simulation, groups, samples)
         row = {
-            "corpus": sample.corpus,
-            "task": sample.task.name,
+            "corpus": subset.corpus,
+            "task": subset.task.name,
             "test": definition.name,
             "groups": groups,
             "samples": samples,
@@ -617,7 +621,7 @@ class Evaluation:
                         rows.append(results.Judged(row, np.empty(0)))
         return rows
 
-    def _tell(self, note: str) -> None:
+    def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
 
@@ -627,13 +631,13 @@ class Evaluation:
 
 
 def _population(
-    sample: Sample, statistic: Statistic | Weighted, found: bootstrap.Resampled
+    subset: Subset, statistic: Statistic | Weighted, found: bootstrap.Resampled
 ) -> tuple[str, str]:
     """Say on which segments and on which blocks a statistic rests, as two digests."""
-    everybody = "\n".join(sample.segments["key"])
+    everybody = "\n".join(subset.segments["key"])
     if isinstance(statistic, Weighted) and not isinstance(statistic, PlainStatistic):
         used, rows = statistic.n_blocks, found.segments.tolist()
     else:
-        used = np.unique(sample.blocks[statistic.rows]).tolist()
+        used = np.unique(subset.blocks[statistic.rows]).tolist()
         rows = np.flatnonzero(statistic.rows).tolist()
     return files.digest(f"{everybody}\n{rows}"), files.digest(f"{everybody}\n{used}")

@@ -1,7 +1,4 @@
-"""Low, medium and high voices: speakers in groups by the mean pitch of their segments.
-
-Public: :func:`voice_groups`, :data:`VOICES`.
-"""
+"""Low, medium and high voices: speakers in groups by the mean pitch of their segments."""
 
 from __future__ import annotations
 
@@ -9,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+
+__all__ = ["VOICES", "voice_groups"]
 
 VOICES = ("Low Pitch", "Medium Pitch", "High Pitch")
 

@@ -16,9 +16,6 @@ Conventions
   difference.
 - A function that cannot be used ends as a :class:`PlainMeasureError` with the reason, and so does one that
   would take longer than it may.
-
-Public: :func:`statistic_of`, :class:`PlainStatistic`, :class:`PlainMeasureError`,
-:class:`NothingAnsweredError`, :func:`aligned`; :data:`SECONDS`.
 """
 
 from __future__ import annotations
@@ -37,9 +34,18 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import quoted, shorten, terminal
-from soundcheck.evaluation.subset import Answers, Measure, Sample
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics import additive
 from soundcheck.metrics.weighted import Weighted
+
+__all__ = [
+    "NothingAnsweredError",
+    "PlainMeasureError",
+    "PlainStatistic",
+    "SECONDS",
+    "aligned",
+    "statistic_of",
+]
 
 SECONDS = 100.0  # that all replicates of a notebook's plain functions may take by default
 NOTE = "computed by calling the measure again for each replicate"
@@ -57,7 +63,7 @@ class NothingAnsweredError(PlainMeasureError):
 
 
 def statistic_of(
-    measure: Measure, sample: Sample, answers: Answers, seconds: float = SECONDS
+    measure: Measure, subset: Subset, predictions: Predictions, seconds: float = SECONDS
 ) -> additive.Statistic | Weighted:
     """Call a measure, and make a statistic of what it gives.
 
@@ -81,11 +87,11 @@ def statistic_of(
         If the measure raises an error, returns something else than a statistic, numbers or a mapping of
         them, changes the sample, or gives other values for the same data.
     """
-    arrays = [array for array in (sample.truth, answers.clean, answers.changed) if array is not None]
+    arrays = [array for array in (subset.truth, predictions.clean, predictions.changed) if array is not None]
     before = [array.copy() for array in arrays]
     problem: Exception | None = None
     try:
-        found = measure(sample, answers)
+        found = measure(subset, predictions)
     except Exception as error:  # whatever somebody's function raises, perhaps because of unanswered rows
         found, problem = None, error
     if isinstance(found, additive.Statistic | Weighted):
@@ -94,10 +100,10 @@ def statistic_of(
         for array, kept in zip(arrays, before, strict=True):
             array[:] = kept
         raise PlainMeasureError("the measure changed the labels or answers that it was given; work on a copy")
-    everywhere = bool(_answered(answers).all())
+    everywhere = bool(_answered(predictions).all())
     if problem is not None and everywhere:
         raise _raised(problem)
-    statistic = PlainStatistic(measure, sample, answers, seconds)
+    statistic = PlainStatistic(measure, subset, predictions, seconds)
     if everywhere and not _equal(statistic.values, _read(found)):
         raise _unsteady()
     return statistic
@@ -124,15 +130,17 @@ class PlainStatistic(Weighted):
         See :func:`statistic_of`.
     """
 
-    def __init__(self, measure: Measure, sample: Sample, answers: Answers, seconds: float = SECONDS) -> None:
-        self._measure, self._sample, self._answers = measure, sample, answers
+    def __init__(
+        self, measure: Measure, subset: Subset, predictions: Predictions, seconds: float = SECONDS
+    ) -> None:
+        self._measure, self._sample, self._answers = measure, subset, predictions
         self._seconds = seconds
-        self.rows = _answered(answers)
-        self.parts = (additive.Part(self.rows, ~self.rows),)
+        self.rows = _answered(predictions)
+        self.parts = (additive.Contributions(self.rows, ~self.rows),)
         self._places = np.flatnonzero(self.rows)
         if not len(self._places):
             raise NothingAnsweredError(f"no prediction for {additive.segments(len(self.rows))}")
-        own, self._blocks = np.unique(sample.blocks[self.rows], return_inverse=True)
+        own, self._blocks = np.unique(subset.blocks[self.rows], return_inverse=True)
         self.n_blocks = len(own)
         start = time.monotonic()
         self.values = self._call(np.ones(self.n_blocks, dtype=np.int64))
@@ -183,8 +191,8 @@ class PlainStatistic(Weighted):
         _, blocks = np.unique(blocks, return_inverse=True)
         try:
             with _quiet():
-                sample = dataclasses.replace(self._sample.take(rows), blocks=blocks)
-                found = self._measure(sample, self._answers.take(rows))
+                subset = dataclasses.replace(self._sample.take(rows), blocks=blocks)
+                found = self._measure(subset, self._answers.take(rows))
         except Exception as error:  # whatever somebody's function raises
             raise _raised(error, " in a replicate" if labels else "") from error
         if found is None and labels == ("",):
@@ -218,10 +226,10 @@ def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray
     return additive.values(statistic)
 
 
-def _answered(answers: Answers) -> np.ndarray:
+def _answered(predictions: Predictions) -> np.ndarray:
     """Say which rows have an answer, both for the clean and for the changed signals."""
-    answered = np.ones(len(answers.clean), dtype=bool)
-    for side in filter(lambda side: side is not None, (answers.clean, answers.changed)):
+    answered = np.ones(len(predictions.clean), dtype=bool)
+    for side in filter(lambda side: side is not None, (predictions.clean, predictions.changed)):
         is_number = side.dtype.kind == "f"
         answered &= np.isfinite(additive.numbers(side)) if is_number else pd.notna(side)
     return answered

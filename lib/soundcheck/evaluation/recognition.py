@@ -8,8 +8,6 @@ Conventions
   What is compared with them never decides about pairs of recognisers.
 - A pair of recognisers is called the same on the pages of both: their names in alphabetical order.
 - Answers under transformations are known for the segments that :meth:`Recognition.transformed` gives.
-
-Public: :class:`Recognition`, :class:`Contest`, :func:`settings_left_out`, :data:`TRUTH`, :data:`CLEAN`.
 """
 
 from __future__ import annotations
@@ -22,20 +20,22 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments, corpus_view
-from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.disagreement import Setting, distance_table, group_distances
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples
 from soundcheck.models.reference import reference_answers
-from soundcheck.suite.families import Change
+from soundcheck.suite.families import Perturbation
+
+__all__ = ["CLEAN", "RecogniserPair", "Recognition", "TRUTH", "settings_left_out"]
 
 TRUTH = "transcripts"  # of the corpus, as an opponent
 CLEAN: Setting = ("", "")  # the signals as they are
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Contest:
+class RecogniserPair:
     """Two that hear the same, and the groups of speakers that they may disagree on.
 
     Contests are told apart by identity, so that they can be keys.
@@ -54,7 +54,7 @@ class Contest:
         Name of the recogniser; empty for the one that is tested.
     """
 
-    sample: Sample
+    subset: Subset
     column: str
     groups: list[str]
     opponent: str
@@ -68,7 +68,7 @@ class Contest:
     @property
     def place(self) -> tuple[str, str]:
         """Where they are compared: the corpus, and the column of the groups."""
-        return self.sample.corpus, self.column
+        return self.subset.corpus, self.column
 
     @property
     def with_transcripts(self) -> bool:
@@ -78,11 +78,11 @@ class Contest:
     @property
     def masks(self) -> list[np.ndarray]:
         """Which segments belong to each group."""
-        return [self.sample.mask(self.column, group) for group in self.groups]
+        return [self.subset.mask(self.column, group) for group in self.groups]
 
     def company(self) -> list[tuple[str, int, int | str]]:
         """Give name, segments and speakers of each group."""
-        segments = self.sample.segments
+        segments = self.subset.segments
         return [
             (group, int(mask.sum()), segments.loc[mask, "speaker"].nunique() if "speaker" in segments else "")
             for group, mask in zip(self.groups, self.masks, strict=True)
@@ -103,7 +103,7 @@ class Recognition(Evaluation):
         self.normaliser = NORMALISERS[description["normaliser"]]
         self._texts: dict[str, str] = {}
         self._answers: dict[tuple[str, str, str], dict[str, str | None]] = {}
-        self._distances: dict[tuple[Contest, bool], Statistic] = {}
+        self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
         own = [*self.corpora, *self.probes.values()]
         self._views = {self.model: {view.name: view for view in own}}
         for name, described in description["others"].items():
@@ -114,17 +114,17 @@ class Recognition(Evaluation):
         """Names of the other recognisers."""
         return [name for name in self._views if name != self.model]
 
-    def _sample(self, *args: object, **options: object) -> Sample:
-        sample = super()._sample(*args, **options)
+    def _sample(self, *args: object, **options: object) -> Subset:
+        subset = super()._sample(*args, **options)
         return dataclasses.replace(
-            sample,
-            truth=self._normalised(sample.truth),
-            answers=self._both(sample.answers),
-            reference=self._both(sample.reference),
+            subset,
+            truth=self._normalised(subset.truth),
+            predictions=self._both(subset.predictions),
+            reference=self._both(subset.reference),
         )
 
-    def _both(self, answers: Answers) -> Answers:
-        return Answers(self._normalised(answers.clean), self._normalised(answers.changed))
+    def _both(self, predictions: Predictions) -> Predictions:
+        return Predictions(self._normalised(predictions.clean), self._normalised(predictions.changed))
 
     def _normalised(self, texts: np.ndarray | None) -> np.ndarray | None:
         if texts is None:
@@ -138,15 +138,15 @@ class Recognition(Evaluation):
         """Give texts that the normaliser changed, and what became of them; of all that were looked at."""
         return changed_examples(self.normaliser, self._texts, count)
 
-    def groups(self, sample: Sample, column: str) -> list[str]:
+    def groups(self, subset: Subset, column: str) -> list[str]:
         """List the values of a column with enough segments; empty if there are not two of them."""
-        if column not in sample.segments:
+        if column not in subset.segments:
             return []
-        counts = sample.segments[column].value_counts()
+        counts = subset.segments[column].value_counts()
         found = sorted(counts.index[counts >= self.family.options["minimum_segments"]])
         return found if len(found) > 1 else []
 
-    def transcripts(self, sample: Sample, model: str = "", change: Change | None = None) -> np.ndarray:
+    def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
         """Give what a recogniser wrote for the rows of a sample, object ``(segments,)``.
 
         Parameters
@@ -158,31 +158,31 @@ class Recognition(Evaluation):
         change
             What was done to the signals.
         """
-        known = self._heard(model or self.model, sample, change.identity if change else "")
-        texts = np.empty(len(sample), dtype=object)  # not a Series: that would make NaN of None
-        texts[:] = [known.get(key) for key in sample.segments["key"]]
+        known = self._heard(model or self.model, subset, change.identity if change else "")
+        texts = np.empty(len(subset), dtype=object)  # not a Series: that would make NaN of None
+        texts[:] = [known.get(key) for key in subset.segments["key"]]
         return texts
 
-    def _heard(self, model: str, sample: Sample, change: str) -> dict[str, str | None]:
+    def _heard(self, model: str, subset: Subset, change: str) -> dict[str, str | None]:
         """Give all that a recogniser wrote for a corpus under a change; looked up once."""
-        place = (model, sample.corpus, change)
+        place = (model, subset.corpus, change)
         if place not in self._answers:
-            view = self._views[model][sample.corpus]
-            answers = self._normalised(view.answers(sample.task, change))
-            self._answers[place] = dict(zip(view.segments["key"], answers, strict=True))
+            view = self._views[model][subset.corpus]
+            predictions = self._normalised(view.predicted(subset.task, change))
+            self._answers[place] = dict(zip(view.segments["key"], predictions, strict=True))
         return self._answers[place]
 
     # Transformations
 
     @property
-    def settings(self) -> dict[Setting, Change | None]:
+    def settings(self) -> dict[Setting, Perturbation | None]:
         """All settings of the family's transformations, the signals as they are first."""
-        found: dict[Setting, Change | None] = {CLEAN: None}
+        found: dict[Setting, Perturbation | None] = {CLEAN: None}
         for name, series in self.family.transformations.items():
             found |= {(name, step): change for step, change in series.steps.items()}
         return found
 
-    def transformed(self) -> Iterator[Sample]:
+    def transformed(self) -> Iterator[Subset]:
         """Give for each corpus the segments that were transformed, taken in turn from all blocks.
 
         Corpora that cannot be tested are passed over, with the reason.
@@ -192,10 +192,10 @@ class Recognition(Evaluation):
                 self.family, self.tasks, corpus.segments, corpus.blocks, self.seed
             )
             if rows.sum() < len(rows):
-                self._tell(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
+                self._note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
             yield self._sample(corpus, task, rows=rows)
 
-    def series(self, sample: Sample, model: str = "") -> list[np.ndarray]:
+    def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
         """Give the transcripts of a sample under all settings, in their order.
 
         Parameters
@@ -207,19 +207,19 @@ class Recognition(Evaluation):
             corpus, which no change of the signal changes.
         """
         if model == TRUTH:
-            return [sample.truth] * len(self.settings)
-        return [self.transcripts(sample, model, change) for change in self.settings.values()]
+            return [subset.truth] * len(self.settings)
+        return [self.transcripts(subset, model, change) for change in self.settings.values()]
 
-    def random_series(self, sample: Sample) -> list[np.ndarray]:
+    def random_series(self, subset: Subset) -> list[np.ndarray]:
         """Give what the random reference writes under all settings; ``None`` without transcripts to draw."""
-        keys = [f"{sample.corpus}|{key}" for key in sample.segments["key"]]
-        texts = [] if sample.truth is None else list(sample.truth)
+        keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
+        texts = [] if subset.truth is None else list(subset.truth)
         return [
-            reference_answers(sample.task, self.seed, keys, change.identity if change else "", texts)
+            reference_answers(subset.task, self.seed, keys, change.identity if change else "", texts)
             for change in self.settings.values()
         ]
 
-    def opponents(self, sample: Sample, *, changed: bool = True) -> list[str]:
+    def opponents(self, subset: Subset, *, changed: bool = True) -> list[str]:
         """List the other recognisers that were asked about a sample's corpus.
 
         Parameters
@@ -229,14 +229,14 @@ class Recognition(Evaluation):
         changed
             Whether only those count that were asked about changed signals.
         """
-        found = [(name, self._views[name].get(sample.corpus)) for name in self.others]
+        found = [(name, self._views[name].get(subset.corpus)) for name in self.others]
         return [
             name
             for name, view in found
             if view is not None and (not changed or (view.predictions["change"] != "").any())
         ]
 
-    def contests(self, sample: Sample) -> list[Contest]:
+    def contests(self, subset: Subset) -> list[RecogniserPair]:
         """List who is compared on the groups of a sample.
 
         Parameters
@@ -252,41 +252,41 @@ class Recognition(Evaluation):
             any segment that both answered under all settings, but for excluded ones, are left out, with a
             note.
         """
-        hearing = sorted([self.model, *self.opponents(sample)])
+        hearing = sorted([self.model, *self.opponents(subset)])
         asked = list(itertools.combinations(hearing, 2))
-        if sample.truth is not None:
+        if subset.truth is not None:
             asked.append((self.model, TRUTH))
-        answered = {name: self._answered(sample, name) for name in dict.fromkeys(itertools.chain(*asked))}
+        answered = {name: self._answered(subset, name) for name in dict.fromkeys(itertools.chain(*asked))}
         pairs = [(first, second) for first, second in asked if (answered[first] & answered[second]).any()]
         for first, second in asked:
             if (first, second) not in pairs:
-                told = f"{sample.corpus}: {first} and {second} are not compared"
-                self._tell(f"{told}, no segment has both under all settings")
-        grouped = [(column, self.groups(sample, column)) for column in self.family.options["groups"]]
+                told = f"{subset.corpus}: {first} and {second} are not compared"
+                self._note(f"{told}, no segment has both under all settings")
+        grouped = [(column, self.groups(subset, column)) for column in self.family.options["groups"]]
         return [
-            Contest(sample, column, groups, opponent, recogniser)
+            RecogniserPair(subset, column, groups, opponent, recogniser)
             for column, groups in grouped
             if groups
             for recogniser, opponent in pairs
         ]
 
-    def no_contest(self, sample: Sample, with_transcripts: bool) -> str:
+    def no_contest(self, subset: Subset, with_transcripts: bool) -> str:
         """Say why the tested recogniser is compared with nobody on a sample, or not with the transcripts."""
         options = self.family.options
-        if not any(self.groups(sample, column) for column in options["groups"]):
+        if not any(self.groups(subset, column) for column in options["groups"]):
             return f"fewer than 2 groups with {options['minimum_segments']} segments"
-        if with_transcripts and sample.truth is None:
+        if with_transcripts and subset.truth is None:
             return "the corpus has no transcripts"
-        if not with_transcripts and not self.opponents(sample):
+        if not with_transcripts and not self.opponents(subset):
             return "no other recogniser of the suite hears this corpus"
         return "no segment was answered under all settings by both that are compared"
 
-    def _answered(self, sample: Sample, name: str) -> np.ndarray:
+    def _answered(self, subset: Subset, name: str) -> np.ndarray:
         """Say which segments one side of a contest has under all settings but excluded ones."""
-        texts = np.array(self.series(sample, name), dtype=object).reshape(len(self.settings), len(sample))
+        texts = np.array(self.series(subset, name), dtype=object).reshape(len(self.settings), len(subset))
         return np.not_equal(texts[self._needed], None).all(axis=0)
 
-    def distances(self, contest: Contest, *, random: bool = False) -> Statistic:
+    def distances(self, contest: RecogniserPair, *, random: bool = False) -> Statistic:
         """Measure how much two disagree on each group under each setting; computed once.
 
         The family's option ``average`` says how segments are averaged, see
@@ -310,12 +310,12 @@ class Recognition(Evaluation):
             )
         return self._distances[contest, random]
 
-    def _side(self, contest: Contest, name: str, random: bool) -> list[np.ndarray]:
+    def _side(self, contest: RecogniserPair, name: str, random: bool) -> list[np.ndarray]:
         if random and name == self.model:
-            return self.random_series(contest.sample)
-        return self.series(contest.sample, name)
+            return self.random_series(contest.subset)
+        return self.series(contest.subset, name)
 
-    def distance_table(self, contest: Contest) -> pd.DataFrame:
+    def distance_table(self, contest: RecogniserPair) -> pd.DataFrame:
         """Measure the distances of a contest; see :func:`soundcheck.metrics.disagreement.distance_table`."""
         found = values(self.distances(contest))
         return distance_table(found, contest.pair, list(self.settings), contest.groups)
@@ -378,7 +378,7 @@ class Recognition(Evaluation):
         return pd.DataFrame(rows, columns=["transformation", "level", "rating", "distance", "left_out"])
 
     def violation_counts(
-        self, contests: Sequence[Contest], left_out: Collection[Setting] = ()
+        self, contests: Sequence[RecogniserPair], left_out: Collection[Setting] = ()
     ) -> dict[str, pd.DataFrame]:
         """Count the violations of groups over some contests, in the layout of the paper.
 
@@ -406,10 +406,10 @@ class Recognition(Evaluation):
         }
         return {title: differential.counts(found, groups, *asked) for title, asked in rows.items()}
 
-    def probe(self, sample: Sample, change: Change) -> Sample | None:
+    def probe(self, subset: Subset, change: Perturbation) -> Subset | None:
         """Give the sentences that probe the words of a sample's corpus, changed; ``None`` without any."""
-        view = self.probes.get(sample.corpus)
-        return None if view is None else self._sample(view, sample.task, change)
+        view = self.probes.get(subset.corpus)
+        return None if view is None else self._sample(view, subset.task, change)
 
 
 def settings_left_out(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:

@@ -3,11 +3,6 @@
 Conventions
 -----------
 A *group* is a column of the segment table and one of its values; :data:`EVERYBODY` stands for all segments.
-
-Public: :func:`group_rates`, :data:`RATE_COLUMNS`, :func:`localised_words`, :func:`words_to_probe`,
-:func:`vocabulary`, :class:`Probed`, :func:`missing_words`, :func:`missing_more`, :func:`average_drops`,
-:func:`pair_violations`, :func:`recognisers`, :func:`counted_words`, :func:`group_masks`,
-:data:`EVERYBODY`.
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ import pandas as pd
 from soundcheck.common import seeds
 from soundcheck.corpora.languages import among
 from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.subset import Sample
+from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import difference, relative_difference, within
 from soundcheck.metrics.differential import (
@@ -41,6 +36,23 @@ from soundcheck.metrics.word_errors import character_errors, error_rates, word_e
 from soundcheck.statistics.bootstrap import Resampled, block_codes
 from soundcheck_demo.speech.sentences import obstacle
 
+__all__ = [
+    "EVERYBODY",
+    "Probed",
+    "RATE_COLUMNS",
+    "average_drops",
+    "counted_words",
+    "group_masks",
+    "group_rates",
+    "localised_words",
+    "missing_more",
+    "missing_words",
+    "pair_violations",
+    "recognisers",
+    "vocabulary",
+    "words_to_probe",
+]
+
 Group = tuple[str, str]
 EVERYBODY: Group = ("", "everybody")
 RATE_COLUMNS = (
@@ -49,7 +61,7 @@ RATE_COLUMNS = (
 )
 
 
-def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str]) -> list[dict[str, object]]:
+def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:
     """Compute the rates of everybody and of each value of some columns, with their company.
 
     Parameters
@@ -66,21 +78,21 @@ def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str])
     list of dict
         One for each group, with the keys :data:`RATE_COLUMNS`; rates as shares.
     """
-    errors = word_errors(sample.truth, sample.answers.clean)
-    letters = character_errors(sample.truth, sample.answers.clean)
+    errors = word_errors(subset.truth, subset.predictions.clean)
+    letters = character_errors(subset.truth, subset.predictions.clean)
     characters = word_error_rate(letters.words, letters.errors)
-    masks = {EVERYBODY: np.ones(len(sample), dtype=bool)}
+    masks = {EVERYBODY: np.ones(len(subset), dtype=bool)}
     for column in columns:
-        if column in sample.segments:
-            for name in sorted(sample.segments[column].dropna().unique()):
-                masks[column, name] = sample.mask(column, name)
+        if column in subset.segments:
+            for name in sorted(subset.segments[column].dropna().unique()):
+                masks[column, name] = subset.mask(column, name)
     rows = []
     for group, mask in masks.items():
-        found = evaluation.resample(within(error_rates(errors), mask), sample.blocks)
+        found = evaluation.resample(within(error_rates(errors), mask), subset.blocks)
         low, high = found.interval(evaluation.interval)
         rows.append(
             {
-                **dict(zip(("corpus", "column", "group"), (sample.corpus, *group), strict=True)),
+                **dict(zip(("corpus", "column", "group"), (subset.corpus, *group), strict=True)),
                 **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
                 **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
                 "characters": value(within(characters, mask)),
@@ -92,12 +104,12 @@ def group_rates(evaluation: Recognition, sample: Sample, columns: Sequence[str])
     return rows
 
 
-def group_masks(evaluation: Recognition, sample: Sample) -> dict[Group, np.ndarray]:
+def group_masks(evaluation: Recognition, subset: Subset) -> dict[Group, np.ndarray]:
     """Say which segments belong to each group that the family compares, bool ``(segments,)`` each."""
     return {
-        (column, group): sample.mask(column, group)
+        (column, group): subset.mask(column, group)
         for column in evaluation.family.options["groups"]
-        for group in evaluation.groups(sample, column)
+        for group in evaluation.groups(subset, column)
     }
 
 
@@ -140,7 +152,7 @@ def counted_words(
     return before, changed
 
 
-def localised_words(evaluation: Recognition, sample: Sample) -> dict[Group, list[Localised]]:
+def localised_words(evaluation: Recognition, subset: Subset) -> dict[Group, list[Localised]]:
     """Tell the words that a recogniser keeps under noise from those that it loses, for each group.
 
     Parameters
@@ -157,9 +169,9 @@ def localised_words(evaluation: Recognition, sample: Sample) -> dict[Group, list
         Column and name of each group, and at the end :data:`EVERYBODY`, -> its words, perhaps none; see
         :func:`soundcheck.metrics.differential.localise`.
     """
-    options, series = evaluation.family.options, evaluation.series(sample)
+    options, series = evaluation.family.options, evaluation.series(subset)
     omega = read_omega(options["omega"], evaluation.model)
-    masks = group_masks(evaluation, sample) | {EVERYBODY: np.ones(len(sample), dtype=bool)}
+    masks = group_masks(evaluation, subset) | {EVERYBODY: np.ones(len(subset), dtype=bool)}
     counted = {group: counted_words(evaluation, series, options["by"], mask) for group, mask in masks.items()}
     minimum = options["minimum_count"]
     least = {group: options.get("group_count", minimum) for group in masks} | {EVERYBODY: minimum}
@@ -195,7 +207,7 @@ class Probed:
 
 
 def words_to_probe(
-    evaluation: Recognition, sample: Sample, found: Mapping[Group, Sequence[Localised]]
+    evaluation: Recognition, subset: Subset, found: Mapping[Group, Sequence[Localised]]
 ) -> Probed:
     """Choose the words of one group that are spoken in other sentences.
 
@@ -228,7 +240,7 @@ def words_to_probe(
         return bool(lost and kept), lost, kept
 
     group = wanted or max([group for group in found if group != EVERYBODY] or [EVERYBODY], key=promise)
-    segments = sample.segments
+    segments = subset.segments
     spoken = segments[group[0]].eq(group[1]) if group != EVERYBODY else pd.Series(True, index=segments.index)
     languages = segments.loc[spoken, "language"].dropna() if "language" in segments else []
     if len(languages) and 2 * sum(name is not None for name in among(list(languages), ["eng"])) < len(
@@ -250,7 +262,7 @@ def words_to_probe(
 
 
 def missing_words(
-    evaluation: Recognition, probe: Sample, kinds: Mapping[str, Sequence[str]]
+    evaluation: Recognition, probe: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> list[dict[str, object]]:
     """Find in how many sentences around words of each kind the word is missing from the transcript.
 
@@ -275,14 +287,14 @@ def missing_words(
         if len(own):
             sought = own.segments["item"]
             blocks = block_codes(sought.to_numpy(dtype=object))[0]
-            sides = (own.answers.clean, own.answers.changed)
+            sides = (own.predictions.clean, own.predictions.changed)
             found = [evaluation.resample(mean_value(_missing(sought, texts)), blocks) for texts in sides]
             rows.append({"kind": kind, "words": sorted(set(sought)), "found": found})
     return rows
 
 
 def missing_more(
-    evaluation: Recognition, probe: Sample, kinds: Mapping[str, Sequence[str]]
+    evaluation: Recognition, probe: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> dict[str, list[Resampled]]:
     """Compare how often words that are not robust and robust ones are missing.
 
@@ -303,7 +315,9 @@ def missing_more(
     if not all(mask.any() for mask in masks):
         return {}
     blocks = block_codes(sought.to_numpy(dtype=object))[0]
-    means = [mean_value(_missing(sought, texts)) for texts in (probe.answers.clean, probe.answers.changed)]
+    means = [
+        mean_value(_missing(sought, texts)) for texts in (probe.predictions.clean, probe.predictions.changed)
+    ]
     sides = [[within(mean, mask) for mask in masks] for mean in means]
     return {
         "difference": [evaluation.resample(difference(*side), blocks) for side in sides],
@@ -317,7 +331,7 @@ def _missing(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
     return np.array([np.nan if text is None else float(word not in words(text)) for word, text in pairs])
 
 
-def average_drops(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
+def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
     """Average the drops of all words, for each recogniser, transformation and group.
 
     Parameters
@@ -333,9 +347,9 @@ def average_drops(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
         Rows ``recogniser, transformation``; one column a group, ``(column, group)``. Each recogniser has
         words of its own: the frequent ones that it writes for the signals as they are. NaN without any.
     """
-    masks, rows = group_masks(evaluation, sample), {}
-    for name in recognisers(evaluation, sample):
-        series = evaluation.series(sample, name)
+    masks, rows = group_masks(evaluation, subset), {}
+    for name in recognisers(evaluation, subset):
+        series = evaluation.series(subset, name)
         known = vocabulary(evaluation, series)
         for transformation in evaluation.family.transformations:
             averages = []
@@ -349,12 +363,12 @@ def average_drops(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
     return pd.DataFrame(np.reshape(list(rows.values()), (len(rows), len(masks))), index, columns)
 
 
-def recognisers(evaluation: Recognition, sample: Sample) -> list[str]:
+def recognisers(evaluation: Recognition, subset: Subset) -> list[str]:
     """List all recognisers that were asked about a sample's changed segments, in alphabetical order."""
-    return sorted([evaluation.model, *evaluation.opponents(sample)])
+    return sorted([evaluation.model, *evaluation.opponents(subset)])
 
 
-def pair_violations(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
+def pair_violations(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
     """Count how often each group is violated, over all pairs of recognisers, settings and taus.
 
     Parameters
@@ -369,7 +383,7 @@ def pair_violations(evaluation: Recognition, sample: Sample) -> pd.DataFrame:
         :meth:`soundcheck.evaluation.recognition.Recognition.violation_counts`. Empty if no two recognisers
         can be compared.
     """
-    contests = [contest for contest in evaluation.contests(sample) if not contest.with_transcripts]
+    contests = [contest for contest in evaluation.contests(subset) if not contest.with_transcripts]
     counted = {}
     for column in dict.fromkeys(contest.column for contest in contests):
         here = [contest for contest in contests if contest.column == column]

@@ -5,8 +5,6 @@ Conventions
 Two segments are partners if they have the same ``item`` (and the same ``speaker``, where there is such a
 column) and different ``condition``. One condition is the base; each other one is compared with it. An item
 that stands twice under a condition tells no partners; it is passed over and counted.
-
-Public: :class:`Pairing`, :func:`pairings`.
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import quoted
+
+__all__ = ["Pairing", "pairings"]
 
 
 @dataclasses.dataclass(frozen=True)

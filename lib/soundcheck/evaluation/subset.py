@@ -1,7 +1,4 @@
-"""The rows of a corpus that a notebook evaluates, with what the model and the random reference say.
-
-Public: :class:`Answers`, :class:`Sample`, :data:`Measure`.
-"""
+"""The rows of a corpus that a notebook evaluates, with what the model and the random reference say."""
 
 from __future__ import annotations
 
@@ -16,9 +13,11 @@ from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 
+__all__ = ["Predictions", "Measure", "Subset"]
+
 
 @dataclasses.dataclass(frozen=True)
-class Answers:
+class Predictions:
     """What one answerer says about the rows of a sample.
 
     Parameters
@@ -32,20 +31,20 @@ class Answers:
     clean: np.ndarray
     changed: np.ndarray | None = None
 
-    def unchanged(self) -> Answers:
+    def unchanged(self) -> Predictions:
         """Give the clean predictions for the changed signals as well."""
-        return Answers(self.clean, self.clean)
+        return Predictions(self.clean, self.clean)
 
-    def take(self, rows: np.ndarray) -> Answers:
+    def take(self, rows: np.ndarray) -> Predictions:
         """Keep some rows."""
-        return Answers(self.clean[rows], None if self.changed is None else self.changed[rows])
+        return Predictions(self.clean[rows], None if self.changed is None else self.changed[rows])
 
 
-Measure = Callable[["Sample", Answers], Statistic | Weighted | float | Mapping[str, float | None]]
+Measure = Callable[["Subset", Predictions], Statistic | Weighted | float | Mapping[str, float | None]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Sample:
+class Subset:
     """The rows of one corpus that can be evaluated for one task, in canonical order.
 
     Parameters
@@ -80,8 +79,8 @@ class Sample:
     task: Task
     segments: pd.DataFrame
     truth: np.ndarray | None
-    answers: Answers
-    reference: Answers
+    predictions: Predictions
+    reference: Predictions
     blocks: np.ndarray
     change: str = ""
     root: Path = Path()
@@ -93,13 +92,18 @@ class Sample:
         return len(self.segments)
 
     @property
+    def answers(self) -> Predictions:
+        """The predictions under the name that earlier notebooks know."""
+        return self.predictions
+
+    @property
     def sides(self) -> tuple[str, str]:
         """Names of what is compared: clean or base and change, or both conditions of pairs."""
         if self.partner is not None:
             return str(self.segments["condition"].iloc[0]), str(self.partner["condition"].iloc[0])
         return self.base or "clean", self.change
 
-    def take(self, rows: np.ndarray) -> Sample:
+    def take(self, rows: np.ndarray) -> Subset:
         """Keep the rows with these numbers, in canonical order."""
         rows = np.sort(np.asarray(rows))
         segments = self.segments.iloc[rows].reset_index(drop=True)
@@ -108,7 +112,7 @@ class Sample:
             self,
             segments=segments,
             truth=None if self.truth is None else self.truth[rows],
-            answers=self.answers.take(rows),
+            predictions=self.predictions.take(rows),
             reference=self.reference.take(rows),
             blocks=blocks,
             partner=None if self.partner is None else self.partner.iloc[rows].reset_index(drop=True),
@@ -118,10 +122,10 @@ class Sample:
         """Say which rows have a value in a column of the segment table, bool ``(segments,)``."""
         return self.segments[column].eq(value).fillna(False).to_numpy(dtype=bool)
 
-    def with_column(self, name: str, values: Sequence[object]) -> Sample:
+    def with_column(self, name: str, values: Sequence[object]) -> Subset:
         """Add a column to the segment table."""
         return dataclasses.replace(self, segments=self.segments.assign(**{name: values}))
 
-    def sized(self, groups: int, samples: int) -> Sample:
+    def sized(self, groups: int, samples: int) -> Subset:
         """Say how many groups are compared, and how many segments each has or would have."""
         return dataclasses.replace(self, group_size=(groups, samples))

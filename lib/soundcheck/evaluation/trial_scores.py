@@ -2,8 +2,6 @@
 
 A score is the cosine of the angle between two embeddings. A speaker who is enrolled with several utterances
 has the average of their directions. Scores that a model brings itself are taken as they are.
-
-Public: :func:`score_trials`, :data:`SCORE`.
 """
 
 from __future__ import annotations
@@ -15,6 +13,8 @@ import pandas as pd
 
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
+
+__all__ = ["SCORE", "score_trials"]
 
 SCORE = "score"  # column of the tables of models that bring scores
 

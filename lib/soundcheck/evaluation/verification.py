@@ -9,9 +9,6 @@ Conventions
   members, which are the hardest ones.
 - Speakers are resampled; a trial of two speakers counts as often as the product of how often each was drawn.
 - Where signals are changed, the tested side is; the enrolled side stays as it is.
-
-Public: :class:`Verification`, :class:`Cost`, :func:`threshold_in_use`, :data:`EQUAL_ERROR_RATE`,
-:data:`MINIMUM_COST`.
 """
 
 from __future__ import annotations
@@ -27,11 +24,13 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments
-from soundcheck.evaluation.subset import Answers, Sample
+from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_threshold, min_dcf_threshold
 from soundcheck.models.reference import reference_scores
-from soundcheck.suite.families import Change, Family
+from soundcheck.suite.families import Family, Perturbation
+
+__all__ = ["Cost", "EQUAL_ERROR_RATE", "KINDS", "MINIMUM_COST", "Verification", "threshold_in_use"]
 
 EQUAL_ERROR_RATE = "equal error rate"
 MINIMUM_COST = "minimum cost"
@@ -117,23 +116,23 @@ class Verification(Evaluation):
         """Further settings of the cost by name."""
         return {name: Cost(**numbers) for name, numbers in self.family.options["costs"].items()}
 
-    def trial_table(self, sample: Sample) -> TrialTable:
+    def trial_table(self, subset: Subset) -> TrialTable:
         """Give the trials of a sample's corpus, all of them."""
-        return self._views[sample.corpus].trials
+        return self._views[subset.corpus].trials
 
-    def corpus(self, sample: Sample) -> CorpusView:
+    def corpus(self, subset: Subset) -> CorpusView:
         """Give the corpus that the trials of a sample point to."""
-        return self._views[sample.corpus]
+        return self._views[subset.corpus]
 
     def _obstacle(self, corpus: CorpusView, task: Task) -> str:
         if corpus.trials is None:
             return "the corpus has neither a list of trials nor two speakers to make one of"
         return ""  # changes are looked at one by one: clean trials need none of them
 
-    def samples(self, change: str = "", base: str = "") -> Iterator[Sample]:
+    def subsets(self, change: str = "", base: str = "") -> Iterator[Subset]:
         """Give the trials of each corpus, with scores for clean recordings or under a change as well."""
         if not self._missing(change):
-            yield from super().samples(change, base)
+            yield from super().subsets(change, base)
 
     def _missing(self, change: str) -> str:
         """Say why there are no scores under a change; empty if there are."""
@@ -145,10 +144,10 @@ class Verification(Evaluation):
         self,
         corpus: CorpusView,
         task: Task,
-        change: Change | None = None,
-        base: Change | None = None,
+        change: Perturbation | None = None,
+        base: Perturbation | None = None,
         rows: np.ndarray | None = None,
-    ) -> Sample:
+    ) -> Subset:
         """Give the trials of a corpus with their scores.
 
         Under a change those trials remain whose tested side was changed.
@@ -156,21 +155,21 @@ class Verification(Evaluation):
         table = corpus.trials
         frame = _with_groups(table, corpus.segments, self.family.options["groups"])
         keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
-        answers, random = Answers(corpus.scores()), Answers(reference_scores(self.seed, keys))
+        predictions, random = Predictions(corpus.scores()), Predictions(reference_scores(self.seed, keys))
         chosen = np.ones(len(frame), dtype=bool)
         if change is not None:
             changed = changed_segments.changed_rows(self.family, self.tasks, corpus.segments, self.seed)
             chosen = changed[frame["segment"].to_numpy()]
             if not chosen.all():
-                self._tell(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")
-            answers = dataclasses.replace(answers, changed=corpus.scores(change.identity))
+                self._note(f"{corpus.name}: of {len(chosen)} trials {int(chosen.sum())} were changed")
+            predictions = dataclasses.replace(predictions, changed=corpus.scores(change.identity))
             random = dataclasses.replace(random, changed=reference_scores(self.seed, keys, change.identity))
-        everything = Sample(
+        everything = Subset(
             corpus.name,
             task,
             frame,
             frame["target"].to_numpy(dtype=bool),
-            answers,
+            predictions,
             random,
             np.zeros(len(frame), dtype=np.intp),  # trials bring their own blocks
             change.name if change else "",
@@ -178,56 +177,58 @@ class Verification(Evaluation):
         )
         return everything.take(np.flatnonzero(chosen & (True if rows is None else rows)))
 
-    def trials(self, sample: Sample, scores: np.ndarray) -> Trials:
+    def trials(self, subset: Subset, scores: np.ndarray) -> Trials:
         """Put the trials of a sample and scores for them together, for metrics.
 
         Parameters
         ----------
         sample
-            From :meth:`samples`.
+            From :meth:`subsets`.
         scores
             float64 ``(trials,)``; NaN if missing.
         """
-        first, second = (sample.segments[name].to_numpy() for name in ("first", "second"))
+        first, second = (subset.segments[name].to_numpy() for name in ("first", "second"))
         speakers = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-        return Trials(scores, sample.truth, first, second, speakers)
+        return Trials(scores, subset.truth, first, second, speakers)
 
-    def own_trials(self, sample: Sample, mask: np.ndarray) -> Trials:
+    def own_trials(self, subset: Subset, mask: np.ndarray) -> Trials:
         """Put the trials of a group together as if there were no others: only its speakers are drawn."""
-        own = sample.take(np.flatnonzero(mask))
+        own = subset.take(np.flatnonzero(mask))
         both = own.segments[["first", "second"]].to_numpy()
         names, codes = np.unique(both, return_inverse=True)
         codes = codes.reshape(both.shape)
-        return Trials(own.answers.clean, own.truth, codes[:, 0], codes[:, 1], len(names))
+        return Trials(own.predictions.clean, own.truth, codes[:, 0], codes[:, 1], len(names))
 
-    def threshold(self, sample: Sample, scores: np.ndarray) -> float:
+    def threshold(self, subset: Subset, scores: np.ndarray) -> float:
         """Give the threshold in use, above which a trial is accepted.
 
         The family's option ``threshold`` is a number, or says which threshold is taken from the trials
         themselves: that of the equal error rate, or that of the lowest cost. With trials of one kind only,
         for which all rates are undefined, it is minus infinity.
         """
-        found = threshold_in_use(self.family, self.model, scores, sample.truth)
+        found = threshold_in_use(self.family, self.model, scores, subset.truth)
         return -np.inf if np.isnan(found) else found
 
-    def scored_twice(self, answers: Answers) -> Answers:
+    def scored_twice(self, predictions: Predictions) -> Predictions:
         """Keep the scores of trials that are scored before and after a change, and no others."""
-        both = np.isfinite(answers.clean) & np.isfinite(answers.changed)
-        return Answers(np.where(both, answers.clean, np.nan), np.where(both, answers.changed, np.nan))
+        both = np.isfinite(predictions.clean) & np.isfinite(predictions.changed)
+        return Predictions(
+            np.where(both, predictions.clean, np.nan), np.where(both, predictions.changed, np.nan)
+        )
 
-    def give_reasons(self, samples: Iterable[Sample]) -> None:
+    def give_reasons(self, samples: Iterable[Subset]) -> None:
         """Say why tests of groups and of changes are skipped where they are not judged."""
-        for sample in samples:
+        for subset in samples:
             for column in self.family.options["groups"]:
                 for rate in ("Acceptance", "Rejection"):
                     fewest = self.family.options["minimum_speakers"]
                     enough = f"{self._least} trials of each kind and {fewest} speakers"
                     reason = f"fewer than 2 groups of {column} with {enough}"
-                    self.skip(sample, reason, f"False {rate} Rate Difference {column.capitalize()}")
+                    self.skip(subset, reason, f"False {rate} Rate Difference {column.capitalize()}")
             for change in self.family.changes:
-                self.skip(sample, self._missing(change), f"Change Eer {change}")
+                self.skip(subset, self._missing(change), f"Change Eer {change}")
 
-    def groups(self, sample: Sample, column: str, *, judged: bool = True) -> list[str]:
+    def groups(self, subset: Subset, column: str, *, judged: bool = True) -> list[str]:
         """List the groups of a column with enough trials of both kinds; empty if there are not two.
 
         Parameters
@@ -239,12 +240,12 @@ class Verification(Evaluation):
         judged
             Whether groups need enough speakers, too: of few speakers too often not even two are drawn.
         """
-        trials = sample.segments
+        trials = subset.segments
         counts = pd.crosstab(trials[column], trials["target"])
         enough = (counts.reindex(columns=[False, True], fill_value=0) >= self._least).all(axis=1)
         found = sorted(counts.index[enough])
         if judged:
-            speakers = {group: self._speakers(trials[sample.mask(column, group)]) for group in found}
+            speakers = {group: self._speakers(trials[subset.mask(column, group)]) for group in found}
             fewest = self.family.options["minimum_speakers"]
             found = [group for group in found if speakers[group] >= fewest]
         return found if len(found) > 1 else []
@@ -253,19 +254,19 @@ class Verification(Evaluation):
     def _speakers(trials: pd.DataFrame) -> int:
         return len(np.union1d(trials["first"], trials["second"]))
 
-    def within_groups(self, sample: Sample, column: str, *, judged: bool = True) -> np.ndarray:
+    def within_groups(self, subset: Subset, column: str, *, judged: bool = True) -> np.ndarray:
         """Say which trials lie within any group that :meth:`groups` lists, bool ``(trials,)``."""
-        return sample.segments[column].isin(self.groups(sample, column, judged=judged)).to_numpy(dtype=bool)
+        return subset.segments[column].isin(self.groups(subset, column, judged=judged)).to_numpy(dtype=bool)
 
-    def kinds(self, sample: Sample) -> dict[str, np.ndarray]:
+    def kinds(self, subset: Subset) -> dict[str, np.ndarray]:
         """Say which trials belong to a kind of non-target, bool ``(trials,)``; all trials first.
 
         Every kind has all targets. There are none if one has too few non-targets.
         """
-        target = sample.truth
+        target = subset.truth
         found = {"all trials": np.ones(len(target), dtype=bool)}
         for kind in KINDS[1:3]:
-            own = sample.segments["kind"].eq(kind).to_numpy()
+            own = subset.segments["kind"].eq(kind).to_numpy()
             if own.sum() < self._least:
                 return {"all trials": found["all trials"]}
             found[kind] = own | target

@@ -1,7 +1,4 @@
-"""Measures that pages about speaker verification show beside their verdicts.
-
-Public: :func:`overview`, :func:`group_errors`, :func:`det_curves`, :func:`thresholds_of`.
-"""
+"""Measures that pages about speaker verification show beside their verdicts."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from soundcheck.evaluation.subset import Sample
+from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
-from soundcheck.metrics.calibration import log_likelihood_cost, min_log_likelihood_cost
+from soundcheck.metrics.calibration import cllr, min_cllr
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
     actual_dcf,
@@ -22,12 +19,14 @@ from soundcheck.metrics.verification import (
     equal_error_threshold,
     false_acceptance_rate,
     false_rejection_rate,
+    frr_at_far,
     min_dcf,
     min_dcf_threshold,
-    missed_at,
 )
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.bootstrap import Resampled
+
+__all__ = ["det_curves", "group_errors", "overview", "thresholds_of"]
 
 RATES = 41  # false acceptance rates at which a band of the curve is computed
 _NON_TARGETS = {
@@ -38,7 +37,7 @@ _NON_TARGETS = {
 NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
 
 
-def overview(evaluation: Verification, sample: Sample) -> list[tuple[str, str, Resampled]]:
+def overview(evaluation: Verification, subset: Subset) -> list[tuple[str, str, Resampled]]:
     """Compute all that is said about the scores of a corpus.
 
     Returns
@@ -46,10 +45,10 @@ def overview(evaluation: Verification, sample: Sample) -> list[tuple[str, str, R
     list of tuple
         What it is, in which unit (``"%"`` or empty), and its value with replicates.
     """
-    trials = evaluation.trials(sample, sample.answers.clean)
-    threshold = evaluation.threshold(sample, sample.answers.clean)
+    trials = evaluation.trials(subset, subset.predictions.clean)
+    threshold = evaluation.threshold(subset, subset.predictions.clean)
     rows: list[tuple[str, str, Weighted]] = []
-    for kind, mask in evaluation.kinds(sample).items():
+    for kind, mask in evaluation.kinds(subset).items():
         rows.append((f"equal error rate, {_NON_TARGETS[kind]}", "%", equal_error_rate(trials.only(mask))))
     settings = {"main setting": evaluation.cost, **evaluation.costs}
     for name, cost in settings.items():
@@ -65,13 +64,13 @@ def overview(evaluation: Verification, sample: Sample) -> list[tuple[str, str, R
         (f"actual detection cost {about}", "", actual_dcf(trials, threshold, **evaluation.cost.plain)),
     ]
     rows += [
-        ("log likelihood cost of the scores as they are", "", log_likelihood_cost(trials)),
-        ("the same after the best calibration", "", min_log_likelihood_cost(trials)),
+        ("log likelihood cost of the scores as they are", "", cllr(trials)),
+        ("the same after the best calibration", "", min_cllr(trials)),
     ]
     return [(name, unit, evaluation.resample(statistic, NO_BLOCKS)) for name, unit, statistic in rows]
 
 
-def group_errors(evaluation: Verification, sample: Sample) -> pd.DataFrame:
+def group_errors(evaluation: Verification, subset: Subset) -> pd.DataFrame:
     """Compute both error rates at the threshold in use, of all trials and of each group.
 
     Returns
@@ -80,24 +79,24 @@ def group_errors(evaluation: Verification, sample: Sample) -> pd.DataFrame:
         One row a group: ``corpus, column, group``, ``far, far_low, far_high, frr, frr_low, frr_high`` as
         shares, and the number of ``targets``, ``nontargets``, ``trials`` and ``speakers``.
     """
-    threshold = evaluation.threshold(sample, sample.answers.clean)
-    masks = {("", "all trials"): np.ones(len(sample), dtype=bool)}
+    threshold = evaluation.threshold(subset, subset.predictions.clean)
+    masks = {("", "all trials"): np.ones(len(subset), dtype=bool)}
     for column in evaluation.family.options["groups"]:
-        groups = evaluation.groups(sample, column, judged=False)
+        groups = evaluation.groups(subset, column, judged=False)
         if groups:
-            masks[column, "within any group"] = evaluation.within_groups(sample, column, judged=False)
+            masks[column, "within any group"] = evaluation.within_groups(subset, column, judged=False)
         for group in groups:
-            masks[column, group] = sample.mask(column, group)
+            masks[column, group] = subset.mask(column, group)
     rows = []
     for (column, group), mask in masks.items():
-        own = evaluation.own_trials(sample, mask)
-        row: dict[str, object] = {"corpus": sample.corpus, "column": column, "group": group}
+        own = evaluation.own_trials(subset, mask)
+        row: dict[str, object] = {"corpus": subset.corpus, "column": column, "group": group}
         for name, rate in (("far", false_acceptance_rate), ("frr", false_rejection_rate)):
             found = evaluation.resample(rate(own, threshold), NO_BLOCKS)
             low, high = found.interval(evaluation.interval)
             row |= {name: found.value[0], f"{name}_low": low[0], f"{name}_high": high[0]}
             row["speakers"] = int(found.blocks[0])
-        targets = int(sample.truth[mask].sum())
+        targets = int(subset.truth[mask].sum())
         counts = {"targets": targets, "nontargets": int(mask.sum()) - targets, "trials": int(mask.sum())}
         rows.append(row | counts)
     return pd.DataFrame(rows)
@@ -145,19 +144,19 @@ def _band(evaluation: Verification, trials: Trials) -> dict[str, object]:
     """Compute the interval of the false rejection rate at some false acceptance rates."""
     others = int((~trials.target & ~np.isnan(trials.scores)).sum())
     rates = ndtr(np.linspace(ndtri(min(0.01, max(1 / others, 1e-5))), ndtri(0.7), RATES))
-    found = evaluation.resample(missed_at(trials, rates), NO_BLOCKS)
+    found = evaluation.resample(frr_at_far(trials, rates), NO_BLOCKS)
     low, high = found.interval(evaluation.interval)
     return {"rates": rates, "low": low, "high": high}
 
 
-def thresholds_of(evaluation: Verification, sample: Sample) -> dict[str, float]:
+def thresholds_of(evaluation: Verification, subset: Subset) -> dict[str, float]:
     """Give the thresholds that a page marks: of equal errors, of the lowest cost, and the one in use."""
-    trials = evaluation.trials(sample, sample.answers.clean)
+    trials = evaluation.trials(subset, subset.predictions.clean)
     found = {
         "equal error rate": equal_error_threshold(trials),
         "lowest cost": min_dcf_threshold(trials, **evaluation.cost.plain),
     }
-    used = evaluation.threshold(sample, sample.answers.clean)
+    used = evaluation.threshold(subset, subset.predictions.clean)
     if used not in found.values():
         found["in use"] = used
     return {name: value for name, value in found.items() if np.isfinite(value)}

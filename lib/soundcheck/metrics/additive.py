@@ -17,10 +17,6 @@ Conventions
   segments, on the number of threads or on the processor, and so neither does any byte of the results.
 - Values are settled to 12 significant digits, below which float noise begins: a mean absolute error of
   exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
-
-Public: :class:`Statistic`, :class:`Columns`, :class:`Cells`, :class:`Tallies`, :class:`Point`;
-:func:`value`, :func:`values`.
-What makes statistics of statistics is in :mod:`soundcheck.metrics.combinators`.
 """
 
 from __future__ import annotations
@@ -32,6 +28,29 @@ from typing import Protocol
 import numpy as np
 
 from soundcheck.common.precision import seven_digits
+
+__all__ = [
+    "Cells",
+    "Columns",
+    "Finish",
+    "HasPoint",
+    "Contributions",
+    "Point",
+    "Reasons",
+    "Statistic",
+    "Tallies",
+    "UNANSWERED_NOTED",
+    "UNANSWERED_REFUSED",
+    "checked_point",
+    "numbers",
+    "ratio",
+    "same_length",
+    "segments",
+    "round_significant",
+    "unanswered",
+    "value",
+    "values",
+]
 
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
 UNANSWERED_REFUSED = 0.5  # share of labelled segments without prediction above which there is no value
@@ -50,7 +69,7 @@ def _none(_: np.ndarray) -> tuple[str, ...]:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Part:
+class Contributions:
     """Contributions of ``N`` segments to some of the sums.
 
     Parameters
@@ -69,7 +88,7 @@ class Part:
         """Number of sums."""
         raise NotImplementedError
 
-    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Sum the contributions of each block.
 
         Parameters
@@ -87,7 +106,7 @@ class Part:
         """
         raise NotImplementedError
 
-    def within(self, mask: np.ndarray) -> Part:
+    def within(self, mask: np.ndarray) -> Contributions:
         """Keep the segments of a mask."""
         return dataclasses.replace(self, rows=self.rows & mask, unanswered=self.unanswered & mask)
 
@@ -97,7 +116,7 @@ class Part:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Columns(Part):
+class Columns(Contributions):
     """Contributions as dense columns; the first sum is always the number of contributing segments.
 
     Parameters
@@ -113,8 +132,8 @@ class Columns(Part):
         """Number of sums, the count included."""
         return 1 + len(self.columns)
 
-    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sum each block's columns; see :meth:`Part.layers`."""
+    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum each block's columns; see :meth:`Contributions.exact_sums`."""
         rows = self._contributing()
         blocks = np.asarray(blocks[rows], dtype=np.intp)  # once, instead of for each column
         counts = np.bincount(blocks, minlength=n_blocks)
@@ -129,7 +148,7 @@ class Columns(Part):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Cells(Part):
+class Cells(Contributions):
     """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, shares.
 
     Parameters
@@ -148,8 +167,8 @@ class Cells(Part):
         """Number of cells."""
         return self.n_cells
 
-    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Count each block's segments a cell; see :meth:`Part.layers`."""
+    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Count each block's segments a cell; see :meth:`Contributions.exact_sums`."""
         rows = self._contributing()
         place = blocks[rows].astype(np.int64)
         place *= self.n_cells
@@ -160,7 +179,7 @@ class Cells(Part):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Tallies(Part):
+class Tallies(Contributions):
     """Contributions as many whole numbers a segment; the first sum is the number of contributing segments.
 
     Parameters
@@ -176,8 +195,8 @@ class Tallies(Part):
         """Number of sums, the count included."""
         return 1 + self.tallies.shape[1]
 
-    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sum each block's numbers; see :meth:`Part.layers`."""
+    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum each block's numbers; see :meth:`Contributions.exact_sums`."""
         rows = np.flatnonzero(self.rows)
         high = np.zeros((n_blocks, self.size))
         order = rows[np.argsort(blocks[rows], kind="stable")]
@@ -245,8 +264,8 @@ class Statistic:
         Likewise: what a reader of the value must know, although it is fine.
     """
 
-    parts: tuple[Part, ...]
-    finish: Finish
+    parts: tuple[Contributions, ...]
+    compute: Finish
     count: Finish
     labels: tuple[str, ...] = ("",)
     reasons: Reasons = _none
@@ -269,16 +288,16 @@ class Statistic:
         """Segments that contribute to any part, bool ``(N,)``."""
         return np.logical_or.reduce([part.rows for part in self.parts])
 
-    def layers(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sum each block exactly, in two layers ``(n_blocks, k)``; see :meth:`Part.layers`."""
+    def exact_sums(self, blocks: np.ndarray, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum each block exactly, in two layers ``(n_blocks, k)``; see :meth:`Contributions.exact_sums`."""
         blocks = np.asarray(blocks)
-        found = {part: part.layers(blocks, n_blocks) for part in dict.fromkeys(self.parts)}
+        found = {part: part.exact_sums(blocks, n_blocks) for part in dict.fromkeys(self.parts)}
         high, low = zip(*(found[part] for part in self.parts), strict=True)
         return np.concatenate(high, axis=1), np.concatenate(low, axis=1)
 
     def block_sums(self, blocks: np.ndarray, n_blocks: int) -> np.ndarray:
         """Sum each block, float64 ``(n_blocks, k)``."""
-        high, low = self.layers(blocks, n_blocks)
+        high, low = self.exact_sums(blocks, n_blocks)
         return high + low
 
     def sums(self) -> np.ndarray:
@@ -298,7 +317,7 @@ class Statistic:
         m = len(self.labels)
         refusal, note = unanswered(self.parts)
         return checked_point(
-            self.finish(sums),
+            self.compute(sums),
             self.count(sums),
             [refusal or reason for reason in self.reasons(sums) or [""] * m],
             ["; ".join(filter(None, (text, note))) for text in self.notes(sums) or [""] * m],
@@ -331,7 +350,7 @@ def checked_point(
     value: np.ndarray, segments: np.ndarray, reasons: Sequence[str], notes: Sequence[str]
 ) -> Point:
     """Settle values and make sure that each of them, and none else, is free of a reason against it."""
-    value = settle(value)
+    value = round_significant(value)
     reasons = [
         reason or ("" if np.isfinite(v) else "undefined") for reason, v in zip(reasons, value, strict=True)
     ]
@@ -339,7 +358,7 @@ def checked_point(
     return Point(value, np.rint(segments).astype(np.int64), tuple(reasons), tuple(notes))
 
 
-def unanswered(parts: Sequence[Part]) -> tuple[str, str]:
+def unanswered(parts: Sequence[Contributions]) -> tuple[str, str]:
     """Say that too few segments have a prediction (reason), or that a noticeable share has none (note)."""
     worst, text = 0.0, ""
     for part in parts:
@@ -418,7 +437,7 @@ def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     return np.divide(numerator, denominator, out=result, where=denominator > 0)
 
 
-def settle(array: np.ndarray) -> np.ndarray:
+def round_significant(array: np.ndarray) -> np.ndarray:
     """Round to 12 significant digits; infinite becomes NaN, less than 1e-14 becomes 0.
 
     What is left of a difference of equal values is noise near 1e-16, not a number with 12 digits.

@@ -7,8 +7,6 @@ Conventions
 - **Time grows with the product of the lengths.** Two transcripts of 20,000 words, which is two hours of
   speech, take 0.2 s; two of 200,000 words half a minute. What they share at the beginning and at the end
   takes no time. Memory grows with the lengths only.
-
-Public: :class:`AlignedWord`, :func:`align`, :func:`confusions`.
 """
 
 from __future__ import annotations
@@ -22,6 +20,8 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from soundcheck.metrics.additive import ratio, same_length
+
+__all__ = ["AlignedWord", "COLUMNS", "align", "confusions"]
 
 Kind = Literal["equal", "substitute", "delete", "insert"]
 

@@ -5,8 +5,6 @@ Bruemmer and du Preez (2006), Application-independent evaluation of speaker dete
 Conventions
 -----------
 Trials, their order and their replicates are those of :mod:`soundcheck.metrics.trials`. Costs are in bits.
-
-Public: :func:`log_likelihood_cost`, :func:`min_log_likelihood_cost`.
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ from scipy.optimize import isotonic_regression
 from soundcheck.metrics.additive import ratio
 from soundcheck.metrics.trials import Trials, TrialStatistic, WholeCurve
 from soundcheck.metrics.weighted import Weighted
+
+__all__ = ["cllr", "min_cllr"]
 
 _LARGEST = 1e100  # scores beyond count as this for costs, whose sums would overflow
 
@@ -30,14 +30,14 @@ class _LogLikelihoodCost(TrialStatistic):
         costs = np.logaddexp(0.0, costs) / np.log(2)
         kinds = [np.flatnonzero(trials.target == kind) for kind in (True, False)]
         sums = [np.zeros((len(weights), 1)) for _ in kinds]
-        for layer in trials.layers(costs):
+        for layer in trials.exact_sums(costs):
             for rows, found in zip(kinds, sums, strict=True):
                 found += trials.form(weights, rows, layer[rows])
         counts = trials.sums(weights, trials.steps)
         return sum(ratio(found, count) for found, count in zip(sums, counts, strict=True)) / 2
 
 
-def log_likelihood_cost(trials: Trials) -> Weighted:
+def cllr(trials: Trials) -> Weighted:
     r"""Cost of scores as log-likelihood ratios, over all probabilities and costs in use: Cllr.
 
     .. math:: \frac{1}{2}\, \mathrm{mean}_\mathrm{targets}\, \log_2(1 + e^{-s})
@@ -73,11 +73,11 @@ class _MinLogLikelihoodCost(WholeCurve):
         return float(sum(parts).sum() / 2)
 
 
-def min_log_likelihood_cost(trials: Trials) -> Weighted:
+def min_cllr(trials: Trials) -> Weighted:
     """Lowest Cllr that any rising map of the scores to log-likelihood ratios reaches.
 
     The best map has a step for each edge of the convex hull of the curve of errors, and is found by pooling
-    adjacent scores. What :func:`log_likelihood_cost` has more is lost by bad calibration. Bruemmer and du
+    adjacent scores. What :func:`cllr` has more is lost by bad calibration. Bruemmer and du
     Preez (2006).
 
     Parameters

@@ -6,8 +6,6 @@ Conventions
 - The change of a metric (CCC, UAR) under a change of the signal is no metric of its own:
   ``paired_difference(concordance_cc(truth, changed), concordance_cc(truth, clean))``.
 - Segments without a clean or a changed prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
-
-Public: :func:`unchanged`, :func:`is_unchanged`.
 """
 
 from __future__ import annotations
@@ -18,6 +16,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_length, segments
+
+__all__ = ["TOLERANCE", "is_unchanged", "unchanged"]
 
 TOLERANCE = 0.05  # a difference as large as this is a change
 _DECIMAL = 1e-9  # 0.5 - 0.45 is 0.05, whatever binary numbers make of it
@@ -88,7 +88,7 @@ def unchanged(
 
     return Statistic(
         parts=(Cells(~missing, missing, np.where(missing, 0, same).astype(np.int8), 2),),
-        finish=lambda sums: ratio(sums[..., 1:], sums.sum(axis=-1, keepdims=True)),
+        compute=lambda sums: ratio(sums[..., 1:], sums.sum(axis=-1, keepdims=True)),
         count=lambda sums: sums.sum(axis=-1, keepdims=True),
         reasons=reasons,
     )

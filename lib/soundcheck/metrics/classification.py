@@ -10,11 +10,6 @@ Conventions
   prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
 - A class that does not occur in the truth has neither recall nor precision, and averages pass over it. A
   class that is never predicted has precision 0. A single segment has none of these values.
-
-Public: :func:`recall_per_class`, :func:`precision_per_class`, :func:`unweighted_average_recall`,
-:func:`unweighted_average_precision`, :func:`accuracy`, :func:`confusion`; :func:`class_numbers`,
-:func:`class_counts`; and
-:func:`recall_of_codes`, :func:`precision_of_codes` for anything that has been numbered already.
 """
 
 from __future__ import annotations
@@ -25,6 +20,20 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.metrics.additive import Cells, Finish, Statistic, ratio, same_length, segments
+
+__all__ = [
+    "ONE_CLASS",
+    "accuracy",
+    "class_counts",
+    "class_numbers",
+    "confusion",
+    "precision_of_codes",
+    "precision_per_class",
+    "recall_of_codes",
+    "recall_per_class",
+    "unweighted_average_precision",
+    "unweighted_average_recall",
+]
 
 ONE_CLASS = "not informative"  # how the note of an average over a single class begins
 
@@ -67,7 +76,7 @@ def _cells(
     prediction: np.ndarray,
     unanswered: np.ndarray,
     classes: Sequence[str],
-    finish: Callable[[np.ndarray], np.ndarray],
+    compute: Callable[[np.ndarray], np.ndarray],
     count: Callable[[np.ndarray], np.ndarray],
     reasons: Callable[[np.ndarray], tuple[str, ...]],
     notes: Callable[[np.ndarray], tuple[str, ...]] = lambda _: (),
@@ -88,7 +97,7 @@ def _cells(
 
     return Statistic(
         parts=(Cells(rows, unanswered & (truth >= 0) & (truth < n), cells, n * (n + 1)),),
-        finish=on_matrix(finish),
+        compute=on_matrix(compute),
         count=on_matrix(count),
         labels=tuple(labels),
         reasons=on_matrix(all_reasons),
@@ -138,7 +147,7 @@ def recall_of_codes(
         prediction,
         unanswered,
         labels,
-        finish=_recalls,
+        compute=_recalls,
         count=lambda matrix: matrix.sum(axis=-1),
         reasons=_absent(labels, noun),
         labels=labels,
@@ -160,7 +169,7 @@ def precision_of_codes(
         prediction,
         unanswered,
         labels,
-        finish=_precisions,
+        compute=_precisions,
         count=count,
         reasons=_absent(labels, noun),
         labels=labels,
@@ -272,7 +281,7 @@ def accuracy(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[
     return _cells(
         *_coded(truth, prediction, classes),
         classes,
-        finish=lambda matrix: ratio(
+        compute=lambda matrix: ratio(
             np.trace(matrix[..., :n], axis1=-2, axis2=-1)[..., np.newaxis], _total(matrix)
         ),
         count=_total,
@@ -297,7 +306,7 @@ def _averaged(
     return _cells(
         *_coded(truth, prediction, classes),
         classes,
-        finish=lambda matrix: _average(per_class(matrix)),
+        compute=lambda matrix: _average(per_class(matrix)),
         count=_total,
         reasons=lambda _: ("",),
         notes=notes,

@@ -2,11 +2,6 @@
 
 All of them are additive statistics again: the sums of what they are made of, side by side, and a finish of
 finishes. So they have intervals like any other, on the same replicates.
-
-Public: :func:`within`, :func:`combine`, :func:`difference`, :func:`relative_difference`,
-:func:`paired`, :func:`paired_difference`, :func:`average`, :func:`mean_of`,
-:func:`stack`, :func:`against_all`, :func:`against_groups`, :func:`against_average`, :func:`relabel`,
-:func:`minimum`.
 """
 
 from __future__ import annotations
@@ -19,6 +14,23 @@ from typing import TypeVar
 import numpy as np
 
 from soundcheck.metrics.additive import HasPoint, Reasons, Statistic, ratio, segments
+
+__all__ = [
+    "against_all",
+    "against_average",
+    "against_groups",
+    "average",
+    "combine",
+    "difference",
+    "mean_of",
+    "minimum",
+    "paired",
+    "paired_difference",
+    "relabel",
+    "relative_difference",
+    "stack",
+    "within",
+]
 
 Labelled = TypeVar("Labelled", bound=HasPoint)
 
@@ -58,8 +70,8 @@ def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]
     def split(sums: np.ndarray) -> list[np.ndarray]:
         return np.split(sums, ends[:-1], axis=-1)
 
-    def finish(sums: np.ndarray) -> np.ndarray:
-        return function(*(s.finish(own) for s, own in zip(statistics, split(sums), strict=True)))
+    def compute(sums: np.ndarray) -> np.ndarray:
+        return function(*(s.compute(own) for s, own in zip(statistics, split(sums), strict=True)))
 
     def texts(name: str) -> Reasons:
         def joined(sums: np.ndarray) -> tuple[str, ...]:
@@ -71,7 +83,7 @@ def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]
 
     return Statistic(
         parts=tuple(part for statistic in statistics for part in statistic.parts),
-        finish=finish,
+        compute=compute,
         count=lambda sums: statistics[0].count(split(sums)[0]),
         labels=statistics[0].labels,
         reasons=texts("reasons"),
@@ -96,7 +108,7 @@ def relative_difference(a: Statistic, b: Statistic) -> Statistic:
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         known = found.reasons(sums) or ("",) * len(found.labels)
-        bases = b.finish(sums[..., a.size :])
+        bases = b.compute(sums[..., a.size :])
         return tuple(
             text or ("" if base > 0 else f"a difference relative to {base:g}")
             for text, base in zip(known, bases, strict=True)
@@ -185,7 +197,7 @@ def stack(statistics: Mapping[str, Statistic]) -> Statistic:
 
     return Statistic(
         parts=tuple(part for statistic in items for part in statistic.parts),
-        finish=side_by_side("finish"),
+        compute=side_by_side("compute"),
         count=side_by_side("count"),
         labels=tuple(statistics),
         reasons=texts("reasons"),

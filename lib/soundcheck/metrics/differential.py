@@ -12,12 +12,6 @@ Conventions
 - A base group is *violated* against another group if its degradation exceeds the other's by more than
   :math:`\tau`: strictly, and in this direction only. Every group is the base once.
 - Counts are cumulative: what exceeds 0.15 exceeds 0.01 as well, and counts for both.
-
-Public: :data:`TAUS`, :data:`MEAN`, :func:`words`, :func:`word_distance`, :func:`violations`,
-:func:`differences`, :func:`counts`, :func:`against_base`, :func:`word_counts`,
-:func:`frequent_words`, :func:`word_drops`, :class:`Omega`, :func:`read_omega`, :class:`Localised`,
-:func:`localise`. What the same computations are as statistics with intervals is in
-:mod:`soundcheck.metrics.disagreement`.
 """
 
 from __future__ import annotations
@@ -31,6 +25,29 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
+
+__all__ = [
+    "BETWEEN",
+    "COLUMNS",
+    "DECIMAL",
+    "Localised",
+    "MEAN",
+    "NOT_ROBUST",
+    "Omega",
+    "ROBUST",
+    "TAUS",
+    "against_base",
+    "counts",
+    "differences",
+    "frequent_words",
+    "localise",
+    "read_omega",
+    "violations",
+    "word_counts",
+    "word_distance",
+    "word_drops",
+    "words",
+]
 
 TAUS = (0.01, 0.05, 0.1, 0.15)
 COLUMNS = ("pair", "transformation", "level", "group", "distance")

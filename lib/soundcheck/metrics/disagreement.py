@@ -12,9 +12,6 @@ Conventions
 - Averages over segments are *micro* (edits of all segments by words of all segments) or *macro* (the mean of
   the segments' own distances). A segment in which neither wrote a word has none and counts for neither.
 - Distances are ordered by group, then by setting.
-
-Public: :data:`AVERAGES`, :func:`group_distances`, :func:`distance_table`, :func:`degradations`,
-:func:`violation_shares`, :func:`violation_certainties`, :func:`dropped_words`.
 """
 
 from __future__ import annotations
@@ -26,8 +23,19 @@ import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
-from soundcheck.metrics.additive import Columns, Part, Statistic, Tallies, ratio
+from soundcheck.metrics.additive import Columns, Contributions, Statistic, Tallies, ratio
 from soundcheck.metrics.differential import COLUMNS, DECIMAL, words
+
+__all__ = [
+    "AVERAGES",
+    "Setting",
+    "degradations",
+    "distance_table",
+    "dropped_words",
+    "group_distances",
+    "violation_certainties",
+    "violation_shares",
+]
 
 AVERAGES = ("micro", "macro")
 
@@ -79,7 +87,7 @@ def group_distances(
             ours, theirs = words(left), words(right)
             edits[place, n] = Levenshtein.distance(ours, theirs)
             longer[place, n] = max(len(ours), len(theirs))
-    parts: tuple[Part, ...]
+    parts: tuple[Contributions, ...]
     if average == "macro":  # sums of distances, and of segments that have one
         known = longer > 0
         each = np.divide(edits, longer, out=np.zeros_like(edits), where=known)
@@ -92,7 +100,7 @@ def group_distances(
     def split(sums: np.ndarray) -> np.ndarray:
         return sums.reshape(*sums.shape[:-1], len(groups), 1 + 2 * settings)
 
-    def finish(sums: np.ndarray) -> np.ndarray:
+    def compute(sums: np.ndarray) -> np.ndarray:
         own = split(sums)
         found = ratio(own[..., 1 : 1 + settings], own[..., 1 + settings :])
         return found.reshape(*sums.shape[:-1], -1)
@@ -100,7 +108,7 @@ def group_distances(
     def count(sums: np.ndarray) -> np.ndarray:
         return np.repeat(split(sums)[..., 0], settings, axis=-1)
 
-    return Statistic(parts, finish, count, tuple(str(n) for n in range(len(groups) * settings)))
+    return Statistic(parts, compute, count, tuple(str(n) for n in range(len(groups) * settings)))
 
 
 def distance_table(
@@ -173,8 +181,8 @@ def violation_shares(
     """
     groups = len(names)
 
-    def finish(sums: np.ndarray) -> np.ndarray:
-        found = degradations(distances.finish(sums), groups)
+    def compute(sums: np.ndarray) -> np.ndarray:
+        found = degradations(distances.compute(sums), groups)
         if counted is not None:
             found = found[..., counted]
         shares = np.full((*found.shape[:-2], groups), np.nan)
@@ -190,10 +198,10 @@ def violation_shares(
         return distances.count(sums)[..., ::settings]
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        known = finish(sums)
+        known = compute(sums)
         return tuple("" if np.isfinite(value) else "no other group to compare with" for value in known)
 
-    return Statistic(distances.parts, finish, count, tuple(names), reasons)
+    return Statistic(distances.parts, compute, count, tuple(names), reasons)
 
 
 def violation_certainties(
@@ -261,7 +269,7 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
                 if word in place:
                     columns[level, place[word], n] = count
 
-    def finish(sums: np.ndarray) -> np.ndarray:
+    def compute(sums: np.ndarray) -> np.ndarray:
         counts = sums[..., 1:].reshape(*sums.shape[:-1], len(series), size)
         before, worst = counts[..., 0, :], counts[..., 1:, :].min(axis=-2)
         drops = np.maximum(before - worst, 0).sum(axis=-1, keepdims=True)
@@ -271,4 +279,4 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
         return ("" if sums[1 : 1 + size].sum() > 0 else "no words are recognised",)
 
     part = Tallies(answered, ~answered, columns.reshape(-1, length).T.copy())
-    return Statistic((part,), finish, lambda sums: sums[..., :1], ("",), reasons)
+    return Statistic((part,), compute, lambda sums: sums[..., :1], ("",), reasons)

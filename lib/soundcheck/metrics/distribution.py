@@ -9,10 +9,6 @@ Conventions
 - Bins are closed on the right; the first also holds its left edge, and what lies outside the range counts in
   the outer bins.
 - Segments without prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
-
-Public: :func:`class_shares`, :func:`bin_shares`, :func:`relative_difference_per_class`,
-:func:`relative_difference_per_bin`, :func:`jensen_shannon_distance`, :func:`share_in_range`,
-:func:`histogram_numbers`.
 """
 
 from __future__ import annotations
@@ -25,12 +21,22 @@ from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_l
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import BINS, bin_numbers
 
+__all__ = [
+    "bin_shares",
+    "class_shares",
+    "histogram_numbers",
+    "jensen_shannon_distance",
+    "relative_difference_per_bin",
+    "relative_difference_per_class",
+    "share_in_range",
+]
+
 
 def _cells(
     codes: np.ndarray,
     n_cells: int,
     unanswered: np.ndarray,
-    finish: Callable[[np.ndarray], np.ndarray],
+    compute: Callable[[np.ndarray], np.ndarray],
     labels: Sequence[str] = ("",),
 ) -> Statistic:
     """Make a statistic of counts; codes below 0 do not contribute, and every value rests on all others."""
@@ -45,7 +51,7 @@ def _cells(
 
     return Statistic(
         parts=(Cells(rows, unanswered, np.where(rows, codes, 0).astype(np.int32), n_cells),),
-        finish=finish,
+        compute=compute,
         count=count,
         labels=tuple(labels),
         reasons=reasons,
@@ -105,12 +111,12 @@ def _difference_of_shares(truth: np.ndarray, prediction: np.ndarray, labels: Seq
     there = labelled & (prediction >= 0)
     codes = np.where(there, truth.astype(np.int32) * (n + 1) + prediction, -1)
 
-    def finish(sums: np.ndarray) -> np.ndarray:
+    def compute(sums: np.ndarray) -> np.ndarray:
         matrix = sums.reshape(*sums.shape[:-1], n, n + 1)
         total = sums.sum(axis=-1, keepdims=True)
         return ratio(matrix[..., :n].sum(axis=-2) - matrix.sum(axis=-1), total)
 
-    return _cells(codes, n * (n + 1), labelled & (prediction < 0), finish, labels)
+    return _cells(codes, n * (n + 1), labelled & (prediction < 0), compute, labels)
 
 
 def relative_difference_per_class(
@@ -190,7 +196,7 @@ def jensen_shannon_distance(truth: Sequence[float], prediction: Sequence[float],
     same_length(x, y)
     codes = np.where((x >= 0) & (y >= 0), x * bins + y, -1)
 
-    def finish(sums: np.ndarray) -> np.ndarray:
+    def compute(sums: np.ndarray) -> np.ndarray:
         matrix = sums.reshape(*sums.shape[:-1], bins, bins)
         total = sums.sum(axis=-1, keepdims=True)
         p, q = ratio(matrix.sum(axis=-1), total), ratio(matrix.sum(axis=-2), total)
@@ -199,7 +205,7 @@ def jensen_shannon_distance(truth: Sequence[float], prediction: Sequence[float],
         # Rounding may leave a little less than 0 of equal histograms, and a little more than 1.
         return np.sqrt(np.clip(divergence, 0.0, 1.0))
 
-    return _cells(codes, bins * bins, (x >= 0) & (y < 0), finish)
+    return _cells(codes, bins * bins, (x >= 0) & (y < 0), compute)
 
 
 def _information(p: np.ndarray, mean: np.ndarray) -> np.ndarray:

@@ -9,8 +9,6 @@ Conventions
   predictions differ by at least the tolerance, so that a hair's breadth across the border is no event.
 - Segments without truth are left out; those that a model gave no answer for are unanswered (see
   :mod:`soundcheck.metrics.additive`).
-
-Public: :func:`impact`, :func:`net_corrections`, :func:`impact_codes`; :data:`EVENTS`, :data:`MARGIN`.
 """
 
 from __future__ import annotations
@@ -22,6 +20,8 @@ import pandas as pd
 
 from soundcheck.metrics.additive import Cells, Finish, Statistic, numbers, ratio, same_length, segments
 from soundcheck.metrics.change import TOLERANCE, is_unchanged
+
+__all__ = ["EVENTS", "MARGIN", "impact", "impact_codes", "net_corrections"]
 
 EVENTS = ("added errors", "changed errors", "corrections")
 MARGIN = 0.01  # by which corrections must outweigh added errors, or the reverse, to matter
@@ -112,20 +112,20 @@ def net_corrections(
     """
     codes = impact_codes(truth, baseline, candidate, tolerance)
 
-    def finish(sums: np.ndarray) -> np.ndarray:
+    def compute(sums: np.ndarray) -> np.ndarray:
         total = sums.sum(axis=-1, keepdims=True)
         return ratio(sums[..., 2:3] - sums[..., :1], total)
 
-    return _shares(codes, ("",), finish)
+    return _shares(codes, ("",), compute)
 
 
-def _shares(codes: np.ndarray, labels: tuple[str, ...], finish: Finish) -> Statistic:
+def _shares(codes: np.ndarray, labels: tuple[str, ...], compute: Finish) -> Statistic:
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums.sum() > 0 else segments(0),) * len(labels)
 
     return Statistic(
         parts=(Cells(codes >= 0, codes == -2, np.maximum(codes, 0), NOTHING + 1),),
-        finish=finish,
+        compute=compute,
         count=lambda sums: np.repeat(sums.sum(axis=-1, keepdims=True), len(labels), axis=-1),
         labels=labels,
         reasons=reasons,

@@ -13,8 +13,6 @@ Conventions
   package look through the rest of the text for each bracket that is never closed, and through white space
   from each of its characters. So such brackets become one that it drops later anyway, and white space is cut
   to two characters, which changes no result.
-
-Public: :class:`Normaliser`, :data:`NORMALISERS`, :func:`changed_examples`.
 """
 
 from __future__ import annotations
@@ -26,6 +24,8 @@ import re
 import types
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
+
+__all__ = ["NORMALISERS", "Normaliser", "changed_examples"]
 
 _PACKAGE = "whisper-normalizer"
 _FILLER = re.compile(r"%hesitation(?!\w)")

@@ -12,8 +12,6 @@ Conventions
 - Averages are equal if 12 significant digits are: float noise, which depends on the order of the segments,
   must not put anybody first.
 - What is resampled are the speakers, whatever the suite names as blocks.
-
-Public: :func:`spearmans_rho`, :func:`spearmans_rho_of`, :func:`top_and_bottom`.
 """
 
 from __future__ import annotations
@@ -29,10 +27,12 @@ from soundcheck.metrics.additive import (
     checked_point,
     numbers,
     ratio,
+    round_significant,
     same_length,
-    settle,
 )
 from soundcheck.metrics.weighted import Weighted
+
+__all__ = ["spearmans_rho", "spearmans_rho_of", "quartile_overlap"]
 
 _AT_A_TIME = 2**21  # weights that are turned into ranks at a time
 
@@ -156,7 +156,7 @@ def spearmans_rho_of(
         )
     if not (np.isfinite(truth).all() and np.isfinite(prediction).all()):
         raise ValueError("Every speaker needs a finite true and predicted value.")
-    return _Rho(settle(truth), settle(prediction), labels, segments, note, reason)
+    return _Rho(round_significant(truth), round_significant(prediction), labels, segments, note, reason)
 
 
 def spearmans_rho(
@@ -204,7 +204,7 @@ def spearmans_rho(
     )
 
 
-def top_and_bottom(truth: Sequence[float], prediction: Sequence[float]) -> dict[str, float]:
+def quartile_overlap(truth: Sequence[float], prediction: Sequence[float]) -> dict[str, float]:
     """Say how well the ends of the order are found.
 
     Parameters

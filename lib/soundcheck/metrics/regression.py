@@ -8,10 +8,6 @@ Conventions
 - Moments are taken around the middle of the range of each array, so that the squares of numbers that lie
   close together do not cancel. A variance that is below the rounding error of its own terms is zero:
   predictions that are all equal are constant, in the whole as in every group and replicate.
-
-Public: :func:`concordance_cc`, :func:`pearson_cc`, both as :func:`correlations`,
-:func:`mean_absolute_error`, :func:`mean_error`, :func:`mean_value`, :func:`precision_per_bin`,
-:func:`recall_per_bin`; :data:`BINS`, :func:`bin_numbers`, :func:`bin_counts`.
 """
 
 from __future__ import annotations
@@ -23,6 +19,21 @@ import numpy as np
 
 from soundcheck.metrics import classification
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
+
+__all__ = [
+    "BINS",
+    "EDGES",
+    "bin_counts",
+    "bin_numbers",
+    "concordance_cc",
+    "correlations",
+    "mean_absolute_error",
+    "mean_error",
+    "mean_value",
+    "pearson_cc",
+    "precision_per_bin",
+    "recall_per_bin",
+]
 
 EDGES = (0.25, 0.5, 0.75)
 BINS = ("(-inf, 0.25]", "(0.25, 0.5]", "(0.5, 0.75]", "(0.75, inf]")  # closed on the right
@@ -112,16 +123,16 @@ def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[S
 
     part = Columns(rows, unanswered, (x, y, x * x, y * y, x * y))
 
-    def statistic(finish: Callable[[_Moments], np.ndarray], reason: Callable[[_Moments], str]) -> Statistic:
+    def statistic(compute: Callable[[_Moments], np.ndarray], reason: Callable[[_Moments], str]) -> Statistic:
         def reasons(sums: np.ndarray) -> tuple[str, ...]:
             n = round(float(sums[0]))
             return (segments(n) if n < 2 else reason(moments(sums)),)
 
         def finished(sums: np.ndarray) -> np.ndarray:
             found = moments(sums)
-            return np.where(found.n >= 2, finish(found), np.nan)
+            return np.where(found.n >= 2, compute(found), np.nan)
 
-        return Statistic(parts=(part,), finish=finished, count=_count, reasons=reasons)
+        return Statistic(parts=(part,), compute=finished, count=_count, reasons=reasons)
 
     return statistic(_concordance, _against_concordance), statistic(_pearson, _against_pearson)
 
@@ -228,7 +239,7 @@ def _mean(column: np.ndarray, rows: np.ndarray, unanswered: np.ndarray) -> Stati
 
     return Statistic(
         parts=(Columns(rows, unanswered, (_zero_outside(column, rows),)),),
-        finish=lambda sums: ratio(sums[..., 1:], sums[..., :1]),
+        compute=lambda sums: ratio(sums[..., 1:], sums[..., :1]),
         count=_count,
         reasons=reasons,
     )

@@ -9,8 +9,6 @@ Conventions
   :func:`soundcheck.metrics.distribution.bin_shares`, :func:`soundcheck.metrics.distribution.class_shares`.
 - The average shift weighs every group alike, the tested one included. It is undefined, and so is the
   difference, if any group has no segments in the context.
-
-Public: :func:`shift`, :func:`shift_difference`.
 """
 
 from __future__ import annotations
@@ -21,6 +19,8 @@ import numpy as np
 
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import average, difference, within
+
+__all__ = ["shift", "shift_difference"]
 
 
 def shift(statistic: Statistic, group: np.ndarray, context: np.ndarray) -> Statistic:

@@ -6,14 +6,14 @@ Conventions
   infinite, or without length, has no direction, and what is compared with it has no score (NaN).
 - Lengths and cosines are sums in a fixed order over the dimensions of one pair. So a score does not depend on
   the other pairs, on the order of the two sides or on the processor.
-
-Public: :func:`cosine_scores`, :func:`mean_directions`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse
+
+__all__ = ["cosine_scores", "mean_directions"]
 
 _AT_A_TIME = 2**17  # numbers that are multiplied at a time, 1 MB; they stay in the cache
 

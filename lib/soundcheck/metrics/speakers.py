@@ -7,8 +7,6 @@ Conventions
   have none, or a speaker has none at all, see :meth:`SpeakerValues.mean_absolute_error`.
 - What is resampled are speakers, or blocks of whole speakers. If a speaker's segments lie in several blocks,
   the speaker belongs to the block of the first segment.
-
-Public: :func:`speaker_averages`, :func:`speaker_shares`, :class:`SpeakerValues`.
 """
 
 from __future__ import annotations
@@ -31,6 +29,8 @@ from soundcheck.metrics.additive import (
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.ranking import spearmans_rho_of
 from soundcheck.metrics.weighted import Weighted
+
+__all__ = ["SpeakerValues", "speaker_averages", "speaker_shares"]
 
 SPEAKER_MINIMUM, CLASS_MINIMUM = 10, 8
 
@@ -99,7 +99,7 @@ class SpeakerValues:
         m = len(self.labels)
         return Statistic(
             parts=(Columns(rows, np.zeros_like(rows), tuple(columns)),),
-            finish=lambda sums: ratio(sums[..., 2:], sums[..., :1]),
+            compute=lambda sums: ratio(sums[..., 2:], sums[..., :1]),
             count=lambda sums: np.repeat(sums[..., 1:2], m, axis=-1),
             labels=self.labels,
             reasons=lambda sums: (reason or ("" if sums[0] > 0 else "no speakers"),) * m,

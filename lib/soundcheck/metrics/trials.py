@@ -18,8 +18,6 @@ Conventions
   different scores. If there are more, its replicates, but not its value, join neighbouring scores to at most
   as many equally filled steps.
 - Trials without score are unanswered (see :mod:`soundcheck.metrics.additive`).
-
-Public: :class:`Trials`; for statistics :class:`SortedTrials`, :class:`TrialStatistic`, :class:`WholeCurve`.
 """
 
 from __future__ import annotations
@@ -40,6 +38,8 @@ from soundcheck.metrics.additive import (
     same_length,
 )
 from soundcheck.metrics.weighted import Weighted
+
+__all__ = ["SortedTrials", "TrialStatistic", "Trials", "WholeCurve"]
 
 _AT_A_TIME = 2**18  # products of weights that are made at a time; they stay in the cache
 _DENSE = 2048  # speakers up to which pairs are counted in a full table
@@ -219,7 +219,7 @@ class SortedTrials:
             product = (pairs @ floats.T).T
         return np.einsum("rk,rk->r", product, floats)[:, np.newaxis]
 
-    def layers(self, values: np.ndarray) -> Iterator[np.ndarray]:
+    def exact_sums(self, values: np.ndarray) -> Iterator[np.ndarray]:
         """Split values of trials into parts that sum to them, and whose weighted sums are exact.
 
         Multiples of a power of two add up without rounding as long as their sum has at most 53 bits. What

@@ -8,10 +8,6 @@ Conventions
   those of :mod:`soundcheck.metrics.trials`.
 - False rejection rate (miss): rejected among the trials of one speaker (targets). False acceptance rate
   (false alarm): accepted among the trials of two (non-targets).
-
-Public: :func:`equal_error_rate`, :func:`equal_error_threshold`, :func:`min_dcf`, :func:`min_dcf_threshold`,
-:func:`actual_dcf`, :func:`false_acceptance_rate`, :func:`false_rejection_rate`, :func:`det_curve`,
-:func:`missed_at`.
 """
 
 from __future__ import annotations
@@ -23,6 +19,18 @@ import numpy as np
 from soundcheck.metrics.additive import ratio
 from soundcheck.metrics.trials import SortedTrials, Trials, TrialStatistic, WholeCurve
 from soundcheck.metrics.weighted import Weighted
+
+__all__ = [
+    "actual_dcf",
+    "det_curve",
+    "equal_error_rate",
+    "equal_error_threshold",
+    "false_acceptance_rate",
+    "false_rejection_rate",
+    "min_dcf",
+    "min_dcf_threshold",
+    "frr_at_far",
+]
 
 P_TARGET, C_MISS, C_FALSE_ALARM = 0.05, 1.0, 1.0
 
@@ -283,7 +291,7 @@ class _MissedAt(WholeCurve):
         return (targets[before] + part * (targets[step] - targets[before])) / targets[-1]
 
 
-def missed_at(trials: Trials, rates: Sequence[float]) -> Weighted:
+def frr_at_far(trials: Trials, rates: Sequence[float]) -> Weighted:
     """Find the false rejection rates at false acceptance rates, points on the curve of :func:`det_curve`.
 
     Quantiles of the replicates at many rates are a confidence band of the curve. Between two thresholds both

@@ -3,8 +3,6 @@
 They answer the same questions as additive statistics (a value, how many segments, why not), and for
 resampling take the weight of each block in each replicate instead of sums. Each brings its own blocks,
 because what is resampled is part of what it is: speakers that are ranked, speakers that trials compare.
-
-Public: :class:`Weighted`, :func:`weighted_difference`.
 """
 
 from __future__ import annotations
@@ -14,6 +12,8 @@ import abc
 import numpy as np
 
 from soundcheck.metrics.additive import Point, checked_point
+
+__all__ = ["Weighted", "weighted_difference"]
 
 
 class Weighted(abc.ABC):

@@ -13,9 +13,6 @@ Conventions
 - Segments without reference are left out, those with a reference but without a hypothesis are unanswered
   (see :mod:`soundcheck.metrics.additive`). An empty hypothesis is an answer: all words are deleted.
 - Very long transcripts take long; how long says :mod:`soundcheck.metrics.alignment`, which has the words.
-
-Public: :func:`count_errors`, :class:`WordErrors`, :func:`word_errors`, :func:`character_errors`,
-:class:`Counts`, :func:`word_error_rate`, :func:`error_rates`.
 """
 
 from __future__ import annotations
@@ -29,6 +26,19 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
+
+__all__ = [
+    "CHARACTER_RATES",
+    "Counts",
+    "NO_WORDS",
+    "RATES",
+    "WordErrors",
+    "character_errors",
+    "count_errors",
+    "error_rates",
+    "word_error_rate",
+    "word_errors",
+]
 
 RATES = ("word error rate", "insertions", "deletions", "substitutions")
 CHARACTER_RATES = ("character error rate", *RATES[1:])
@@ -241,7 +251,7 @@ def _rates(
     kept = tuple(c if everything else np.where(rows, c, 0.0) for c in (words, *columns, empty))
     return Statistic(
         parts=(Columns(rows, known & ~answered, kept),),
-        finish=lambda sums: ratio(sums[..., 2:-1], sums[..., 1:2]),
+        compute=lambda sums: ratio(sums[..., 2:-1], sums[..., 1:2]),
         count=lambda sums: np.broadcast_to(sums[..., :1], (*sums.shape[:-1], m)),
         labels=labels,
         reasons=reasons,

@@ -9,8 +9,6 @@ Conventions
 - An *embedding* is a vector of finite numbers, kept as float32 (see :mod:`soundcheck.models.packing`). One
   without length has no direction and is no answer.
 - A *problem* is a phrase without full stop that says why something is no answer; empty means fine.
-
-Public names: :class:`Model`, :class:`LookUpModel`, :class:`Asked`, :func:`check_output`, :func:`reason`.
 """
 
 from __future__ import annotations
@@ -34,6 +32,18 @@ from soundcheck.models.packing import pack
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
+
+__all__ = [
+    "Asked",
+    "CLASS_LIMIT",
+    "LookUpModel",
+    "Model",
+    "TEXT_LIMIT",
+    "VECTOR_LIMIT",
+    "check_output",
+    "expected",
+    "reason",
+]
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 CLASS_LIMIT = 200  # characters of a class name that are kept

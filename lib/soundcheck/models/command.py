@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import refuse
+from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import shorten, terminal
 from soundcheck.corpora import audio
 from soundcheck.models import processes
@@ -112,7 +112,7 @@ class CommandModel(Model):
         if arguments:
             program, what, remedy = find_program(arguments[0], suite.file)
         if program is None:
-            raise refuse(f"{suite.file.name}, models.{entry.name}.command", what, remedy)
+            raise input_error(f"{suite.file.name}, models.{entry.name}.command", what, remedy)
         return cls(entry, program, arguments[1:], suite.root)
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, refuse
+from soundcheck.common.errors import InputError, input_error
 from soundcheck.models import importing, processes
 from soundcheck.models.base import Model
 
@@ -133,4 +133,4 @@ def _ask(
 
 
 def _refuse(entry: ModelEntry, suite: Suite, what: str, remedy: str) -> InputError:
-    return refuse(f"{suite.file.name}, models.{entry.name}.python, {entry.target}", what, remedy)
+    return input_error(f"{suite.file.name}, models.{entry.name}.python, {entry.target}", what, remedy)

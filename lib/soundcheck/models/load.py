@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.models.base import Model
 
@@ -97,5 +97,5 @@ def check_models(
 def _adapter(entry: ModelEntry, suite: Suite) -> type[Model]:
     if entry.kind not in ADAPTERS:
         what = f"there is no kind of model {quoted(entry.kind)}"
-        raise refuse(f"{suite.file.name}, models.{entry.name}", what, did_you_mean(entry.kind, ADAPTERS))
+        raise input_error(f"{suite.file.name}, models.{entry.name}", what, did_you_mean(entry.kind, ADAPTERS))
     return adapter(entry.kind)

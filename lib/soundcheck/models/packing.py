@@ -1,13 +1,12 @@
-"""Embeddings as text, for caches and messages that hold plain JSON values.
-
-Public: :func:`pack`, :func:`unpack`.
-"""
+"""Embeddings as text, for caches and messages that hold plain JSON values."""
 
 from __future__ import annotations
 
 import base64
 
 import numpy as np
+
+__all__ = ["pack", "unpack"]
 
 
 def pack(vector: np.ndarray) -> str:

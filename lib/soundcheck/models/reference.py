@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import seeds
-from soundcheck.common.errors import did_you_mean, refuse
+from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest
 from soundcheck.common.precision import seven_digits
@@ -117,13 +117,13 @@ class RandomModel(LookUpModel):
         where = f"{suite.file.name}, models.{entry.name}"
         if entry.target not in KINDS:
             what = f"there is no random model {quoted(entry.target)}"
-            raise refuse(f"{where}.random", what, did_you_mean(entry.target, KINDS))
+            raise input_error(f"{where}.random", what, did_you_mean(entry.target, KINDS))
         tasks = [suite.tasks[name] for name in entry.tasks]
         for task in tasks:
             if task.kind != KINDS[entry.target]:
                 what = f"random: {entry.target} does not answer the {task.kind} task {quoted(task.name)}"
                 remedy = "gaussian is for regression, categorical for classification"
-                raise refuse(f"{where}.tasks", what, remedy)
+                raise input_error(f"{where}.tasks", what, remedy)
         return cls(entry.name, tasks, suite.seed)
 
     @property

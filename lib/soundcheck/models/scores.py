@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, refuse
+from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.tasks import REGRESSION, Task
 from soundcheck.corpora.trials.trial_files import ScoreList, read_scores
 from soundcheck.models.base import Asked, LookUpModel
@@ -114,10 +114,10 @@ class ScoreModel(LookUpModel):
         where = f"models.{self.name}"
         if corpora and not own:
             remedy = "Add `trials: file` to a corpus, or a corpus with `format: trials`"
-            raise refuse(where, "no corpus that it is asked about brings a list of trials", remedy)
+            raise input_error(where, "no corpus that it is asked about brings a list of trials", remedy)
         if len(own) > 1 and self._scores.enrol is None:
             what = "the file has one score a line, and several corpora have trials"
-            raise refuse(where, what, f"Name the one that they are for: corpora: [{own[0].name}]")
+            raise input_error(where, what, f"Name the one that they are for: corpora: [{own[0].name}]")
         problems = Problems()
         for corpus in own:
             try:

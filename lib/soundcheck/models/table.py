@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_number, parse_seconds, parse_text_table
@@ -136,7 +136,9 @@ class TableModel(LookUpModel):
             why = "its name ends in .trn" if form == TRN else "its first line has no column file"
             what = f"{shown} holds transcripts only ({why}), but the model has the tasks {others}"
             where = f"{suite.file.name}, models.{entry.name}.tasks"
-            raise refuse(where, what, "Give their answers in a CSV table with the column file and one a task")
+            raise input_error(
+                where, what, "Give their answers in a CSV table with the column file and one a task"
+            )
         utterances = read_transcripts(content, shown, form)
         answers = {task.name: np.array(utterances.texts, dtype=object) for task in tasks}
         fingerprint = files.digest(f"{form} {files.digest(content)}")
@@ -254,7 +256,7 @@ class _Rows:
         for position, (file, start, end, duration) in enumerate(zip(*columns, strict=True)):
             rows = self.rows.get((corpus.name, file)) or self.rows.get(("", file)) or []
             if len(rows) == 1 and math.isnan(rows[0].start) and math.isnan(rows[0].end) and several[position]:
-                raise refuse(
+                raise input_error(
                     f"{self.shown}, file {quoted(file)}",
                     "the corpus has several segments of this file, the table gives no times",
                     "Add the columns start and end, in seconds",
@@ -269,7 +271,7 @@ class _Rows:
     def misfit(self, file: str) -> InputError:
         """Make the error if no row fits the corpora; ``file`` is one of theirs."""
         theirs = next(iter(self.rows))[1]
-        return refuse(
+        return input_error(
             f"{self.shown}, column file",
             f"no row belongs to a segment: the table has {quoted(theirs)}, the corpus {quoted(file)}",
             "Write the names as in the corpus, relative to its folder; start and end in seconds",

@@ -12,8 +12,6 @@ Conventions
 - An id alone is an empty transcript, and that is an answer: nothing was recognised.
 - An id means the segment whose file is written like it; the forms that it may have are those of
   :mod:`soundcheck.corpora.utterances`. If it fits several segments, the id is refused.
-
-Public names: :func:`transcript_format`, :func:`read_transcripts`, :class:`Utterances`.
 """
 
 from __future__ import annotations
@@ -26,12 +24,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, refuse
+from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.utterances import UtteranceNames
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
+
+__all__ = ["TRN", "Utterances", "read_transcripts", "transcript_format"]
 
 TRN = "trn"
 KALDI = "kaldi"
@@ -129,7 +129,7 @@ class Utterances:
 
     def misfit(self, file: str) -> InputError:
         """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
-        return refuse(
+        return input_error(
             f"{self.shown} line {self.lines[0]}",
             f"no utterance belongs to a segment: the id here is {quoted(self.ids[0])}, "
             f"a file of the corpus {quoted(file)}",
@@ -238,7 +238,7 @@ def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
         texts.append(transcript)
     problems.raise_if_any()
     if not ids:
-        raise refuse(shown, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
+        raise input_error(shown, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
     return Utterances(shown, list(ids), texts, list(ids.values()))
 
 
@@ -255,11 +255,11 @@ def _lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
     except UnicodeDecodeError as error:
         line = len(_LINE_END.findall(content[: error.start].decode("latin-1"))) + 1
         what = f"byte {error.start} is not UTF-8 text"
-        raise refuse(f"{shown} line {line}", what, "Save the file as UTF-8") from error
+        raise input_error(f"{shown} line {line}", what, "Save the file as UTF-8") from error
     for number, line in enumerate(_LINE_END.split(text), start=1):
         if "\0" in line:
             what = f"character {line.index(chr(0)) + 1} is a NUL, this is no text"
-            raise refuse(f"{shown} line {number}", what, "Save the file as UTF-8 text")
+            raise input_error(f"{shown} line {number}", what, "Save the file as UTF-8 text")
         if line.strip():
             yield number, line
 
@@ -279,7 +279,7 @@ def _trn(line: str, where: str) -> tuple[str, str] | None:
     name = line[begin + 1 : -1].strip() if begin >= 0 else ""
     if not name or name.startswith("%"):  # a hesitation is no id
         what = f"{quoted(line)} does not end with an id in parentheses"
-        raise refuse(where, what, f"Write the id behind the words, such as `{_EXAMPLES[TRN]}`")
+        raise input_error(where, what, f"Write the id behind the words, such as `{_EXAMPLES[TRN]}`")
     return name, _chosen(line[:begin], where)
 
 
@@ -318,13 +318,13 @@ def _chosen(text: str, where: str) -> str:
             first[-1] = False
         elif word == "}":
             if not first:
-                raise refuse(where, "a brace closes that was not opened", remedy)
+                raise input_error(where, "a brace closes that was not opened", remedy)
             others -= not first.pop()
         elif not others and word not in ("", "@"):
             hesitation = _HESITATION.fullmatch(word)
             words.append(hesitation[1] if hesitation else word)
     if first:
-        raise refuse(where, "a brace is not closed", remedy)
+        raise input_error(where, "a brace is not closed", remedy)
     return " ".join(words)
 
 

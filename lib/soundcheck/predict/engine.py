@@ -36,7 +36,7 @@ from soundcheck.sounds.sound import Sounds
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
-    from soundcheck.suite.families import Change
+    from soundcheck.suite.families import Perturbation
 
 Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
 
@@ -49,7 +49,7 @@ def predict_model(
     entry: ModelEntry,
     suite: Suite,
     corpora: Sequence[Corpus],
-    changes: Mapping[str, Change],
+    changes: Mapping[str, Perturbation],
     out: Path,
     cache: Path,
     jobs: int = 1,
@@ -129,7 +129,7 @@ def predict_model(
     )
 
 
-def _plain_changes(changes: Mapping[str, Change], sounds: Sounds) -> dict[str, PlainChange]:
+def _plain_changes(changes: Mapping[str, Perturbation], sounds: Sounds) -> dict[str, PlainChange]:
     """Say of each change all that its answers depend on."""
     from soundcheck.augment.registry import kind_of_sounds  # late: loading all transforms takes half a second
 
@@ -146,7 +146,7 @@ def _plain_changes(changes: Mapping[str, Change], sounds: Sounds) -> dict[str, P
 
 
 def _look_up(
-    model: LookUpModel, corpora: Sequence[Corpus], changes: Mapping[str, Change], wanted: Wanted | None
+    model: LookUpModel, corpora: Sequence[Corpus], changes: Mapping[str, Perturbation], wanted: Wanted | None
 ) -> tuple[PredictionReport, dict[str, list[Row]]]:
     """Collect the answers of a model that does not listen."""
     rows: dict[str, list[Row]] = {}

@@ -1,13 +1,12 @@
-"""What became of the inputs of a model.
-
-Public: :class:`PredictionReport`.
-"""
+"""What became of the inputs of a model."""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
 from pathlib import Path
+
+__all__ = ["PredictionReport"]
 
 REASONS = 5  # different reasons that a summary names
 

@@ -5,8 +5,6 @@ Conventions
 - Right of 0 the candidate is better, whatever the rule of the test.
 - *better* is a green triangle that points up, *worse* a red one that points down, *no evidence* a grey
   circle.
-
-Public: :func:`improvements`, :func:`impact_figure`.
 """
 
 from __future__ import annotations
@@ -23,6 +21,8 @@ from soundcheck.report import tables
 from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, new
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
 from soundcheck.statistics.rules import ABOVE
+
+__all__ = ["impact_figure", "improvements"]
 
 MOST_ROWS = 60
 _MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^"), NO_EVIDENCE: (GREY, "o")}

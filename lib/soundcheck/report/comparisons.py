@@ -1,7 +1,4 @@
-"""Tables of a comparison: what became better or worse, what turned, and what happened segment by segment.
-
-Public: :func:`outcomes`, :func:`contrast_table`, :func:`turned`, :func:`impact_table`.
-"""
+"""Tables of a comparison: what became better or worse, what turned, and what happened segment by segment."""
 
 from __future__ import annotations
 
@@ -14,6 +11,8 @@ from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
+
+__all__ = ["badge", "contrast_table", "impact_table", "outcomes", "turned"]
 
 OUTCOMES = {
     BETTER: ("sc-pass", "▲ better"),

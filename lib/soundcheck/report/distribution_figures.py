@@ -5,9 +5,6 @@ Conventions
 - Values are drawn on 0..1, those outside at the edge, in bins of 0.03 with a smooth density; heights are
   shares in percent, so that groups of different size can be laid over each other.
 - Missing values are left out.
-
-Public: :func:`overlaid`, :func:`class_shares`, :func:`groups_against_all`, :func:`contexts_against_all`,
-:func:`expected_ranges`.
 """
 
 from __future__ import annotations
@@ -21,6 +18,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+
+__all__ = [
+    "class_shares",
+    "contexts_against_all",
+    "density",
+    "expected_ranges",
+    "groups_against_all",
+    "overlaid",
+]
 
 WIDTH = 0.03  # of a bin
 MOST_GROUPS = 40  # panels of a figure

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from soundcheck.evaluation.subset import Sample
+from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import TOLERANCE
 from soundcheck.report.distribution_figures import (
     class_shares,
@@ -134,7 +134,7 @@ def confusion_matrix(
     return figure
 
 
-def agreement(sample: Sample, title: str = "") -> Figure:
+def agreement(subset: Subset, title: str = "") -> Figure:
     """Draw how the answers of a sample fit its labels: a scatter with a fitted line, or a confusion matrix.
 
     Parameters
@@ -144,10 +144,10 @@ def agreement(sample: Sample, title: str = "") -> Figure:
     title
         What is shown.
     """
-    truth, prediction = sample.truth, sample.answers.clean
-    if sample.task.is_regression:
+    truth, prediction = subset.truth, subset.predictions.clean
+    if subset.task.is_regression:
         return truth_and_prediction(truth, prediction, title)
-    return confusion_matrix(truth, prediction, sample.task.classes, title=title)
+    return confusion_matrix(truth, prediction, subset.task.classes, title=title)
 
 
 def shift(
@@ -197,7 +197,7 @@ def shift(
     return figure
 
 
-def movement(sample: Sample) -> Figure:
+def movement(subset: Subset) -> Figure:
     """Draw how the predictions of a sample move under its change: :func:`shift` or a confusion matrix.
 
     Parameters
@@ -205,14 +205,14 @@ def movement(sample: Sample) -> Figure:
     sample
         A sample with a change, or of pairs of recordings.
     """
-    clean, changed = sample.answers.clean, sample.answers.changed
-    if sample.task.is_regression:
-        title = f"{sample.corpus}, {sample.task.name}: {sample.change}"
+    clean, changed = subset.predictions.clean, subset.predictions.changed
+    if subset.task.is_regression:
+        title = f"{subset.corpus}, {subset.task.name}: {subset.change}"
         return shift(
-            clean, changed, title, sample.sides if sample.base or sample.partner is not None else None
+            clean, changed, title, subset.sides if subset.base or subset.partner is not None else None
         )
-    before, after = sample.sides
-    return confusion_matrix(clean, changed, sample.task.classes, xlabel=after, ylabel=before)
+    before, after = subset.sides
+    return confusion_matrix(clean, changed, subset.task.classes, xlabel=after, ylabel=before)
 
 
 def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, Sequence[str]]) -> Figure:

@@ -7,8 +7,6 @@ Conventions
 - Addresses are local or carry their content with them (``data:image/png``): a page loads and links nothing
   from outside, whatever a label or a file is called.
 - Attributes run no code: those of events (``onclick``) are refused.
-
-Public: :class:`Html`, :func:`element`, :func:`join`.
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ import re
 from collections.abc import Iterable
 
 from soundcheck.common.escaping import escape
+
+__all__ = ["Html", "element", "join"]
 
 _EMPTY = {"img", "br", "hr", "input", "source", "col"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}

@@ -1,8 +1,4 @@
-"""What a reader wants to hear: the segments whose prediction moved most, or that two models differ on most.
-
-Public: :func:`most_moved`, :func:`recordings`, :func:`most_different`, :func:`worst_recognised`,
-:func:`hardest_trials`.
-"""
+"""What a reader wants to hear: segments whose prediction moved most, or on which two models differ most."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from soundcheck.augment.registry import apply
 from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation.comparison import Comparison, Pair
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Sample
+from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.metrics.word_errors import word_errors
@@ -24,8 +20,10 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, settings
 from soundcheck.report.recognition_tables import aligned_words
 
+__all__ = ["hardest_trials", "most_different", "most_moved", "recordings", "worst_recognised"]
 
-def most_moved(evaluation: Evaluation, samples: Sequence[Sample], count: int = 5) -> Html:
+
+def most_moved(evaluation: Evaluation, samples: Sequence[Subset], count: int = 5) -> Html:
     """Play the segments whose prediction a change moved most: original and changed, with both predictions.
 
     Parameters
@@ -38,20 +36,20 @@ def most_moved(evaluation: Evaluation, samples: Sequence[Sample], count: int = 5
     count
         How many segments to play, each segment once.
     """
-    numeric = [sample for sample in samples if sample.task.is_regression]
-    moved = [entry for sample in numeric or samples for entry in _movements(sample)]
+    numeric = [subset for subset in samples if subset.task.is_regression]
+    moved = [entry for subset in numeric or samples for entry in _movements(subset)]
     moved.sort(key=lambda entry: (-entry[0], entry[1], entry[3].change))
     chosen, heard = [], set()
-    for movement, key, position, sample in moved:
+    for movement, key, position, subset in moved:
         if key not in heard and len(chosen) < count:
             heard.add(key)
-            chosen.append((movement, position, sample))
+            chosen.append((movement, position, subset))
     if not chosen:
         return element("p", "No prediction moved.")
-    return sum((_pair(evaluation, sample, position) for _, position, sample in chosen), Html(""))
+    return sum((_pair(evaluation, subset, position) for _, position, subset in chosen), Html(""))
 
 
-def recordings(sample: Sample, most: int) -> dict[str, np.ndarray]:
+def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
     """Give what was recorded under both conditions of a sample of pairs, to compare their spectra.
 
     Parameters
@@ -66,12 +64,12 @@ def recordings(sample: Sample, most: int) -> dict[str, np.ndarray]:
     dict
         Name of the condition -> the recordings of the same pairs one after the other, float32 ``(samples,)``.
     """
-    rows = np.unique(np.linspace(0, len(sample) - 1, min(most, len(sample))).round().astype(int))
-    sides = zip(sample.sides, (sample.segments, sample.partner), strict=True)
+    rows = np.unique(np.linspace(0, len(subset) - 1, min(most, len(subset))).round().astype(int))
+    sides = zip(subset.sides, (subset.segments, subset.partner), strict=True)
     return {
         name: np.concatenate(
             [
-                read(sample.root / segment.file, segment.start, segment.end)
+                read(subset.root / segment.file, segment.start, segment.end)
                 for segment in segments.iloc[rows].itertuples()
             ]
         )
@@ -79,46 +77,46 @@ def recordings(sample: Sample, most: int) -> dict[str, np.ndarray]:
     }
 
 
-def _movements(sample: Sample) -> list[tuple[float, str, int, Sample]]:
+def _movements(subset: Subset) -> list[tuple[float, str, int, Subset]]:
     """List how far each prediction moved, with segment, row and sample; only those that moved."""
-    clean, changed = sample.answers.clean, sample.answers.changed
+    clean, changed = subset.predictions.clean, subset.predictions.changed
     both = pd.notna(clean) & pd.notna(changed)
-    moved = np.zeros(len(sample))
-    if sample.task.is_regression:
+    moved = np.zeros(len(subset))
+    if subset.task.is_regression:
         moved[both] = np.abs(changed[both] - clean[both])
     else:
         moved[both] = (changed[both] != clean[both]).astype(float)
-    keys = sample.segments["key"].to_numpy()
-    return [(float(moved[n]), str(keys[n]), int(n), sample) for n in np.flatnonzero(moved > 0)]
+    keys = subset.segments["key"].to_numpy()
+    return [(float(moved[n]), str(keys[n]), int(n), subset) for n in np.flatnonzero(moved > 0)]
 
 
-def _pair(evaluation: Evaluation, sample: Sample, position: int) -> Html:
-    segment = sample.segments.iloc[position]
-    partner = segment if sample.partner is None else sample.partner.iloc[position]
-    task, answers = sample.task, sample.answers
-    before, after = _answer(answers.clean[position]), _answer(answers.changed[position])
+def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
+    segment = subset.segments.iloc[position]
+    partner = segment if subset.partner is None else subset.partner.iloc[position]
+    task, predictions = subset.task, subset.predictions
+    before, after = _answer(predictions.clean[position]), _answer(predictions.changed[position])
     shown = []
-    if sample.partner is not None:
-        heard = [(segment, "", sample.sides[0], before), (partner, "", sample.sides[1], after)]
+    if subset.partner is not None:
+        heard = [(segment, "", subset.sides[0], before), (partner, "", subset.sides[1], after)]
     else:
-        heard = [(segment, "", "original", "" if sample.base else before)]
-        heard += [(segment, sample.base, sample.base, before)] if sample.base else []
-        heard.append((segment, sample.change, sample.change, after))
+        heard = [(segment, "", "original", "" if subset.base else before)]
+        heard += [(segment, subset.base, subset.base, before)] if subset.base else []
+        heard.append((segment, subset.change, subset.change, after))
     for number, (one, change, name, answer) in enumerate(heard):
-        signal, drawn = _heard(evaluation, sample, one, change)
+        signal, drawn = _heard(evaluation, subset, one, change)
         words = [f"{task.name} {answer}" if answer else "", settings(drawn) if drawn else ""]
         color = "changed" if number == len(heard) - 1 else "original"
         caption = "; ".join(filter(None, words))
         shown.append(player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color=color))
-    title = f"{segment['file']} under {sample.change}: {task.name} {before} → {after}"
+    title = f"{segment['file']} under {subset.change}: {task.name} {before} → {after}"
     return row(shown, title=title)
 
 
 def _heard(
-    evaluation: Evaluation, sample: Sample, segment: pd.Series, change: str
+    evaluation: Evaluation, subset: Subset, segment: pd.Series, change: str
 ) -> tuple[np.ndarray, dict[str, object]]:
     """Give what the model heard, and what was drawn for it."""
-    signal = read(sample.root / segment["file"], segment["start"], segment["end"])
+    signal = read(subset.root / segment["file"], segment["start"], segment["end"])
     if not change:
         return signal, {}
     return apply(
@@ -176,7 +174,7 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
     return row(shown, title=title)
 
 
-def worst_recognised(evaluation: Evaluation, sample: Sample, count: int = 5) -> Html:
+def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> Html:
     """Play the segments with the most word errors, each with its words aligned.
 
     Parameters
@@ -188,24 +186,24 @@ def worst_recognised(evaluation: Evaluation, sample: Sample, count: int = 5) -> 
     count
         How many segments to play; those with the same number of errors by their share of the words.
     """
-    counts = word_errors(sample.truth, sample.answers.clean)
+    counts = word_errors(subset.truth, subset.predictions.clean)
     errors = np.nan_to_num(counts.errors, nan=-1.0)
-    keys = sample.segments["key"].to_numpy()
+    keys = subset.segments["key"].to_numpy()
     order = sorted(np.flatnonzero(errors > 0), key=lambda n: (-errors[n], counts.words[n], keys[n]))[:count]
     if not order:
-        return element("p", f"{sample.corpus}: no word was recognised wrongly.")
+        return element("p", f"{subset.corpus}: no word was recognised wrongly.")
     shown = []
     for n in order:
-        segment = sample.segments.iloc[n]
-        signal = read(sample.root / segment["file"], segment["start"], segment["end"])
+        segment = subset.segments.iloc[n]
+        signal = read(subset.root / segment["file"], segment["start"], segment["end"])
         about = ", ".join(str(segment[name]) for name in ("speaker", "accent") if segment.get(name))
         caption = f"{about}{'; ' if about else ''}{errors[n]:.0f} errors, {counts.words[n]:.0f} words"
         heard = player(evaluation.media, signal, SAMPLING_RATE, segment["file"], caption=caption)
-        shown.append(row([heard]) + aligned_words(sample.truth[n], sample.answers.clean[n]))
+        shown.append(row([heard]) + aligned_words(subset.truth[n], subset.predictions.clean[n]))
     return sum(shown, Html(""))
 
 
-def hardest_trials(evaluation: Verification, sample: Sample, threshold: float, count: int = 4) -> Html:
+def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, count: int = 4) -> Html:
     """Play the trials that the model got most wrong: alike voices of two speakers, unlike ones of one.
 
     Parameters
@@ -219,8 +217,8 @@ def hardest_trials(evaluation: Verification, sample: Sample, threshold: float, c
     count
         How many trials of each kind; each speaker on the tested side once.
     """
-    scores, target = sample.answers.clean, sample.truth
-    corpus = evaluation.corpus(sample)
+    scores, target = subset.predictions.clean, subset.truth
+    corpus = evaluation.corpus(subset)
     kinds = (
         ("Two speakers that sound alike to the model", ~target, -1),
         ("One speaker who does not sound like herself to the model", target, 1),
@@ -229,10 +227,10 @@ def hardest_trials(evaluation: Verification, sample: Sample, threshold: float, c
     for title, own, sign in kinds:
         rows = np.flatnonzero(own & np.isfinite(scores))
         rows = rows[np.argsort(sign * scores[rows], kind="stable")]
-        chosen = sample.segments.iloc[rows].drop_duplicates("test_speaker").index[:count]
+        chosen = subset.segments.iloc[rows].drop_duplicates("test_speaker").index[:count]
         shown.append(element("h3", title))
         for n in chosen:
-            trial = sample.segments.iloc[n]
+            trial = subset.segments.iloc[n]
             verdict = "accepted" if scores[n] > threshold else "rejected"
             words = f"score {tables.number(scores[n])}, {verdict}; {trial['kind']}"
             if not corpus.audio:

@@ -1,8 +1,4 @@
-"""Figures about recognisers: rates of groups, replicates of a difference, distances, violations, ratings.
-
-Public: :func:`rate_bars`, :func:`replicates_of_difference`, :func:`degradation_curves`,
-:func:`violation_bars`, :func:`rating_curves`.
-"""
+"""Figures about recognisers: rates of groups, replicates of a difference, distances, violations, ratings."""
 
 from __future__ import annotations
 
@@ -14,6 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+
+__all__ = ["degradation_curves", "rate_bars", "rating_curves", "replicates_of_difference", "violation_bars"]
 
 _COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9", "#f0e442", "black")  # Okabe and Ito
 _MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")

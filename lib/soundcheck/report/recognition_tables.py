@@ -4,12 +4,6 @@ Conventions
 -----------
 - Rates are shares of the words of the references, shown in per cent; they may exceed 100 %.
 - An error is marked by a sign and a word, never by colour alone.
-
-Public: :func:`normaliser_notice`, :func:`rate_table`, :func:`confusion_table`,
-:func:`aligned_words`, :func:`comparison_row`, :func:`comparison_table`, :func:`conclusion`,
-:func:`probed_words`, :func:`count_table`, :func:`base_table`, :func:`word_table`,
-:func:`group_words`, :func:`probe_notes`, :func:`drop_table`, :func:`agreement_table`,
-:func:`certainty_table`, :func:`percent_cell`, :func:`rating_notes`.
 """
 
 from __future__ import annotations
@@ -26,7 +20,31 @@ from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localis
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
-from soundcheck.suite.families import Sweep
+from soundcheck.suite.families import PerturbationSeries
+
+__all__ = [
+    "agreement_table",
+    "aligned_words",
+    "base_table",
+    "certainty_table",
+    "comparison_row",
+    "comparison_table",
+    "conclusion",
+    "confusion_table",
+    "count_table",
+    "drop_table",
+    "group_name",
+    "group_words",
+    "normaliser_notice",
+    "percent",
+    "percent_cell",
+    "probe_notes",
+    "probed_words",
+    "rate_table",
+    "rating_notes",
+    "shortened",
+    "word_table",
+]
 
 SURE = 0.95  # certainty from which a violation counts as sure
 POINTS = "points"  # unit of a difference of rates
@@ -162,7 +180,7 @@ def comparison_row(
         (low,), (high,) = found.interval(each)
         known = not np.isnan(low)
         spans.append(f"{percent(low, 2, unit)} to {percent(high, 2, unit)}" if known else "withheld")
-    drawn = found.samples[:, 0] if len(found.samples) else np.empty(0)
+    drawn = found.replicates[:, 0] if len(found.replicates) else np.empty(0)
     known = drawn[np.isfinite(drawn)]
     better = percent(float((known < 0).mean())) if len(known) else ""
     return [
@@ -469,7 +487,7 @@ def agreement_table(drops: pd.Series, violations: pd.Series, caption: str) -> Ht
     return table(rows, columns, caption=f"{caption}; {said}", sortable=False)
 
 
-def rating_notes(transformations: Mapping[str, Sweep]) -> list[str]:
+def rating_notes(transformations: Mapping[str, PerturbationSeries]) -> list[str]:
     """Say which signals people rated, if others are tested.
 
     Parameters

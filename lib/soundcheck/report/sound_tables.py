@@ -1,7 +1,4 @@
-"""Tables of the sound material that a family works with.
-
-Public: :func:`material`.
-"""
+"""Tables of the sound material that a family works with."""
 
 from __future__ import annotations
 
@@ -9,8 +6,10 @@ from soundcheck.augment.registry import drawable, kind_of_sounds, missing
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import table
 from soundcheck.sounds.sound import BASE, Sounds, SoundSet
-from soundcheck.suite.families import Change, Family
+from soundcheck.suite.families import Family, Perturbation
 from soundcheck.suite.suite_file import RESPONSE_KINDS
+
+__all__ = ["material"]
 
 SYNTHETIC = (
     "Synthesised or computed sounds show how a model reacts to such disturbances in principle. "
@@ -94,7 +93,7 @@ def _measured(family: Family, sounds: Sounds, group: SoundSet) -> list[Html]:
     return shown
 
 
-def _swept(family: Family, sounds: Sounds) -> list[tuple[str, Change]]:
+def _swept(family: Family, sounds: Sounds) -> list[tuple[str, Perturbation]]:
     """List the steps of the sweeps that are shown: those with two possible steps or more."""
     found = []
     for sweep in family.sweeps.values():

@@ -1,8 +1,6 @@
 """Figures of speakers: their true and predicted averages, and the order in which these put them.
 
 Speakers are numbered, not named: what is shown is how far a model can be trusted with any of them.
-
-Public: :func:`averages`, :func:`ranks`.
 """
 
 from __future__ import annotations
@@ -15,6 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
+
+__all__ = ["averages", "ranks"]
 
 CLOSE = 0.2  # a predicted average within this distance is drawn as close; looser than the test
 MOST = 200  # speakers of a figure

@@ -1,7 +1,4 @@
-"""Figures of spectra: what changes of a signal do to its frequencies.
-
-Public: :func:`spectra`, :func:`magnitude_responses`.
-"""
+"""Figures of spectra: what changes of a signal do to its frequencies."""
 
 from __future__ import annotations
 
@@ -12,6 +9,8 @@ from matplotlib.figure import Figure
 
 from soundcheck.augment.level import rms
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+
+__all__ = ["magnitude_responses", "spectra"]
 
 LENGTH = 1024  # samples of a frame
 LINES = 14  # of the spectrum that are averaged

@@ -1,8 +1,4 @@
-"""Figures of studies in which the truth is known: intervals, their coverage, simulated differences.
-
-Public: :func:`interval_bars`, :func:`replicate_histograms`, :func:`coverage_by_correlation`,
-:func:`coverage_by_speakers`, :func:`certainties`, :func:`simulated_maxima`.
-"""
+"""Figures of studies in which the truth is known: intervals, their coverage, simulated differences."""
 
 from __future__ import annotations
 
@@ -16,6 +12,15 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, PercentFormatter
 
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, look, new
 from soundcheck.studies import Intervals, WordErrorStudy, monte_carlo_error
+
+__all__ = [
+    "certainties",
+    "coverage_by_correlation",
+    "coverage_by_speakers",
+    "interval_bars",
+    "replicate_histograms",
+    "simulated_maxima",
+]
 
 _LEVEL = 0.95
 _COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9")  # Okabe and Ito

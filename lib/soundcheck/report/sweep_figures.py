@@ -1,7 +1,4 @@
-"""Figures and tables of a change from mild to severe.
-
-Public: :func:`curves`, :func:`curve_table`.
-"""
+"""Figures and tables of a change from mild to severe."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ from matplotlib.figure import Figure
 from soundcheck.report.html import Html
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
 from soundcheck.report.tables import Cell, number, table, two_lines
+
+__all__ = ["curve_table", "curves"]
 
 _COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9")  # Okabe and Ito
 _MARKS = ("o", "s", "^", "v", "D", "P")

@@ -6,10 +6,6 @@ Conventions
   beside them; verdicts come from the results table and are never made from what is shown.
 - A verdict is a word and a symbol, never a colour alone.
 - Cells carry what they are sorted by in ``data-sort``: they may show a number with its interval.
-
-Public: :func:`table`, :class:`Cell`, :func:`verdict_table`, :func:`threshold_table`, :func:`share`,
-:func:`share_bar`, :func:`badge`, :func:`number`, :func:`interval`, :func:`rule`, :func:`notes`,
-:func:`simulated_thresholds`, :func:`synthetic_notice`, :func:`two_lines`.
 """
 
 from __future__ import annotations
@@ -26,6 +22,27 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.report.html import Html, element, join
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.suite.families import Family
+
+__all__ = [
+    "Cell",
+    "FEW",
+    "FEW_MARK",
+    "badge",
+    "interval",
+    "label",
+    "notes",
+    "number",
+    "rule",
+    "share",
+    "share_bar",
+    "simulated_thresholds",
+    "summary_line",
+    "synthetic_notice",
+    "table",
+    "threshold_table",
+    "two_lines",
+    "verdict_table",
+]
 
 DIGITS = 3
 MOST_DIGITS = 6

@@ -6,8 +6,6 @@ Conventions
   failed one a red triangle, one without verdict a grey square; a hollow grey diamond is the random model.
 - Rows without value are left out. Where there are too many for a figure, failed ones stay and the figure says
   so; the tables beside it have all of them.
-
-Public: :func:`intervals`, :func:`group_difference`, :func:`unchanged_overview`.
 """
 
 from __future__ import annotations
@@ -21,6 +19,8 @@ from matplotlib.patches import Patch
 
 from soundcheck.report import tables
 from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, new
+
+__all__ = ["group_difference", "intervals", "unchanged_overview"]
 
 MOST_ROWS = 60
 MOST_PANELS = 12

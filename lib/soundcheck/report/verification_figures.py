@@ -5,8 +5,6 @@ Conventions
 - Rates are shares from 0 to 1 and drawn in percent; FAR is the false acceptance rate, FRR the false rejection
   rate.
 - Missing scores and rates are left out; without any the axes are empty.
-
-Public: :func:`det_figure`, :func:`score_histograms`, :func:`error_rate_bars`.
 """
 
 from __future__ import annotations
@@ -24,6 +22,8 @@ from matplotlib.ticker import MaxNLocator
 from scipy.special import ndtri
 
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+
+__all__ = ["det_figure", "error_rate_bars", "score_histograms"]
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_GROUPS = 40  # beyond, those with the highest error rates

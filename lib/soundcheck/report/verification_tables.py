@@ -1,8 +1,4 @@
-"""Tables about speaker verification: trials, error rates with their company, scores to take along.
-
-Public: :func:`trial_table`, :func:`overview_table`, :func:`group_table`, :func:`threshold_line`,
-:func:`score_file`.
-"""
+"""Tables about speaker verification: trials, error rates with their company, scores to take along."""
 
 from __future__ import annotations
 
@@ -13,28 +9,30 @@ import pandas as pd
 
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.trials.trial_files import score_text
-from soundcheck.evaluation.subset import Sample
+from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import KINDS, Verification, threshold_in_use
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import FEW, FEW_MARK, Cell, number, table, two_lines
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
 
+__all__ = ["group_table", "overview_table", "score_file", "threshold_line", "trial_table"]
+
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
 
-def trial_table(evaluation: Verification, samples: Iterable[Sample]) -> Html:
+def trial_table(evaluation: Verification, samples: Iterable[Subset]) -> Html:
     """Say what is compared: how many trials of each kind, of how many speakers and recordings."""
     rows = []
-    for sample in samples:
-        origin = evaluation.trial_table(sample).origin
+    for subset in samples:
+        origin = evaluation.trial_table(subset).origin
         for kind in KINDS:
-            own = sample.segments[sample.segments["kind"].eq(kind)]
+            own = subset.segments[subset.segments["kind"].eq(kind)]
             if len(own):
                 speakers = pd.concat([own["enrol_speaker"], own["test_speaker"]]).nunique()
-                scored = int(np.isfinite(sample.answers.clean[own.index]).sum())
+                scored = int(np.isfinite(subset.predictions.clean[own.index]).sum())
                 sides = [own[side].nunique() for side in ("enrolment", "segment")]
-                rows.append([sample.corpus, origin, kind, len(own), scored, speakers, *sides])
+                rows.append([subset.corpus, origin, kind, len(own), scored, speakers, *sides])
     columns = ["corpus", "trials from", "of", "trials", "with a score", "speakers", "enrolled", "tested"]
     return table(rows, columns, sortable=False)
 
@@ -108,16 +106,16 @@ def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, fl
     return element("p", text, class_="sc-note", limit=None)
 
 
-def score_file(evaluation: Verification, sample: Sample) -> Html:
+def score_file(evaluation: Verification, subset: Subset) -> Html:
     """Offer scores and decisions of all trials as a text file, one a line, in the order of the list."""
-    scores = sample.answers.clean
+    scores = subset.predictions.clean
     there = np.isfinite(scores)
-    where = f"{sample.corpus}: {int(there.sum()):,} scores"
+    where = f"{subset.corpus}: {int(there.sum()):,} scores"
     if there.sum() > MOST_LINKED:
         return element("p", f"{where}; the folder scores of the output has them.")
-    names = (sample.segments.loc[there, side].tolist() for side in ("enrol", "test"))
-    threshold = threshold_in_use(evaluation.family, evaluation.model, scores, sample.truth)
+    names = (subset.segments.loc[there, side].tolist() for side in ("enrol", "test"))
+    threshold = threshold_in_use(evaluation.family, evaluation.model, scores, subset.truth)
     text, suffix = score_text(*names, scores[there], threshold)
     address = evaluation.media.add(text, suffix)
-    link = element("a", f"scores of {quoted(sample.corpus)}", href=address, download=f"scores{suffix}")
+    link = element("a", f"scores of {quoted(subset.corpus)}", href=address, download=f"scores{suffix}")
     return element("p", f"{where}: ", link)

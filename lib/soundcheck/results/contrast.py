@@ -10,9 +10,6 @@ Conventions
 - *better* and *worse* need an interval without 0; all else is *no evidence*, which is not the same as no
   difference.
 - *Relative* is the difference as a share of the baseline's value; there is none if that is not positive.
-
-Public: :class:`Contrast`, :data:`CONTRAST_COLUMNS`, :func:`contrast`, :func:`contrasts`,
-:func:`contrast_frame`, :func:`contrast_csv`, :func:`save_contrasts`, :func:`load_contrasts`.
 """
 
 from __future__ import annotations
@@ -28,11 +25,25 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.escaping import spreadsheet
-from soundcheck.metrics.additive import settle
+from soundcheck.metrics.additive import round_significant
 from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import Verdict
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.rules import ABOVE, WITHIN
+
+__all__ = [
+    "BETTER",
+    "CONTRAST_COLUMNS",
+    "Contrast",
+    "NO_EVIDENCE",
+    "WORSE",
+    "contrast",
+    "contrast_csv",
+    "contrast_frame",
+    "contrasts",
+    "load_contrasts",
+    "save_contrasts",
+]
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 
@@ -122,28 +133,28 @@ def contrast(baseline: Judged, candidate: Judged, kind: str = "percentile") -> C
         return Contrast(**common, skipped=f"{who}: {what}")
     size = np.abs if after.rule == WITHIN else np.asarray
     first, second = float(size(before.value)), float(size(after.value))
-    difference = float(settle(np.array(second - first)))
-    relative = float(settle(np.array(difference / first))) if first > 0 else None
+    difference = float(round_significant(np.array(second - first)))
+    relative = float(round_significant(np.array(difference / first))) if first > 0 else None
     remark = ""
     if baseline.segments != candidate.segments:
         remark = f"not the same segments: {before.segments} against {after.segments}"
     common |= {"difference": difference, "relative": relative, "outcome": NO_EVIDENCE}
     if baseline.blocks != candidate.blocks:
         return Contrast(**common, skipped="interval withheld: the models answered for different blocks")
-    if len(baseline.samples) != len(candidate.samples):
+    if len(baseline.replicates) != len(candidate.replicates):
         return Contrast(**common, skipped="interval withheld: different numbers of replicates")
     if before.low is None or after.low is None:
         return Contrast(**common, skipped=_join("interval withheld", before.skipped or after.skipped))
-    one, other = size(baseline.samples), size(candidate.samples)
-    samples = settle(other - one)
-    low, high = bootstrap.interval(samples, kind, blocks=after.blocks, value=difference)
+    one, other = size(baseline.replicates), size(candidate.replicates)
+    replicates = round_significant(other - one)
+    low, high = bootstrap.interval(replicates, kind, blocks=after.blocks, value=difference)
     good_above = after.rule == ABOVE
     outcome = NO_EVIDENCE
     if low > 0 or high < 0:
         outcome = BETTER if (low > 0) == good_above else WORSE
-    found = {"low": low, "high": high, "outcome": outcome, "certainty": _certainty(samples, difference)}
+    found = {"low": low, "high": high, "outcome": outcome, "certainty": _certainty(replicates, difference)}
     if relative is not None and (one[~np.isnan(one)] > 0).all():
-        share = settle(np.divide(samples, one))
+        share = round_significant(np.divide(replicates, one))
         bounds = bootstrap.interval(share, kind, blocks=after.blocks, value=relative)
         found |= {"relative_low": bounds[0], "relative_high": bounds[1]}
     return Contrast(**(common | found), skipped=remark)
@@ -156,12 +167,12 @@ def _join(*texts: str) -> str:
     return ": ".join(filter(None, texts))
 
 
-def _certainty(samples: np.ndarray, difference: float) -> float | None:
+def _certainty(replicates: np.ndarray, difference: float) -> float | None:
     """Give the share of replicates whose sign is that of the difference; None without a sign."""
-    defined = samples[~np.isnan(samples)]
+    defined = replicates[~np.isnan(replicates)]
     if difference == 0 or not len(defined):
         return None
-    return float(settle(np.array(np.mean(np.sign(defined) == np.sign(difference)))))
+    return float(round_significant(np.array(np.mean(np.sign(defined) == np.sign(difference)))))
 
 
 def contrasts(

@@ -17,8 +17,9 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, refuse
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, input_error
 from soundcheck.common.escaping import xml_text
+from soundcheck.results.reading import read_results
 
 FAILED_NOTEBOOK = "error: "  # how the reason of a row begins whose notebook or model failed
 
@@ -52,18 +53,20 @@ def check(results: Path, junit: Path | None = None, models: Sequence[str] = ()) 
     files.require_regular(path)
     record = _record(path)
     if record is not None and record.get("results") != files.digest(path):
-        raise refuse(
+        raise input_error(
             path.name,
             "the file is not the one that the run wrote: it was cut, edited or mixed with another run",
             "Run the suite again",
         )
     frame = read_results(path)
     if frame.empty:
-        raise refuse(path.name, "the table holds no row, so nothing was tested", "Run the suite again")
+        raise input_error(path.name, "the table holds no row, so nothing was tested", "Run the suite again")
     if models:
         unknown = sorted(set(models) - set(frame["model"]))
         if unknown:
-            raise refuse(path.name, f"no row of model {unknown[0]!r}", "Check the name given with --model")
+            raise input_error(
+                path.name, f"no row of model {unknown[0]!r}", "Check the name given with --model"
+            )
         frame = frame[frame["model"].isin(models)]
     problems = _missing(frame, record, models)
     for model, rows in frame.groupby("model", sort=True):
@@ -97,7 +100,7 @@ def _record(path: Path) -> dict | None:
     try:
         content = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise refuse(
+        raise input_error(
             record.name, f"the record of the run cannot be read ({error})", "Run the suite again"
         ) from error
     return content if isinstance(content, dict) else {}

@@ -2,8 +2,6 @@
 
 Two files: the rows with the notebook's notes as JSON, and beside it the replicates (``.npy``), so that two
 models can be compared later, on the same replicates, without computing anything again.
-
-Public: :class:`Judged`, :func:`save`, :func:`load`, :func:`load_judged`; :data:`REPLICATES`.
 """
 
 from __future__ import annotations
@@ -19,6 +17,8 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.results.verdict import Verdict
 
+__all__ = ["Judged", "REPLICATES", "load", "load_judged", "save"]
+
 REPLICATES = ".npy"  # suffix of the file of replicates
 
 
@@ -30,7 +30,7 @@ class Judged:
     ----------
     verdict
         The verdict.
-    samples
+    replicates
         Replicates, float64 ``(replicates,)``; empty or NaN if there are none.
     segments, blocks
         Digests that say on which segments and on which blocks the value rests: replicates of two models that
@@ -38,17 +38,17 @@ class Judged:
     """
 
     verdict: Verdict
-    samples: np.ndarray
+    replicates: np.ndarray
     segments: str = ""
     blocks: str = ""
 
 
 def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str] = ()) -> None:
     """Write verdicts, their replicates and notes for the reader."""
-    replicates = max((len(entry.samples) for entry in judged), default=0)
+    replicates = max((len(entry.replicates) for entry in judged), default=0)
     table = np.full((len(judged), replicates), np.nan)
     for row, entry in zip(table, judged, strict=True):
-        row[: len(entry.samples)] = entry.samples
+        row[: len(entry.replicates)] = entry.replicates
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, table, allow_pickle=False)
     content = {
@@ -69,6 +69,6 @@ def load_judged(path: str | os.PathLike) -> list[Judged]:
     population = json.loads(Path(path).read_text(encoding="utf-8"))["population"]
     table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
     return [
-        Judged(verdict, samples, *digests)
-        for verdict, samples, digests in zip(load(path), table, population, strict=True)
+        Judged(verdict, replicates, *digests)
+        for verdict, replicates, digests in zip(load(path), table, population, strict=True)
     ]

@@ -1,7 +1,4 @@
-"""Reads a results table strictly: nothing that was cut, edited or contradicts itself gets through.
-
-Public: :func:`read_results`.
-"""
+"""Reads a results table strictly: nothing that was cut, edited or contradicts itself gets through."""
 
 from __future__ import annotations
 
@@ -17,11 +14,13 @@ import pyarrow
 import pyarrow.parquet
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, refuse
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted, spreadsheet
 from soundcheck.results.table import arrow_type, typed
 from soundcheck.results.verdict import COUNTS, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
 from soundcheck.statistics.rules import RULES, passes
+
+__all__ = ["read_results"]
 
 _AGAIN = "Run the suite again"
 
@@ -69,12 +68,12 @@ def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise refuse(
+        raise input_error(
             path.name, f"byte {error.start} is not UTF-8", "Use the file as the run wrote it"
         ) from error
     if not text.endswith("\n"):
         what = "the file ends in the middle of a line" if text.strip() else "the file is empty"
-        raise refuse(path.name, what, _AGAIN)
+        raise input_error(path.name, what, _AGAIN)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     problems = Problems()
     rows: list[dict] = []
@@ -96,7 +95,7 @@ def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
             rows.append(found)
             lines.append(where)
     except csv.Error as error:
-        raise refuse(f"{path.name} line {reader.line_num}", str(error), _AGAIN) from error
+        raise input_error(f"{path.name} line {reader.line_num}", str(error), _AGAIN) from error
     problems.raise_if_any()
     return rows, lines
 
@@ -108,7 +107,7 @@ def _check_columns(path: Path, header: Sequence[str]) -> None:
         what = (
             f"columns are missing: {', '.join(missing)}" if missing else f"columns twice: {', '.join(twice)}"
         )
-        raise refuse(path.name, what, "Give a results table that `soundcheck run` wrote")
+        raise input_error(path.name, what, "Give a results table that `soundcheck run` wrote")
 
 
 def _parse(name: str, cell: str, where: str, problems: Problems) -> object:
@@ -136,12 +135,12 @@ def _read_parquet(path: Path) -> tuple[list[dict], list[str]]:
     try:
         table = pyarrow.parquet.read_table(path, page_checksum_verification=True)
     except (pyarrow.ArrowException, OSError) as error:
-        raise refuse(path.name, f"this is not a whole Parquet file ({error})", _AGAIN) from error
+        raise input_error(path.name, f"this is not a whole Parquet file ({error})", _AGAIN) from error
     _check_columns(path, table.column_names)
     for name in RESULT_COLUMNS:
         held = table.schema.field(name).type
         if held != arrow_type(name) and not (name in TEXTS and pyarrow.types.is_large_string(held)):
-            raise refuse(
+            raise input_error(
                 path.name,
                 f"column {name} holds {held}, not {arrow_type(name)}",
                 "Give a results table that `soundcheck run` wrote",

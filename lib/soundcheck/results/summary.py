@@ -2,8 +2,6 @@
 
 The pooled share is the one that publications of the field give; it is led by families with many tests, so the
 average over families stands beside it.
-
-Public: :func:`informative`, :func:`summary`, :class:`Summary`, :class:`Tally`.
 """
 
 from __future__ import annotations
@@ -14,6 +12,8 @@ import math
 import pandas as pd
 
 from soundcheck.metrics.classification import ONE_CLASS
+
+__all__ = ["Summary", "Tally", "informative", "summary"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""The results table: as a data frame, ``results.csv`` and ``results.parquet``.
-
-Public: :func:`to_frame`, :func:`write_results`; :func:`typed` and :func:`arrow_type` fix the column types.
-"""
+"""The results table: as a data frame, ``results.csv`` and ``results.parquet``."""
 
 from __future__ import annotations
 
@@ -18,8 +15,10 @@ import pyarrow.parquet
 
 from soundcheck.common import files
 from soundcheck.common.escaping import spreadsheet
-from soundcheck.metrics.additive import settle
+from soundcheck.metrics.additive import round_significant
 from soundcheck.results.verdict import COUNTS, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, Verdict
+
+__all__ = ["arrow_type", "to_frame", "typed", "write_results"]
 
 
 def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
@@ -59,7 +58,7 @@ def typed(columns: dict[str, Sequence]) -> pd.DataFrame:
             found[name] = pd.Series(column, dtype=np.int64)
         elif name in NUMBERS:
             numbers = np.array([np.nan if number is None else number for number in column], dtype=np.float64)
-            found[name] = pd.Series(settle(numbers))
+            found[name] = pd.Series(round_significant(numbers))
         else:
             found[name] = pd.Series(list(column), dtype=object)
     return pd.DataFrame(found, columns=RESULT_COLUMNS)

@@ -1,8 +1,4 @@
-"""One verdict: what was tested, the value with its company, and whether it passed.
-
-Public: :class:`Verdict`, :data:`RESULT_COLUMNS`; :func:`judge`, :func:`skip`, :func:`skipped_rows` make
-verdicts.
-"""
+"""One verdict: what was tested, the value with its company, and whether it passed."""
 
 from __future__ import annotations
 
@@ -13,11 +9,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from soundcheck.common.tasks import Task
-from soundcheck.metrics.additive import settle
+from soundcheck.metrics.additive import round_significant
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.rules import passes
 from soundcheck.suite.families import Family
+
+__all__ = [
+    "COUNTS",
+    "KEY",
+    "NO_THRESHOLD",
+    "NUMBERS",
+    "RESULT_COLUMNS",
+    "TEXTS",
+    "TRUTHS",
+    "Verdict",
+    "judge",
+    "skip",
+    "skipped_rows",
+]
 
 NO_THRESHOLD = "no threshold for this task"
 
@@ -123,7 +133,7 @@ def judge(
         One a label, in their order.
     """
     low, high = result.interval(kind)
-    reference = np.full(len(result.labels), np.nan) if reference is None else settle(reference)
+    reference = np.full(len(result.labels), np.nan) if reference is None else round_significant(reference)
     if len(reference) != len(result.labels):
         raise ValueError(f"{len(reference)} reference values do not fit {len(result.labels)} labels.")
     verdicts = []

@@ -4,8 +4,6 @@ Words that vanish from a recogniser's transcripts under noise may be words that 
 in bad places. Other sentences tell. So a family may ask for sentences (``probes`` in its threshold file)
 around the words that each recogniser keeps and around those that it loses; they are localised in its answers
 by the function that the notebook uses as well.
-
-Public: :func:`probe_corpora`.
 """
 
 from __future__ import annotations
@@ -21,6 +19,8 @@ from soundcheck.run.runner import Job
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck_demo.speech import sentences
 from soundcheck_demo.speech.corpus import TABLE
+
+__all__ = ["probe_corpora"]
 
 DESCRIPTION = (
     "All speech of this corpus is synthetic. Praat's built-in synthesiser reads sentences around words that "
@@ -57,10 +57,10 @@ def probe_corpora(
             continue
         evaluation = Recognition(job.description | {"rows": str(job.rows)})
         options = evaluation.family.options
-        for sample in evaluation.transformed():
-            if not vocabulary(evaluation, evaluation.series(sample)):
+        for subset in evaluation.transformed():
+            if not vocabulary(evaluation, evaluation.series(subset)):
                 continue  # nothing is tested then
-            probed = words_to_probe(evaluation, sample, localised_words(evaluation, sample))
+            probed = words_to_probe(evaluation, subset, localised_words(evaluation, subset))
             if not any(probed.kinds.values()):
                 continue
             folder = sentences.build(
@@ -72,7 +72,7 @@ def probe_corpora(
                 jobs=workers,
                 progress=progress,
             )
-            entry = _entry(sample.corpus, job, folder, several)
+            entry = _entry(subset.corpus, job, folder, several)
             found.append(load_corpus(entry, suite, cache, workers, progress))
     return found
 

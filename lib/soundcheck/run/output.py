@@ -13,7 +13,7 @@ from pathlib import Path
 
 from soundcheck import __version__
 from soundcheck.common import files
-from soundcheck.common.errors import refuse
+from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 
 MARKER = ".soundcheck"
@@ -83,24 +83,24 @@ class Output:
         """
         remedy = "Choose an empty or new folder with --out"
         if self.folder.exists() and not self.folder.is_dir():
-            raise refuse(f"--out {self.shown}", "this is a file, not a folder", remedy)
+            raise input_error(f"--out {self.shown}", "this is a file, not a folder", remedy)
         existing = self.folder
         while not existing.exists():
             existing = existing.parent
         if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-            raise refuse(f"--out {self.shown}", "the folder cannot be written", remedy)
+            raise input_error(f"--out {self.shown}", "the folder cannot be written", remedy)
         resolved = self.folder.resolve()
         for name, root in corpora.items():
             root = root.resolve()
             if resolved == root or resolved.is_relative_to(root / "."):
                 what = f"the folder lies inside the corpus {quoted(name)}"
-                raise refuse(f"--out {self.shown}", what, "Choose a folder outside of all corpora")
+                raise input_error(f"--out {self.shown}", what, "Choose a folder outside of all corpora")
         if self.folder.is_dir() and not (self.folder / MARKER).is_file():
             foreign = sorted(entry.name for entry in os.scandir(self.folder))
             if foreign:
                 listed = ", ".join(quoted(name, 40) for name in foreign[:3])
                 what = f"the folder holds files that Soundcheck did not write ({listed})"
-                raise refuse(f"--out {self.shown}", what, remedy)
+                raise input_error(f"--out {self.shown}", what, remedy)
 
     def prepare(self) -> None:
         """Make the folder and mark it as ours."""

@@ -2,10 +2,6 @@
 
 A notebook sees nothing but its description, so everything in it, and the files that it names, is in the
 fingerprint that decides whether the last execution is still good.
-
-Public: :func:`family_jobs`, :func:`comparison_jobs`, :func:`study_jobs`; :func:`applicable`,
-:func:`tasks_of`, :func:`changes_of`, :func:`looked_at`,
-:func:`asked_about`, :func:`sounds_of`, :func:`wanted`, :func:`notebook_of`.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ import numpy as np
 
 from soundcheck.augment.registry import kind_of_sounds, missing
 from soundcheck.common import files, resources
-from soundcheck.common.errors import refuse
+from soundcheck.common.errors import input_error
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.evaluation import changed_segments
@@ -27,7 +23,21 @@ from soundcheck.run.output import Output
 from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite
-from soundcheck.suite.families import Change, Family
+from soundcheck.suite.families import Family, Perturbation
+
+__all__ = [
+    "supported_tasks",
+    "predicted_corpora",
+    "changes_of",
+    "comparison_jobs",
+    "family_jobs",
+    "evaluated_corpora",
+    "notebook_of",
+    "sounds_of",
+    "study_jobs",
+    "tasks_of",
+    "wanted",
+]
 
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
@@ -39,14 +49,14 @@ def tasks_of(suite: Suite, entry: ModelEntry) -> list[Task]:
     return [suite.tasks[name] for name in entry.tasks]
 
 
-def applicable(family: Family, tasks: Iterable[Task]) -> list[Task]:
+def supported_tasks(family: Family, tasks: Iterable[Task]) -> list[Task]:
     """Keep the tasks that a family has tests for."""
     return [task for task in tasks if family.applies_to(task)]
 
 
 def changes_of(
     families: Iterable[Family], tasks: Sequence[Task], sounds: Sounds | None = None
-) -> dict[str, Change]:
+) -> dict[str, Perturbation]:
     """Collect the changes of the signal that families need for some tasks, each once.
 
     Not those that this machine or, if given, the sound material cannot make.
@@ -54,20 +64,20 @@ def changes_of(
     return {
         change.identity: change
         for family in families
-        if applicable(family, tasks)
+        if supported_tasks(family, tasks)
         for change in family.all_changes
         if not missing(change, sounds)
     }
 
 
-def looked_at(family: Family, entry: ModelEntry, corpora: Iterable[Corpus]) -> list[Corpus]:
+def evaluated_corpora(family: Family, entry: ModelEntry, corpora: Iterable[Corpus]) -> list[Corpus]:
     """Keep the corpora that a family looks at to test a model."""
     return [
         corpus for corpus in corpora if corpus.entry.is_for(family.name) and entry.listens_to(corpus.entry)
     ]
 
 
-def asked_about(
+def predicted_corpora(
     suite: Suite, entry: ModelEntry, families: Sequence[Family], corpora: Iterable[Corpus]
 ) -> list[Corpus]:
     """Keep the corpora that a model is asked about.
@@ -76,7 +86,7 @@ def asked_about(
     the model.
     """
     tasks = tasks_of(suite, entry)
-    own = [family for family in families if entry.is_for(family.name) and applicable(family, tasks)]
+    own = [family for family in families if entry.is_for(family.name) and supported_tasks(family, tasks)]
     return [
         corpus
         for corpus in corpora
@@ -104,7 +114,7 @@ def wanted(
     for family in families:
         if not corpus.entry.is_for(family.name):
             continue
-        own = applicable(family, tasks)
+        own = supported_tasks(family, tasks)
         if family.trials and corpus.trials is None and "speaker" not in table.columns:
             continue  # there is nothing to compare
         if not family.probes or corpus.entry.probes_of:
@@ -123,7 +133,7 @@ def notebook_of(name: str, own: Path) -> Path:
     path = resources.find(f"notebooks/{name}.ipynb", own)
     if path is None:
         what = f"the notebook notebooks/{name}.ipynb is missing"
-        raise refuse(f"family {name}", what, "Write it")
+        raise input_error(f"family {name}", what, "Write it")
     return path
 
 
@@ -139,13 +149,13 @@ def family_jobs(
     jobs = []
     for entry in suite.models.values():
         for family in families:
-            tasks = applicable(family, tasks_of(suite, entry))
-            heard = looked_at(family, entry, corpora)
+            tasks = supported_tasks(family, tasks_of(suite, entry))
+            heard = evaluated_corpora(family, entry, corpora)
             if not tasks or not heard or not entry.is_for(family.name):
                 continue
             views = _views(entry.name, heard, output, family.name)
             others = {
-                other.name: _views(other.name, looked_at(family, other, heard), output, family.name)
+                other.name: _views(other.name, evaluated_corpora(family, other, heard), output, family.name)
                 for other in (_others(suite, entry, tasks, family) if family.others else ())
             }
             description = {
@@ -231,7 +241,7 @@ def comparison_jobs(
         tasks = _common_tasks(suite, entry)
         common = list(corpora)
         for model in both:
-            common = asked_about(suite, suite.models[model], families, common)
+            common = predicted_corpora(suite, suite.models[model], families, common)
         views = {model: _views(model, common, output) for model in both}
         pairs = [
             [by_model[model, family] for model in both]

@@ -110,21 +110,23 @@ def check_notebook(path: Path) -> None:
         Naming the file and what is missing.
     """
 
-    def refuse(what: str, remedy: str) -> InputError:
+    def input_error(what: str, remedy: str) -> InputError:
         return InputError([Problem(f"notebooks/{path.name}", what, remedy)])
 
     try:
         notebook = json.loads(files.require_regular(path).read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise refuse(f"the file is not a notebook ({error})", "Save it again with Jupyter") from error
+        raise input_error(f"the file is not a notebook ({error})", "Save it again with Jupyter") from error
     if not isinstance(notebook, dict) or notebook.get("nbformat") != 4:
         version = notebook.get("nbformat") if isinstance(notebook, dict) else None
-        raise refuse(f"the notebook has format {version}, not 4", "Save it again with a current Jupyter")
+        raise input_error(f"the notebook has format {version}, not 4", "Save it again with a current Jupyter")
     if not notebook.get("metadata", {}).get("kernelspec"):
-        raise refuse("the notebook names no kernel", "Save it with the kernel 'Python 3'")
+        raise input_error("the notebook names no kernel", "Save it with the kernel 'Python 3'")
     tags = [tag for cell in notebook["cells"] for tag in cell.get("metadata", {}).get("tags", [])]
     if "parameters" not in tags:
-        raise refuse("no cell is tagged 'parameters'", "Tag the cell that holds run = '' with 'parameters'")
+        raise input_error(
+            "no cell is tagged 'parameters'", "Tag the cell that holds run = '' with 'parameters'"
+        )
 
 
 def kept(job: Job) -> bool:

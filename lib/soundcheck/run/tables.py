@@ -1,7 +1,4 @@
-"""Tables that a run writes beside its results: segments, trials, scores, and what was left out.
-
-Public: :func:`write_segments`, :func:`write_scores`, :func:`write_left_out`.
-"""
+"""Tables that a run writes beside its results: segments, trials, scores, and what was left out."""
 
 from __future__ import annotations
 
@@ -22,6 +19,8 @@ from soundcheck.predict.tables import read_predictions
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family
+
+__all__ = ["write_left_out", "write_scores", "write_segments"]
 
 
 def write_segments(

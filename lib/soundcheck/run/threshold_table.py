@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import did_you_mean, refuse
+from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.statistics import simulation
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
@@ -41,11 +41,13 @@ def settings(
     for name in metrics:
         if name not in simulation.METRICS:
             remedy = did_you_mean(name, simulation.METRICS)
-            raise refuse("--metric", f"there is no metric {quoted(name)}", remedy)
+            raise input_error("--metric", f"there is no metric {quoted(name)}", remedy)
     for option, numbers in (("--groups", groups), ("--samples", samples)):
         for number in numbers:
             if not 2 <= number <= 1_000_000:
-                raise refuse(option, f"{number} is out of range", "Give a whole number from 2 to 1000000")
+                raise input_error(
+                    option, f"{number} is out of range", "Give a whole number from 2 to 1000000"
+                )
     if family is None:
         names = tuple(metrics) or tuple(simulation.METRICS)
         return list(
@@ -58,7 +60,7 @@ def settings(
         what = f"no threshold of family {quoted(family)} rests on a simulation" + (
             " of it" if metrics else ""
         )
-        raise refuse("--family", what, "Leave the option out, or name a fairness family")
+        raise input_error("--family", what, "Leave the option out, or name a fairness family")
     found = [
         simulation.setting_of(each, g, n)
         for each in known

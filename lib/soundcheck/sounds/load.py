@@ -1,7 +1,4 @@
-"""Loads the sound material of a suite: what it brings itself, and synthesised sounds for the rest.
-
-Public: :func:`load_sounds`.
-"""
+"""Loads the sound material of a suite: what it brings itself, and synthesised sounds for the rest."""
 
 from __future__ import annotations
 
@@ -12,6 +9,8 @@ from pathlib import Path
 from soundcheck.sounds.recorded import read_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import SoundEntry, Suite
+
+__all__ = ["load_sounds"]
 
 
 def load_sounds(

@@ -7,8 +7,6 @@ Conventions
 - A folder given as ``noise`` holds a folder for each kind, by our names or by those of MUSAN
   :cite:`snyder2015`: ``speech`` for babble, ``noise`` for environmental sounds, ``music``.
 - Files that cannot be used are listed; a kind of which nothing is left is refused.
-
-Public: :func:`read_sounds`.
 """
 
 from __future__ import annotations
@@ -20,16 +18,18 @@ from pathlib import Path
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, Problems, did_you_mean, refuse
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.audformat_db import read_database
-from soundcheck.corpora.audio import Facts
+from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import parse
 from soundcheck.sounds import responses
 from soundcheck.sounds.sound import BASE, OTHER, Sound, SoundSet
 from soundcheck.suite.entries import CorpusEntry, SoundEntry, public_path
 from soundcheck.suite.suite_file import NOISE_KINDS, RESPONSE_KINDS
+
+__all__ = ["read_sounds"]
 
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc")
 HEADER = "db.yaml"
@@ -93,7 +93,7 @@ def _kinds(entry: SoundEntry) -> dict[str, SoundEntry]:
         there = {path.name.lower(): path for path in sorted(entry.path.iterdir()) if path.is_dir()}
     except OSError as error:
         what = f"{quoted(entry.shown_path)} cannot be read: {error.strerror or error}"
-        raise refuse("sounds.noise", what, "Check the permissions") from error
+        raise input_error("sounds.noise", what, "Check the permissions") from error
     kinds = {}
     for kind in NOISE_KINDS:
         for name in FOLDERS[kind]:
@@ -103,7 +103,7 @@ def _kinds(entry: SoundEntry) -> dict[str, SoundEntry]:
     if not kinds:
         known = ", ".join(name for names in FOLDERS.values() for name in names)
         what = f"{quoted(entry.shown_path)} has no folder for any kind of noise"
-        raise refuse("sounds.noise", what, f"Known are {known}; or name each kind by itself")
+        raise input_error("sounds.noise", what, f"Known are {known}; or name each kind by itself")
     return kinds
 
 
@@ -120,14 +120,14 @@ def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, pr
     where = f"sounds.{kind}"
     database = (entry.path / HEADER).is_file()
     if entry.where and not database:
-        raise refuse(f"{where}.where", "only audformat databases have columns", "Name the folder itself")
+        raise input_error(f"{where}.where", "only audformat databases have columns", "Name the folder itself")
     if database and entry.where:
         places = _of_database(entry)
     else:
         places = [_Place(name) for name in _audio_files(entry.path)]
     if not places:
         what = f"there is no audio file in {quoted(entry.shown_path)}"
-        raise refuse(where, what, f"Put recordings there: {', '.join(SUFFIXES[:5])}")
+        raise input_error(where, what, f"Put recordings there: {', '.join(SUFFIXES[:5])}")
     names = list(dict.fromkeys(place.file for place in places))
     store = cache / "facts" / f"sounds-{kind}-{files.digest(str(entry.path))[:10]}.json"
     facts = inspect_files(
@@ -148,7 +148,7 @@ def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, pr
             left_out.append((place.file, problem))
     if not usable:
         reasons = "; ".join(f"{quoted(name)}: {reason}" for name, reason in left_out[:3])
-        raise refuse(where, f"no recording can be used ({reasons})", "Check the files")
+        raise input_error(where, f"no recording can be used ({reasons})", "Check the files")
     if kind in RESPONSE_KINDS:
         usable = _with_roles(kind, entry, measured, usable, left_out)
     usable.sort(key=lambda sound: (sound.name, sound.start))
@@ -156,7 +156,7 @@ def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, pr
     return SoundSet(kind, tuple(usable), source, False, tuple(dict.fromkeys(left_out)))
 
 
-def _sound(kind: str, entry: SoundEntry, place: _Place, fact: Facts) -> Sound:
+def _sound(kind: str, entry: SoundEntry, place: _Place, fact: AudioInfo) -> Sound:
     end = min(place.end, fact.duration)
     return Sound(
         place.file,
@@ -192,7 +192,7 @@ def _with_roles(
             role = BASE if sound.name == base and all(other.role != BASE for other in found) else ""
         found.append(dataclasses.replace(sound, role=role, label=place.label, distance=place.distance))
     if OTHER not in {sound.role for sound in found}:
-        raise refuse(where, "there is nothing to compare the base with", "Add other impulse responses")
+        raise input_error(where, "there is nothing to compare the base with", "Add other impulse responses")
     return found
 
 
@@ -229,13 +229,13 @@ def _of_database(entry: SoundEntry) -> list[_Place]:
         table = parse(read_database(corpus, {}), corpus, {}).table
     except InputError as error:
         what = f"column {quoted(next(iter(entry.where)))} cannot be read from {entry.shown_path}"
-        raise refuse(where, what, error.problems[0].what) from error
+        raise input_error(where, what, error.problems[0].what) from error
     for column, value in entry.where.items():
         known = sorted(set(table["item"].dropna()))
         table = table[table["item"] == value]
         if table.empty:
             what = f"no segment has {quoted(value)} in column {quoted(column)}"
-            raise refuse(where, what, did_you_mean(value, known))
+            raise input_error(where, what, did_you_mean(value, known))
     start = table["start"].fillna(0.0).to_numpy(dtype=np.float64)
     end = table["end"].fillna(np.inf).to_numpy(dtype=np.float64)
     places = zip(table["file"], start, end, strict=True)

@@ -12,9 +12,6 @@ Conventions
 - The names of the Aachen database end in ``_<head>_<number>``, or ``_<channel>_<head>_<number>``; the number
   stands for the distance, as in the loader that comes with it. In the stairway an azimuth follows, in the
   Aula Carolina azimuth and microphone. Responses of its telephones have no distance.
-
-Public: :func:`measurements`, :func:`reference`, :class:`Measurement`, :data:`TABLE`, :data:`BASES`,
-:data:`SIMILAR`.
 """
 
 from __future__ import annotations
@@ -24,9 +21,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable, parse_number, read_text_table
+
+__all__ = ["BASES", "Measurement", "SIMILAR", "TABLE", "measurements", "reference"]
 
 TABLE = "impulse_responses.csv"
 BASES = {"positions": "centre 1 m", "rooms": "booth"}  # what the others are compared with, if nothing is said
@@ -107,7 +106,7 @@ def measurements(folder: Path, shown: str, names: Sequence[str]) -> dict[str, Me
     if len(set(folders.values())) > 1:
         return {name: Measurement(label) for name, label in folders.items() if label}
     remedy = f"Add a table {TABLE} with columns file and label, or use a folder for each"
-    raise refuse(shown, "nothing tells which room or position the impulse responses stand for", remedy)
+    raise input_error(shown, "nothing tells which room or position the impulse responses stand for", remedy)
 
 
 def _of_air(kind: str, room: str, numbers: str) -> Measurement:
@@ -198,10 +197,10 @@ def reference(found: Mapping[str, Measurement], usable: Collection[str], base: s
         candidates = [name for name, place in found.items() if place.label.casefold() == base.casefold()]
     if not candidates:
         what = f"no impulse response is called {quoted(base)}"
-        raise refuse(shown, what, did_you_mean(base, sorted({place.label for place in found.values()})))
+        raise input_error(shown, what, did_you_mean(base, sorted({place.label for place in found.values()})))
     candidates = [name for name in candidates if name in usable]
     if not candidates:
-        raise refuse(shown, f"no usable impulse response belongs to {quoted(base)}", "Check its files")
+        raise input_error(shown, f"no usable impulse response belongs to {quoted(base)}", "Check its files")
 
     def order(name: str) -> tuple[bool, int, str]:
         own = found[name]
@@ -220,5 +219,5 @@ def reference(found: Mapping[str, Measurement], usable: Collection[str], base: s
             at = f" at {found[name].distance:g} m" if found[name].distance else ""
             what = f"{quoted(base)} has two impulse responses{at}, {quoted(chosen)} and {quoted(name)}"
             remedy = "Only one can be the reference: remove a row, or name the file with base: in the suite"
-            raise refuse(f"{found[name].where}, column label", what, remedy)
+            raise input_error(f"{found[name].where}, column label", what, remedy)
     return chosen

@@ -6,8 +6,6 @@ Conventions
 - A sound is known by its content: the order of a kind is that of the sounds' names, its digest that of their
   contents.
 - Reading gives float32 ``(samples,)`` at the wanted rate, never normalised.
-
-Public: :data:`KINDS`, :class:`Sound`, :class:`SoundSet`, :class:`Sounds`.
 """
 
 from __future__ import annotations
@@ -24,6 +22,8 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.corpora import audio
 from soundcheck.suite.suite_file import NOISE_KINDS, RESPONSE_KINDS
+
+__all__ = ["BASE", "KINDS", "OTHER", "Sound", "SoundSet", "Sounds"]
 
 KINDS = (*NOISE_KINDS, *RESPONSE_KINDS)
 BASE, OTHER = "base", "other"  # roles of impulse responses: what is compared with what

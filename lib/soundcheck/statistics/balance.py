@@ -9,8 +9,6 @@ Conventions
 - Result and draws depend on the set of segments, not on their order: groups are taken by sorted name,
   segments by a key that is unique among them.
 - Segments without group or truth take no part.
-
-Public: :func:`balance`, :class:`Balanced`; :func:`at_most`; :func:`draw_speakers`, :class:`DrawnSpeakers`.
 """
 
 from __future__ import annotations
@@ -24,6 +22,8 @@ import pandas as pd
 
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import CLASSIFICATION, REGRESSION
+
+__all__ = ["Balanced", "DrawnSpeakers", "at_most", "balance", "draw_speakers"]
 
 _TIE = 1e-9  # 0.3 lies as far from 0.2 as from 0.4, whatever binary numbers make of it
 

@@ -19,9 +19,6 @@ Conventions
   the segments.
 - An interval is withheld (NaN) for a single block, and if a value is undefined in more than 10 % of the
   replicates; below 20 blocks intervals are too narrow and :attr:`Resampled.few_blocks` says so.
-
-Public: :func:`block_codes`, :func:`blocks_of`, :func:`weights`, :func:`resample`, :func:`resample_all`,
-:class:`Resampled`, :func:`interval`, :func:`certainty`, :func:`every_segment`.
 """
 
 from __future__ import annotations
@@ -35,9 +32,26 @@ import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from soundcheck.common import seeds
-from soundcheck.metrics.additive import Point, Statistic, settle
+from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.rules import passes
+
+__all__ = [
+    "FEW_BLOCKS",
+    "KINDS",
+    "LEVEL",
+    "REPLICATES",
+    "Resampled",
+    "block_codes",
+    "blocks_of",
+    "certainty",
+    "every_segment",
+    "interval",
+    "resample",
+    "resample_all",
+    "weights",
+]
+
 
 REPLICATES = 1000
 LEVEL = 0.95
@@ -179,7 +193,7 @@ class Resampled:
         Names of the values.
     value
         float64; settled to 12 digits, NaN exactly where ``reasons`` has a text.
-    samples
+    replicates
         float64 ``(replicates, m)``, settled; NaN where undefined. No rows if there is a single block.
     segments
         int64; segments that each value rests on.
@@ -195,7 +209,7 @@ class Resampled:
 
     labels: tuple[str, ...]
     value: np.ndarray
-    samples: np.ndarray
+    replicates: np.ndarray
     segments: np.ndarray
     blocks: np.ndarray
     reasons: tuple[str, ...]
@@ -221,27 +235,27 @@ class Resampled:
         for n in range(len(self.labels)):
             if not (self.reasons[n] or self.withheld[n]):
                 bounds[:, n] = interval(
-                    self.samples[:, n], kind, blocks=int(self.blocks[n]), level=level, value=self.value[n]
+                    self.replicates[:, n], kind, blocks=int(self.blocks[n]), level=level, value=self.value[n]
                 )
         return bounds[0], bounds[1]
 
     @property
     def standard_error(self) -> np.ndarray:
         """Standard deviation of the replicates, divisor one less than their number, float64 ``(m,)``."""
-        if len(self.samples) < 2:
+        if len(self.replicates) < 2:
             return np.full(len(self.labels), np.nan)
         found = np.full(len(self.labels), np.nan)
         for n in range(len(self.labels)):
-            defined = self.samples[~np.isnan(self.samples[:, n]), n]
+            defined = self.replicates[~np.isnan(self.replicates[:, n]), n]
             if len(defined) > 1 and not (self.reasons[n] or self.withheld[n]):
                 found[n] = np.std(defined, ddof=1)
-        return settle(found)
+        return round_significant(found)
 
     def certainty(self, n: int, rule: str, threshold: float, passed: bool) -> float:
         """Say how sure the verdict on value ``n`` is; NaN where the interval is withheld."""
         if self.reasons[n] or self.withheld[n]:
             return np.nan
-        return certainty(self.samples[:, n], rule, threshold, passed)
+        return certainty(self.replicates[:, n], rule, threshold, passed)
 
 
 def resample(
@@ -299,10 +313,10 @@ def resample_all(
     additive: dict[int, Statistic] = {}
     for n, statistic in enumerate(statistics):
         if isinstance(statistic, Weighted):
-            samples = np.empty((0, len(statistic.labels)))
+            drawn = np.empty((0, len(statistic.labels)))
             if statistic.n_blocks > 1:
-                samples = settle(statistic.evaluate(weights(statistic.n_blocks, replicates, seed)))
-            found[n] = _resampled(statistic.labels, statistic.point(), samples, statistic.blocks())
+                drawn = round_significant(statistic.evaluate(weights(statistic.n_blocks, replicates, seed)))
+            found[n] = _resampled(statistic.labels, statistic.point(), drawn, statistic.blocks())
         else:
             additive[n] = statistic
     if additive:
@@ -342,7 +356,7 @@ def _resample_alike(
         blocks = numbered[blocks]
     parts = dict.fromkeys(part for statistic in statistics for part in statistic.parts)
     everything = dataclasses.replace(statistics[0], parts=tuple(parts))
-    high, low = everything.layers(blocks, n_blocks)
+    high, low = everything.exact_sums(blocks, n_blocks)
     k, total = everything.size, high.sum(axis=0) + low.sum(axis=0)
     if n_blocks > 1:
         fine = np.flatnonzero(low.any(axis=0))  # whole numbers have nothing in the low layer
@@ -354,19 +368,19 @@ def _resample_alike(
     results = []
     for statistic in statistics:
         own = np.concatenate([place[part] for part in statistic.parts])
-        samples = np.empty((0, len(statistic.labels)))
+        drawn = np.empty((0, len(statistic.labels)))
         if n_blocks > 1:
-            samples = settle(statistic.finish(sums.take(own, axis=1)))
+            drawn = round_significant(statistic.compute(sums.take(own, axis=1)))
         there = (statistic.count(high.take(own, axis=1)) > 0).sum(axis=0)
-        results.append(_resampled(statistic.labels, statistic.point(total[own]), samples, there))
+        results.append(_resampled(statistic.labels, statistic.point(total[own]), drawn, there))
     return results
 
 
-def _resampled(labels: tuple[str, ...], found: Point, samples: np.ndarray, blocks: np.ndarray) -> Resampled:
+def _resampled(labels: tuple[str, ...], found: Point, drawn: np.ndarray, blocks: np.ndarray) -> Resampled:
     """Say for each value whether it has an interval, and if not, why."""
     withheld, notes = [], []
     for n, (reason, note) in enumerate(zip(found.reasons, found.notes, strict=True)):
-        missing = float(np.isnan(samples[:, n]).mean()) if len(samples) else 0.0
+        missing = float(np.isnan(drawn[:, n]).mean()) if len(drawn) else 0.0
         share = f"undefined in {100 * missing:.1f} % of the replicates"
         withheld.append("")
         if not reason and blocks[n] == 1:
@@ -379,7 +393,7 @@ def _resampled(labels: tuple[str, ...], found: Point, samples: np.ndarray, block
     return Resampled(
         labels,
         found.value,
-        samples,
+        drawn,
         found.segments,
         np.asarray(blocks, dtype=np.int64),
         found.reasons,
@@ -389,7 +403,7 @@ def _resampled(labels: tuple[str, ...], found: Point, samples: np.ndarray, block
 
 
 def interval(
-    samples: np.ndarray,
+    replicates: np.ndarray,
     kind: str = "percentile",
     *,
     blocks: int = 0,
@@ -400,7 +414,7 @@ def interval(
 
     Parameters
     ----------
-    samples
+    replicates
         Replicates, ``(replicates,)``; undefined ones (NaN) are left out.
     kind
         ``"percentile"``: quantiles, linearly interpolated. ``"expanded"``: quantiles at
@@ -421,29 +435,29 @@ def interval(
     """
     if kind not in KINDS:
         raise ValueError(f"An interval is one of {', '.join(KINDS)}, not {kind!r}.")
-    samples = np.asarray(samples, dtype=np.float64)
-    samples = samples[~np.isnan(samples)]
+    replicates = np.asarray(replicates, dtype=np.float64)
+    replicates = replicates[~np.isnan(replicates)]
     tail = (1 - level) / 2
-    if len(samples) < 2 or (kind == "expanded" and blocks < 2):
+    if len(replicates) < 2 or (kind == "expanded" and blocks < 2):
         return np.nan, np.nan
     if kind == "gaussian":
-        reach = ndtri(1 - tail) * np.std(samples, ddof=1)
+        reach = ndtri(1 - tail) * np.std(replicates, ddof=1)
         bounds = np.array([value - reach, value + reach])
     else:
         if kind == "expanded":
             quantile = stdtrit(blocks - 1, 1 - tail)
             tail = ndtr(-np.sqrt(blocks / (blocks - 1)) * quantile)
-        bounds = np.quantile(samples, [tail, 1 - tail])
-    low, high = settle(bounds).tolist()
+        bounds = np.quantile(replicates, [tail, 1 - tail])
+    low, high = round_significant(bounds).tolist()
     return low, high
 
 
-def certainty(samples: np.ndarray, rule: str, threshold: float, passed: bool) -> float:
+def certainty(replicates: np.ndarray, rule: str, threshold: float, passed: bool) -> float:
     """Compute how sure a verdict is: the share of defined replicates on its side of the threshold.
 
     Parameters
     ----------
-    samples
+    replicates
         Replicates, ``(replicates,)``.
     rule, threshold
         See :func:`soundcheck.statistics.rules.passes`.
@@ -455,9 +469,9 @@ def certainty(samples: np.ndarray, rule: str, threshold: float, passed: bool) ->
     float
         From 0 to 1; NaN if no replicate is defined.
     """
-    samples = np.asarray(samples, dtype=np.float64)
-    samples = samples[~np.isnan(samples)]
-    if not len(samples):
+    replicates = np.asarray(replicates, dtype=np.float64)
+    replicates = replicates[~np.isnan(replicates)]
+    if not len(replicates):
         return np.nan
-    share = np.mean(passes(rule, samples, threshold))
-    return float(settle(share if passed else 1 - share))
+    share = np.mean(passes(rule, replicates, threshold))
+    return float(round_significant(share if passed else 1 - share))

@@ -1,13 +1,12 @@
-"""What the sizes of groups decide: how few segments a bin may have, and which equal sizes unequal ones equal.
-
-Public: :func:`least_per_bin`, :func:`equal_size`.
-"""
+"""What sizes of groups decide: the least segments of a bin, and the equal sizes that unequal ones equal."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+
+__all__ = ["equal_size", "least_per_bin"]
 
 FEWEST = 4  # of a bin, however small the groups are
 

@@ -13,9 +13,6 @@ threshold itself, with all the room that its authors gave it.
 
 What :math:`q` is for usual numbers and sizes of groups is recorded in a table beside this module; anything
 else is simulated with the same number of runs and the same seed.
-
-Public: :func:`simulated_threshold`, :class:`Stretched`, :func:`published_size`, :func:`quantile`;
-:func:`recorded`, :data:`RECORD`, :data:`SERIES`.
 """
 
 from __future__ import annotations
@@ -31,6 +28,8 @@ import pandas as pd
 
 from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import MANY_RUNS, Setting
+
+__all__ = ["RECORD", "SERIES", "Stretched", "published_size", "quantile", "recorded", "simulated_threshold"]
 
 RECORD = Path(__file__).with_name("simulated_scores.csv")
 SERIES = (  # that thresholds rest on: metric, distribution of predictions and of the truth

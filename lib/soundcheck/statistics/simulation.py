@@ -18,10 +18,6 @@ Conventions
   such and not segment by segment; means, errors and correlations draw every segment.
 - Nothing is skipped, and a share of nothing is 0.
 - Draws depend on the seed and the setting alone, not on what else is simulated nor on the number of jobs.
-
-Public: :class:`Setting`, :func:`setting_of`, :func:`simulate`, :class:`Simulated`,
-:func:`simulate_all`, :func:`minimum_per_bin`, :data:`METRICS`; :func:`grid`, :data:`GROUPS`,
-:data:`SAMPLES`; :func:`score`, :class:`Sums` for other draws.
 """
 
 from __future__ import annotations
@@ -40,6 +36,24 @@ from scipy.special import ndtr
 from soundcheck.common import seeds
 from soundcheck.metrics.additive import ratio
 from soundcheck.metrics.regression import EDGES
+
+__all__ = [
+    "GROUPS",
+    "MANY_RUNS",
+    "METRICS",
+    "RUNS",
+    "SAMPLES",
+    "SPARSE",
+    "Setting",
+    "Simulated",
+    "Sums",
+    "grid",
+    "minimum_per_bin",
+    "score",
+    "setting_of",
+    "simulate",
+    "simulate_all",
+]
 
 RUNS, MANY_RUNS = 1000, 10_000  # for maxima, as published; for quantiles that thresholds rest on
 MEAN, DEVIATION = 0.5, 1 / 6  # of numbers, before they are cut off at 0 and 1
@@ -424,12 +438,12 @@ def _segment_by_segment(
     tested, everyone = [], []
     for start in range(0, runs, at_a_time):
         size = (min(at_a_time, runs - start), *shape)
-        prediction = _cut_normal(rng, size)
+        prediction = _truncated_normal(rng, size)
         if own.needs_truth:
             means = np.full((*size[:2], 1, 1), MEAN)
             if setting.varied:
                 means = rng.choice(VARIED_MEANS, size=means.shape)
-            sums = _moments(_cut_normal(rng, size, means)[:, :, 0], prediction[:, :, 0])
+            sums = _moments(_truncated_normal(rng, size, means)[:, :, 0], prediction[:, :, 0])
         else:
             sums = prediction.sum(axis=-1)[..., np.newaxis]
         tested.append(sums[:, 0])
@@ -456,7 +470,7 @@ def _moments(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     )
 
 
-def _cut_normal(
+def _truncated_normal(
     rng: np.random.Generator, shape: tuple[int, ...], means: np.ndarray | float = MEAN
 ) -> np.ndarray:
     """Draw numbers from 0 to 1; what falls outside is drawn again."""

@@ -6,8 +6,6 @@ Conventions
   and of what makes a class or a change, belongs to the speaker, the rest to the segment. The share does not
   move the true value.
 - True values follow from the parameters by a formula; nothing is estimated.
-
-Public: :class:`Design`, :data:`DESIGNS`.
 """
 
 from __future__ import annotations
@@ -29,6 +27,8 @@ from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.bootstrap import KINDS, REPLICATES, every_segment
 from soundcheck.studies.intervals import Calibration, Intervals, calibration, coverage
+
+__all__ = ["DESIGNS", "Design"]
 
 EACH = 20  # segments a speaker
 CLASSES = ("anger", "happiness", "neutral", "sadness")

@@ -6,9 +6,6 @@ Conventions
   name of the study alone; the first data sets are the same whatever their number.
 - 50 data sets share the draws of blocks, so that the error of 1000 draws averages out over a study.
 - A study of ``T`` data sets knows a coverage near 95 % up to :func:`monte_carlo_error`.
-
-Public: :func:`coverage`, :class:`Intervals`, :func:`calibration`, :class:`Calibration`,
-:func:`monte_carlo_error`; :func:`resampled` and :func:`intervals` for other studies.
 """
 
 from __future__ import annotations
@@ -23,6 +20,16 @@ from soundcheck.common import seeds
 from soundcheck.metrics.additive import Statistic, ratio
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.statistics.bootstrap import KINDS, LEVEL, REPLICATES, Resampled, resample_all
+
+__all__ = [
+    "Calibration",
+    "Intervals",
+    "calibration",
+    "coverage",
+    "intervals",
+    "monte_carlo_error",
+    "resampled",
+]
 
 BATCH = 50  # data sets that share the draws of blocks
 

@@ -9,10 +9,6 @@ Conventions
 - Sizes that the publication leaves open are chosen so that they give its widths: 3000 utterances of 100
   words, word error rates of 0.10 and 0.095.
 - A difference is the second recogniser minus the first; negative if the second is better.
-
-Public: :func:`word_error_data`, :func:`word_error_difference`, :func:`coverage_of_word_errors`,
-:class:`WordErrorStudy`; :data:`TRUE_DIFFERENCE`, :data:`BLOCK_SIZES`, :data:`CORRELATIONS`,
-:data:`PUBLISHED`.
 """
 
 from __future__ import annotations
@@ -28,6 +24,17 @@ from soundcheck.metrics.combinators import difference
 from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.statistics.bootstrap import REPLICATES, every_segment
 from soundcheck.studies.intervals import Intervals, intervals, resampled
+
+__all__ = [
+    "BLOCK_SIZES",
+    "CORRELATIONS",
+    "PUBLISHED",
+    "TRUE_DIFFERENCE",
+    "WordErrorStudy",
+    "coverage_of_word_errors",
+    "word_error_data",
+    "word_error_difference",
+]
 
 UTTERANCES = 3000
 WORDS = 100  # an utterance

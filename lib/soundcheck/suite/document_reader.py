@@ -1,7 +1,4 @@
-"""Reads the sections of a YAML document and notes the problems of all, each with its place.
-
-Public: :class:`DocumentReader`.
-"""
+"""Reads the sections of a YAML document and notes the problems of all, each with its place."""
 
 from __future__ import annotations
 
@@ -12,6 +9,8 @@ from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Document
+
+__all__ = ["DocumentReader"]
 
 
 class DocumentReader:

@@ -6,9 +6,6 @@ Conventions
 - Rules are strict and see the unrounded value; ``decimals`` is for display only.
 - A threshold belongs to a task by its name, or to all other tasks of a kind under ``regression`` or
   ``classification``. A test without a threshold for a task does not exist for that task.
-
-Public: :class:`Change`, :class:`Sweep`, :class:`TestDefinition`,
-:class:`Family`.
 """
 
 from __future__ import annotations
@@ -23,11 +20,13 @@ from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.statistics.rules import passes
 
+__all__ = ["CATEGORIES", "Perturbation", "Family", "PerturbationSeries", "TestDefinition"]
+
 CATEGORIES = ("correctness", "fairness", "robustness")
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class Perturbation:
     """A change of the signal whose effect on the prediction is tested.
 
     Parameters
@@ -56,7 +55,7 @@ class Change:
 
 
 @dataclasses.dataclass(frozen=True)
-class Sweep:
+class PerturbationSeries:
     """A change from mild to severe.
 
     Parameters
@@ -71,7 +70,7 @@ class Sweep:
 
     name: str
     axis: str
-    steps: dict[str, Change]
+    steps: dict[str, Perturbation]
 
     def step(self, level: object) -> str | None:
         """Find the step that a level stands for, by name or as a number; ``None`` if there is none.
@@ -193,29 +192,29 @@ class Family:
     columns: tuple[str, ...]
     measured: tuple[str, ...]
     label: bool
-    changes: dict[str, Change]
-    sweeps: dict[str, Sweep]
+    changes: dict[str, Perturbation]
+    sweeps: dict[str, PerturbationSeries]
     options: dict[str, Any]
     tests: dict[str, TestDefinition]
     digest: str
-    transformations: dict[str, Sweep] = dataclasses.field(default_factory=dict)
+    transformations: dict[str, PerturbationSeries] = dataclasses.field(default_factory=dict)
     others: bool = False
     probes: dict[str, int] = dataclasses.field(default_factory=dict)
     trials: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @property
-    def transformed(self) -> list[Change]:
+    def transformed(self) -> list[Perturbation]:
         """All steps of its transformations."""
         return [change for series in self.transformations.values() for change in series.steps.values()]
 
     @property
-    def stepped(self) -> list[Change]:
+    def stepped(self) -> list[Perturbation]:
         """All changes that are steps from mild to severe: of transformations and of sweeps."""
         swept = [change for sweep in self.sweeps.values() for change in sweep.steps.values()]
         return [*self.transformed, *swept]
 
     @property
-    def all_changes(self) -> list[Change]:
+    def all_changes(self) -> list[Perturbation]:
         """All changes that it needs predictions for, steps from mild to severe at the end."""
         return [*self.changes.values(), *self.stepped]
 

@@ -2,7 +2,7 @@
 
 A slip would go unseen or end the notebook.
 
-Other options are what their notebook makes of them. Public: :func:`check_options`.
+Other options are what their notebook makes of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from soundcheck.common.errors import did_you_mean
 from soundcheck.metrics.disagreement import AVERAGES
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
-from soundcheck.suite.families import Sweep
+from soundcheck.suite.families import PerturbationSeries
 
 COMMON = ("segments", "sweep_segments", "sample", "pairs")  # options that any family may have
 NAME_SETTINGS = ("excluded", "ratings")  # options that name levels of the family's transformations
@@ -104,7 +104,10 @@ def known_options(family: str, shipped: Iterable[str]) -> set[str]:
 
 
 def check_options(
-    reader: DocumentReader, family: str, options: Mapping[str, object], transformations: Mapping[str, Sweep]
+    reader: DocumentReader,
+    family: str,
+    options: Mapping[str, object],
+    transformations: Mapping[str, PerturbationSeries],
 ) -> None:
     """Note what is wrong with the options of a family.
 
@@ -133,7 +136,7 @@ def check_options(
 
 
 def _check_settings(
-    reader: DocumentReader, option: str, named: object, transformations: Mapping[str, Sweep]
+    reader: DocumentReader, option: str, named: object, transformations: Mapping[str, PerturbationSeries]
 ) -> None:
     """Note settings that an option names and the transformations do not have."""
     if named is None:

@@ -1,7 +1,4 @@
-"""Reads the models of a suite: what each is, what it predicts, and what it is asked about.
-
-Public: :class:`ModelReader`, :data:`MODEL_KINDS`, :data:`RANDOM_TASKS`.
-"""
+"""Reads the models of a suite: what each is, what it predicts, and what it is asked about."""
 
 from __future__ import annotations
 
@@ -18,6 +15,8 @@ from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.entries import ModelEntry
 from soundcheck.suite.paths import find_place
 from soundcheck.suite.yaml_reader import Document
+
+__all__ = ["MODEL_KINDS", "ModelReader", "RANDOM_TASKS"]
 
 RANDOM_TASKS = {"gaussian": ("arousal", "dominance", "valence"), "categorical": ("emotion",)}
 RANDOM_KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}

@@ -1,7 +1,4 @@
-"""Finds the files and folders that a suite names.
-
-Public: :func:`find_place`.
-"""
+"""Finds the files and folders that a suite names."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ from pathlib import Path
 
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity, nearest_name
+
+__all__ = ["find_place"]
 
 
 def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str, str]:

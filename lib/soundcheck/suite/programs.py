@@ -1,7 +1,4 @@
-"""Command lines of recognisers, as a suite names them: split into words, and their program found.
-
-Public: :data:`AUDIO`, :data:`TASK`, :func:`parse_command`, :func:`find_program`.
-"""
+"""Command lines of recognisers, as a suite names them: split into words, and their program found."""
 
 from __future__ import annotations
 
@@ -14,6 +11,8 @@ from pathlib import Path
 
 from soundcheck.common.escaping import quoted
 from soundcheck.suite.paths import find_place
+
+__all__ = ["AUDIO", "TASK", "find_program", "parse_command"]
 
 AUDIO = "{audio}"  # what stands for the path of the recording
 TASK = "transcript"  # the only task of a command

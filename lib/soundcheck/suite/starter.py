@@ -1,7 +1,4 @@
-"""Writes a suite or a family of tests to start from: ``soundcheck init``.
-
-Public: :func:`write`, :func:`write_family`.
-"""
+"""Writes a suite or a family of tests to start from: ``soundcheck init``."""
 
 from __future__ import annotations
 
@@ -10,8 +7,10 @@ import re
 from pathlib import Path
 
 from soundcheck.common import files, resources
-from soundcheck.common.errors import InputError, Problem, refuse
+from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.escaping import quoted
+
+__all__ = ["write", "write_family"]
 
 MODEL = '''"""A model to replace by yours: louder speech is more aroused."""
 
@@ -182,13 +181,15 @@ def write_family(folder: Path, name: str) -> str:
     where = f"--family {quoted(name)}"
     if not _NAME.fullmatch(name) or name.lower() in ("all", "null"):
         what = "this cannot be the name of a family"
-        raise refuse(where, what, "Use up to 40 letters (a to z), digits and underscores, a letter first")
+        raise input_error(
+            where, what, "Use up to 40 letters (a to z), digits and underscores, a letter first"
+        )
     shipped = {known.lower() for known in resources.names("thresholds", ".yml")}
     if name.lower() in shipped | {path.stem for path in (resources.root() / "notebooks").glob("*.ipynb")}:
-        raise refuse(where, "Soundcheck has something of this name already", "Choose another name")
+        raise input_error(where, "Soundcheck has something of this name already", "Choose another name")
     title = name.replace("_", " ").capitalize()
     if not folder.is_dir():
-        raise refuse(str(folder), "the folder does not exist", "Name the folder of your suite.yml")
+        raise input_error(str(folder), "the folder does not exist", "Name the folder of your suite.yml")
     contents = {"thresholds/NAME.yml": FAMILY, "notebooks/NAME.ipynb": _notebook()}
     contents["book/methods/NAME.md"] = PAGE
     words = {"NAME": name, "TITLE": title}

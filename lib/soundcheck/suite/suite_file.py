@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 
 from soundcheck.common import resources
-from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
 from soundcheck.metrics.normalisation import NORMALISERS
@@ -147,7 +147,7 @@ def read_suite(path: str | os.PathLike) -> Suite:
     if os.path.isdir(path):
         inner = os.path.join(shown, "suite.yml")
         remedy = f"Did you mean {quoted(inner)}?" if os.path.isfile(inner) else "Name the suite.yml in it"
-        raise refuse(shown, "this is a folder, not a file", remedy)
+        raise input_error(shown, "this is a folder, not a file", remedy)
     problems = Problems()
     document = read_yaml(path, shown, problems)
     suite = _Reader(document, Path(path).absolute(), problems).read()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from soundcheck.common import resources
-from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import KINDS
 from soundcheck.metrics.differential import read_omega
@@ -19,7 +19,7 @@ from soundcheck.statistics import simulation
 from soundcheck.statistics.rules import RULES
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
-from soundcheck.suite.families import CATEGORIES, Change, Family, Sweep, TestDefinition
+from soundcheck.suite.families import CATEGORIES, Family, Perturbation, PerturbationSeries, TestDefinition
 from soundcheck.suite.family_options import check_options, known_options
 from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
 
@@ -135,7 +135,7 @@ def read_family(name: str, own: Path | None = None) -> Family:
     file = resources.find(shown, own)
     if file is None or not re.fullmatch(r"\w[\w-]*", name):
         known = resources.names("thresholds", ".yml", own)
-        raise refuse(shown, f"there is no family {quoted(name)}", did_you_mean(name, known))
+        raise input_error(shown, f"there is no family {quoted(name)}", did_you_mean(name, known))
     problems = Problems()
     document = read_yaml(file, shown, problems)
     family = _Reader(document, problems).read(name)
@@ -252,7 +252,7 @@ class _Reader(DocumentReader):
             what = "the group has a column that is not compared"
             self.note(("options", "probe_group"), what, f"Allowed: {', '.join(found.groups)}")
 
-    def read_sweep(self, path: tuple[str, str], value: object) -> Sweep | None:
+    def read_sweep(self, path: tuple[str, str], value: object) -> PerturbationSeries | None:
         """Read a change with an option that takes several values, or with options of each step."""
         name = path[-1]
         if not isinstance(value, dict):
@@ -282,12 +282,12 @@ class _Reader(DocumentReader):
             return None
         common = (sweep.option,) if sweep.option else ()
         changes = {
-            step: Change(f"{name}, {step}", change.transform, change.options | options, common)
+            step: Perturbation(f"{name}, {step}", change.transform, change.options | options, common)
             for step, options in steps.items()
         }
-        return Sweep(name, sweep.axis, changes)
+        return PerturbationSeries(name, sweep.axis, changes)
 
-    def read_change(self, name: str, value: object, path: tuple = ()) -> Change | None:
+    def read_change(self, name: str, value: object, path: tuple = ()) -> Perturbation | None:
         """Read a change of the signal."""
         path = path or ("changes", name)
         transform = value.get("transform") if isinstance(value, dict) else None
@@ -298,7 +298,7 @@ class _Reader(DocumentReader):
         for key, item in value.items():
             if key != "transform":
                 options[key] = self.read_option((*path, key), item)
-        return Change(name, str(transform), options)
+        return Perturbation(name, str(transform), options)
 
     def read_option(self, path: tuple, value: object) -> Any:
         """Read an option of a change: a value, a list of values or a span of whole numbers."""

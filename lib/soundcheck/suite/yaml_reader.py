@@ -23,7 +23,7 @@ from pathlib import Path
 
 import yaml
 
-from soundcheck.common.errors import InputError, Problems, refuse
+from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, require_regular
 
@@ -146,10 +146,10 @@ def _merge(found: Problems, problems: Problems) -> None:
 def _decode(content: bytes, shown: str) -> str:
     remedy = "Save the file as UTF-8"
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise refuse(f"{shown} line 1", "the file is UTF-16 (byte 0 begins its mark), not UTF-8", remedy)
+        raise input_error(f"{shown} line 1", "the file is UTF-16 (byte 0 begins its mark), not UTF-8", remedy)
     if b"\0" in content:
         offset = content.index(b"\0")
-        raise refuse(
+        raise input_error(
             f"{shown} line {_line(content, offset)}",
             f"there is a NUL character at byte {offset}; is this UTF-16 or not a text file?",
             remedy,
@@ -158,7 +158,7 @@ def _decode(content: bytes, shown: str) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         offset = error.start + (3 if content.startswith(b"\xef\xbb\xbf") else 0)
-        raise refuse(
+        raise input_error(
             f"{shown} line {_line(content, offset)}",
             f"byte {offset} (0x{content[offset]:02x}) is not UTF-8; is it Latin-1 or another encoding?",
             remedy,
@@ -167,7 +167,7 @@ def _decode(content: bytes, shown: str) -> str:
     if match:
         before = text[: match.start()]
         column = match.start() - before.rfind("\n")
-        raise refuse(
+        raise input_error(
             f"{shown} line {before.count(chr(10)) + 1}, column {column}",
             f"there is a control character (U+{ord(match.group()):04X})",
             "Remove it; it may be invisible in an editor",

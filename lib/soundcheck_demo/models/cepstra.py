@@ -10,8 +10,6 @@ Conventions
 Frames are 25 ms long and 10 ms apart, at 16 kHz. Bands lie from 100 Hz to 7 kHz; their levels are in dB, at
 most 60 dB below the loudest one of the utterance. The first cepstrum, the level, is left out, so that a gain
 changes nothing. The whole signal counts, of a very long one the first ten minutes.
-
-Public: :func:`extract`, :data:`NAMES`.
 """
 
 from __future__ import annotations
@@ -22,6 +20,8 @@ import numpy as np
 from scipy.fft import dct, rfft
 
 from soundcheck_demo.models.features import FRAME, HOP, SAMPLING_RATE, SILENCE, is_active, prepared
+
+__all__ = ["BLOCK", "CEPSTRA", "LONGEST", "NAMES", "extract"]
 
 LONGEST = 600  # seconds
 BANDS, LOWEST, HIGHEST = 24, 100.0, 7000.0  # Hz

@@ -2,8 +2,6 @@
 
 Parameters are plain lists of numbers, so that they can be read, compared and loaded without running code. A
 file of parameters carries a digest of its content: a damaged one is made again.
-
-Public: :func:`parameter_file`, :func:`find`, :func:`load`, :func:`measure`, :func:`plain`.
 """
 
 from __future__ import annotations
@@ -23,6 +21,8 @@ from tqdm import tqdm
 from soundcheck.common.files import digest, write_text
 from soundcheck.common.lock import exclusive
 from soundcheck_demo.speech import corpus
+
+__all__ = ["find", "load", "measure", "parameter_file", "plain"]
 
 DIGITS = 6
 

@@ -16,8 +16,6 @@ Conventions
 A transcript is lower case without punctuation; it is empty if nothing was recognised. An answer depends on
 the signal alone: means of the features are taken over the signal, and the estimate of the noise starts anew.
 The level is left as it is; signals are cut to full scale and rounded to 16 bits as any sound card does it.
-
-Public: :func:`grammar`, :func:`words`, :func:`digits`.
 """
 
 from __future__ import annotations
@@ -34,6 +32,8 @@ import numpy as np
 import pocketsphinx
 
 from soundcheck_demo.speech import commands
+
+__all__ = ["digits", "fingerprint", "grammar", "hurried", "words"]
 
 SAMPLING_RATE = 16000
 SHORTEST = 0.1  # seconds; shorter signals hold no word

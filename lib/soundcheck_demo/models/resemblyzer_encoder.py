@@ -16,8 +16,6 @@ What happens to a signal is what the package does with its defaults:
 
 Only what would break the package is changed before: what is not a number becomes 0, and samples beyond full
 scale are cut to it. An answer depends on the signal alone; it is computed on the processor, by one thread.
-
-Public: :func:`predict`, :func:`prepare`, :func:`fingerprint`.
 """
 
 from __future__ import annotations
@@ -29,6 +27,8 @@ import warnings
 from types import ModuleType
 
 import numpy as np
+
+__all__ = ["fingerprint", "predict", "prepare"]
 
 PACKAGES = ("resemblyzer", "torch", "librosa")  # that the answers depend on
 SHORTEST = 0.03  # seconds: the detector's window

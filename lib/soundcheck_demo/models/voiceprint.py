@@ -7,8 +7,6 @@ the cache, where :mod:`soundcheck_demo.models.prosody` keeps its own.
 
 It was trained on twelve synthetic voices, and its settings were chosen while looking at the test voices, so
 its rates on the demo are a little too good. Use it to see how tests and book work, not to recognise people.
-
-Public: :func:`predict`, :func:`prepare`, :func:`fingerprint`.
 """
 
 from __future__ import annotations
@@ -22,6 +20,8 @@ import numpy as np
 from soundcheck.common.files import digest
 from soundcheck_demo.models import cepstra, voiceprint_training
 from soundcheck_demo.models.prosody import place
+
+__all__ = ["fingerprint", "predict", "prepare"]
 
 
 def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, np.ndarray]:

@@ -4,8 +4,6 @@ The training is one linear map. It makes the covariance within speakers the iden
 from one utterance of a speaker to the next (words, emotion, recording) counts less, and what stays the same
 counts more: Hatch, Kajarekar and Stolcke (2006), Within-class covariance normalization for SVM-based speaker
 recognition. The covariance is drawn towards a multiple of the identity first, because speakers are few.
-
-Public: :func:`train`, :func:`fit`, :func:`parameter_file`.
 """
 
 from __future__ import annotations
@@ -19,6 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from soundcheck_demo.models import cepstra, features, parameters
 from soundcheck_demo.speech import corpus
+
+__all__ = ["fit", "parameter_file", "train"]
 
 SHRINKAGE = 0.2  # share of the identity in the covariance within speakers
 

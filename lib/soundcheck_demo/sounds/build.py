@@ -5,8 +5,6 @@ Conventions
 One folder a kind of sound with 16-bit WAV files at 16 kHz, peak 0.7; every sound is drawn by a generator of
 its own, so it does not depend on the others. The folder's name carries a fingerprint of the code and the
 libraries that make the sounds.
-
-Public: :func:`build`, :data:`SOURCES`.
 """
 
 from __future__ import annotations
@@ -28,6 +26,8 @@ from soundcheck.sounds import responses
 from soundcheck_demo.sounds import environment, events, music, rooms
 from soundcheck_demo.speech import corpus as demo
 from soundcheck_demo.speech.voices import READERS
+
+__all__ = ["SOURCES", "build", "fingerprint"]
 
 PEAK = 0.7
 VOICES = 12

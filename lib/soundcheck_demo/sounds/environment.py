@@ -2,8 +2,6 @@
 
 Tones of telephones follow ITU-T Q.23 (dialling), E.180 (dial tone), T.30 (fax); the rest is noise and
 harmonics, shaped.
-
-Public: :data:`SCENES`.
 """
 
 from __future__ import annotations
@@ -15,6 +13,21 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 import scipy.ndimage
 
 from soundcheck_demo.sounds.shapes import RATE, add, band, decay, resonances, rise, slowly
+
+__all__ = [
+    "SCENES",
+    "birds",
+    "dial_tone",
+    "dialling",
+    "dog",
+    "engine",
+    "fax",
+    "footsteps",
+    "paper",
+    "rain",
+    "thunder",
+    "wind",
+]
 
 SECONDS = 8.0
 COUNT = round(SECONDS * RATE)

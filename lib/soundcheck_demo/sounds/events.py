@@ -3,8 +3,6 @@
 A cough is one to three bursts: an explosive onset of a few hundredths of a second, a noisy phase through the
 resonances of a vocal tract, and often a voiced end. A sneeze is a breath in, then one long burst of high
 frequencies that dies away. Every parameter is drawn.
-
-Public: :func:`cough`, :func:`sneeze`.
 """
 
 from __future__ import annotations
@@ -13,6 +11,8 @@ import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck_demo.sounds.shapes import RATE, band, decay, joined, resonances, rise
+
+__all__ = ["cough", "sneeze"]
 
 
 def cough(rng: np.random.Generator) -> np.ndarray:

@@ -1,13 +1,12 @@
-"""Music from notes and drums: a chord progression, a melody over it, a bass and a beat.
-
-Public: :func:`music`.
-"""
+"""Music from notes and drums: a chord progression, a melody over it, a bass and a beat."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from soundcheck_demo.sounds.shapes import RATE, add, band, decay, rise
+
+__all__ = ["music"]
 
 SECONDS = 12.0
 PROGRESSIONS = ((0, 5, 7, 0), (0, 9, 5, 7), (9, 5, 0, 7), (0, 7, 9, 5), (2, 7, 0, 0))  # in semitones

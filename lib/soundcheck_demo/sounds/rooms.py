@@ -3,8 +3,6 @@
 pyroomacoustics computes them :cite:`scheibler2018`; without ray tracing, which is not deterministic. Rooms
 are boxes; walls absorb the same share of the energy of all frequencies. Up to :data:`ORDER` reflections are
 followed, so the end of a long reverberation is missing.
-
-Public: :func:`rooms`, :func:`positions`.
 """
 
 from __future__ import annotations
@@ -13,6 +11,8 @@ import numpy as np
 import pyroomacoustics
 
 from soundcheck_demo.sounds.shapes import RATE
+
+__all__ = ["positions", "response", "rooms"]
 
 ORDER = 35
 HEIGHT = 1.6  # metres of mouth and microphone above the floor

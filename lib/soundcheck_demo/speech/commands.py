@@ -9,9 +9,6 @@ Conventions
 -----------
 Sentences are lower case without punctuation, words are separated by one space. All words of the grammar are
 in the dictionary of PocketSphinx's English model. ``{room}`` in a pattern stands for one value of that slot.
-
-Public: :data:`GRAMMAR`, :func:`draw`, :func:`sentences`, :func:`possible`, :func:`class_of`,
-:func:`vocabulary`, :func:`grammar_words`.
 """
 
 from __future__ import annotations
@@ -22,6 +19,8 @@ from collections.abc import Sequence
 
 from soundcheck.common.seeds import generator
 from soundcheck_demo.speech.voices import Speaker
+
+__all__ = ["GRAMMAR", "class_of", "draw", "grammar_words", "possible", "sentences", "vocabulary"]
 
 PATTERNS = (
     "turn the {room} {device} {switch}",

@@ -29,7 +29,7 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from soundcheck.common import seeds
-from soundcheck.common.errors import SoundcheckError, refuse
+from soundcheck.common.errors import SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, write_text
 from soundcheck.common.folder_store import made
@@ -140,10 +140,12 @@ def build(
         If the synthesiser fails.
     """
     if size not in COUNTS:
-        raise refuse(f"demo corpus, size {quoted(size)}", "there is no such size", "Allowed: full, small")
+        raise input_error(
+            f"demo corpus, size {quoted(size)}", "there is no such size", "Allowed: full, small"
+        )
     if part not in DESCRIPTIONS:
         allowed = f"Allowed: {', '.join(DESCRIPTIONS)}"
-        raise refuse(f"demo corpus, part {quoted(part)}", "there is no such part", allowed)
+        raise input_error(f"demo corpus, part {quoted(part)}", "there is no such part", allowed)
     folder = Path(cache) / f"demo-{fingerprint(size, part)}"
     speech = None
     if part == RECORDINGS:

@@ -7,8 +7,6 @@ Conventions
 -----------
 Signals are ``(samples,)`` at 16 kHz, all conditions of an item equally long. A speaker's room is the same for
 all items.
-
-Public: :data:`CONDITIONS`, :func:`record`.
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 from soundcheck.common.seeds import generator
+
+__all__ = ["CONDITIONS", "ITEMS", "record"]
 
 CONDITIONS = ("boundary", "headset", "mobile")
 ITEMS = 5  # segments of each speaker

@@ -9,8 +9,6 @@ Conventions
 Columns: file, speaker, sex, language, accent, transcript, keyword. Read the table without looking for missing
 values: a keyword may be any text, such as ``null``. Files are numbered, their names hold no words. The bytes
 do not depend on the number of jobs.
-
-Public: :func:`build`, :func:`table`, :func:`fingerprint`, :func:`obstacle`.
 """
 
 from __future__ import annotations
@@ -31,6 +29,8 @@ from soundcheck_demo.speech import commands
 from soundcheck_demo.speech.corpus import TABLE, write_speakers
 from soundcheck_demo.speech.synthesis import file_name
 from soundcheck_demo.speech.voices import BY_NAME
+
+__all__ = ["build", "fingerprint", "obstacle", "table"]
 
 # Americans and Britons, women and men. Names in the sentences take turns too: in this order every two
 # sentences have both accents, and every four all pairs of the speaker's sex and the name's.

@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.segments import LeftOut
+from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import parse_scores, parse_trials, read_trials, write_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table, write_table
@@ -128,8 +128,8 @@ def test_files_that_cannot_be_used_leave_trials_out():
     table = resolved(text, left_out=["bad/y.wav", "bad/x.wav"])
     assert table.frame["key"].tolist() == ["0", "4"]
     assert table.left_out == (
-        LeftOut("bad/x.wav", "3 trials left out: the corpus cannot use the file", "trials"),
-        LeftOut("bad/y.wav", "1 trial left out: the corpus cannot use the file", "trials"),
+        Excluded("bad/x.wav", "3 trials left out: the corpus cannot use the file", "trials"),
+        Excluded("bad/y.wav", "1 trial left out: the corpus cannot use the file", "trials"),
     )
     assert table.listed == 5
     with pytest.raises(InputError, match=r"^t.txt: no trial is left \(1 trial left out: .*\)\. Give trials"):
@@ -162,7 +162,7 @@ def test_trials_of_an_utterance_with_itself_are_left_out():
     table = resolved("1 a s1/a.wav\n1 a b\n1 c c\n0 a c\n")
     assert table.frame["key"].tolist() == ["1", "3"]
     reason = "an utterance is compared with itself: every model accepts it"
-    assert table.left_out == (LeftOut("2 trials, the first t.txt line 1", reason, "trials"),)
+    assert table.left_out == (Excluded("2 trials, the first t.txt line 1", reason, "trials"),)
     assert table.members.tolist() == [0]
     with pytest.raises(
         InputError, match="^t.txt line 2: the trial compares 's1/a' with itself and says two sp"

@@ -1,7 +1,4 @@
-"""Who speaks, told from trials alone: for corpora that name no speakers.
-
-Public: :class:`ContradictionError`, :func:`infer_speakers`.
-"""
+"""Who speaks, told from trials alone: for corpora that name no speakers."""
 
 from __future__ import annotations
 
@@ -13,6 +10,8 @@ import pandas as pd
 import scipy.sparse
 
 from soundcheck.common.escaping import quoted
+
+__all__ = ["ContradictionError", "infer_speakers"]
 
 
 class ContradictionError(ValueError):

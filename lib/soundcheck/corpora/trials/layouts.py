@@ -10,8 +10,6 @@ Conventions
   likes, ``label speaker/video/utterance speaker/video/utterance``; or consist of plain words.
 - What a column holds is called ``enrol``, ``test``, ``label``, ``score``, ``model`` or ``utterance`` here,
   whatever the file calls it.
-
-Public: :class:`Cells`, :func:`read_cells`, :func:`three_words`, :data:`HEADER_WORDS`.
 """
 
 from __future__ import annotations
@@ -20,9 +18,11 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from soundcheck.common.errors import Problems, refuse
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable, parse_text_table
+
+__all__ = ["Cells", "HEADER_WORDS", "read_cells", "three_words"]
 
 HEADINGS = {  # what a column holds -> what it may be called; case, blanks, - and _ do not count
     "enrol": ("enrol", "enroll", "enrolment", "enrollment", "model", "modelid", "path1", "file1"),
@@ -125,14 +125,14 @@ def read_cells(content: bytes, shown: str, needed: Sequence[str], lines: Lines, 
     written = _decoded(content, shown).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     places = [place for place, line in enumerate(written, start=1) if line and not line.isspace()]
     if not places:
-        raise refuse(shown, "the file is empty", layouts)
+        raise input_error(shown, "the file is empty", layouts)
     head = written[places[0] - 1]
     cells = _SEPARATORS.split(head)
     table = len(cells) > 1 and len(_roles(cells, needed)) > 1
     split = _tabbed if len(_roles(_tabbed(head), needed)) == len(needed) else _words
     columns = not table and len(_roles(split(head), needed)) == len(needed)
     if len(places) == 1 and (table or columns):
-        raise refuse(shown, "the file has a header and nothing else", layouts)
+        raise input_error(shown, "the file has a header and nothing else", layouts)
     if table:
         return _of_table(parse_text_table(content, shown), needed)
     if columns:
@@ -201,11 +201,11 @@ def _decoded(content: bytes, shown: str) -> str:
             parse_text_table(content, shown)
         what = f"byte {error.start} is not UTF-8 text"
         where = f"{shown} line {_line(content[: error.start].decode())}"
-        raise refuse(where, what, "Save the file as UTF-8") from error
+        raise input_error(where, what, "Save the file as UTF-8") from error
     if "\0" in text:
         before = text[: text.index("\0")]
         what = f"character {len(before) + 1} of the file is a NUL, this is no text"
-        raise refuse(f"{shown} line {_line(before)}", what, "Save the file as UTF-8 text")
+        raise input_error(f"{shown} line {_line(before)}", what, "Save the file as UTF-8 text")
     return text.removeprefix("\ufeff")
 
 

@@ -9,8 +9,6 @@ Conventions
   corpus lists but cannot use are left out and listed.
 - A trial of an utterance with itself is left out: every model accepts it.
 - Labels and speakers must agree.
-
-Public: :func:`resolve`.
 """
 
 from __future__ import annotations
@@ -22,13 +20,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.errors import Problems, refuse
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.corpora.segments import LeftOut, segment_name
+from soundcheck.corpora.segments import Excluded, segment_name
 from soundcheck.corpora.trials.infer_speakers import ContradictionError, infer_speakers
 from soundcheck.corpora.trials.trial_files import TrialList
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.corpora.utterances import UtteranceNames
+
+__all__ = ["resolve"]
 
 _STAGE = "trials"
 
@@ -83,12 +83,14 @@ def resolve(
         reason = "an utterance is compared with itself: every model accepts it"
         first = int(np.flatnonzero(itself)[0])
         item = f"{_count(itself, 'trial')}, the first {trials.where(first)}"
-        listed.append(LeftOut(item, reason, _STAGE))
+        listed.append(Excluded(item, reason, _STAGE))
     speakers = _speakers(trials, segments, sides, kept, problems)
     problems.raise_if_any()
     if not kept.any():
         reasons = "; ".join(dict.fromkeys(item.reason for item in listed))
-        raise refuse(trials.shown, f"no trial is left ({reasons})", "Give trials of files that can be used")
+        raise input_error(
+            trials.shown, f"no trial is left ({reasons})", "Give trials of files that can be used"
+        )
     enrol_speaker, test_speaker, notices = speakers
     rows = np.flatnonzero(kept)
     enrolment, used = pd.factorize(sides.models[rows])
@@ -106,7 +108,7 @@ def resolve(
         }
     )
     sounds = pd.factorize(segments["audio"], use_na_sentinel=False)[0]
-    told = _tell(trials, frame, within[rows], _shares(sides, sounds)[rows] & ~within[rows])
+    told = _note(trials, frame, within[rows], _shares(sides, sounds)[rows] & ~within[rows])
     return TrialTable(
         frame,
         np.array([row for rows in members for row in rows], dtype=np.int64),
@@ -277,14 +279,14 @@ def _members(
     return rows
 
 
-def _unusable(sides: _Sides) -> list[LeftOut]:
+def _unusable(sides: _Sides) -> list[Excluded]:
     """List the files for which trials are left out, each with their number."""
     counts: Counter[str] = Counter()
     for trial in np.flatnonzero((sides.tests < 0) | ~sides.usable[sides.models]).tolist():
         own = {*sides.blocked[sides.models[trial]], sides.test_files[trial]}
         counts.update(own - {""})
     return [
-        LeftOut(name, f"{count} trial{'s' * (count > 1)} left out: the corpus cannot use the file", _STAGE)
+        Excluded(name, f"{count} trial{'s' * (count > 1)} left out: the corpus cannot use the file", _STAGE)
         for name, count in sorted(counts.items())
     ]
 
@@ -364,14 +366,16 @@ def _inferred(
         )
     except ContradictionError as error:
         where = trials.where(int(rows[error.trial]))
-        raise refuse(where, str(error), "Correct the label, or give the corpus a column speaker") from error
+        raise input_error(
+            where, str(error), "Correct the label, or give the corpus a column speaker"
+        ) from error
     return [speakers[name] for name in enrol], [speakers[name] for name in test], (how,)
 
 
 # Notices ----------------------------------------------------------------------------------------------------
 
 
-def _tell(trials: TrialList, frame: pd.DataFrame, within: np.ndarray, sound: np.ndarray) -> tuple[str, ...]:
+def _note(trials: TrialList, frame: pd.DataFrame, within: np.ndarray, sound: np.ndarray) -> tuple[str, ...]:
     """Say what a reader of results must know about a list."""
     targets = int(frame["target"].sum())
     size = f"{_many(len(frame), 'trial')}, {targets} of one speaker"

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from soundcheck.common.errors import refuse
-from soundcheck.corpora.segments import Raw
+from soundcheck.common.errors import input_error
+from soundcheck.corpora.segments import RawTable
 from soundcheck.corpora.trials.infer_speakers import ContradictionError, infer_speakers
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.suite.entries import CorpusEntry
 
 
-def read_trial_corpus(entry: CorpusEntry) -> Raw:
+def read_trial_corpus(entry: CorpusEntry) -> RawTable:
     """List the files of a trial list with their speakers.
 
     Parameters
@@ -40,7 +40,7 @@ def read_trial_corpus(entry: CorpusEntry) -> Raw:
     except ContradictionError as error:
         remedy = "Correct the label, or give a CSV corpus with a column speaker and the list as `trials:`"
         where = listed.where(error.trial) if error.trial < len(listed) else entry.shown_enrolments
-        raise refuse(where, str(error), remedy) from error
+        raise input_error(where, str(error), remedy) from error
     names = list(dict.fromkeys(name for pair in both for name in pair))
     places = dict.fromkeys(name for utterances in enrolments.values() for name in utterances)
     where = {name: f"{entry.shown_enrolments}, utterance {name}" for name in places}
@@ -49,4 +49,4 @@ def read_trial_corpus(entry: CorpusEntry) -> Raw:
             where.setdefault(name, listed.where(number))
     table = pd.DataFrame({"file": names, "speaker": [speakers[name] for name in names]}, dtype=object)
     root = entry.root or entry.path.parent
-    return Raw(table, [where[name] for name in names], root, entry.shown_path, notices=(how,))
+    return RawTable(table, [where[name] for name in names], root, entry.shown_path, notices=(how,))

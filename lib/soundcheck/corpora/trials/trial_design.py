@@ -12,8 +12,6 @@ Conventions
 - Speakers meet in the same way, within a sex and across. When all pairs of speakers have met they meet again
   with other segments.
 - A segment whose sound a speaker has already takes no part; two speakers are not compared with one sound.
-
-Public: :func:`generate`.
 """
 
 from __future__ import annotations
@@ -27,6 +25,8 @@ import pandas as pd
 from soundcheck.common import seeds
 from soundcheck.corpora.segments import segment_name
 from soundcheck.corpora.trials.trial_table import TrialTable
+
+__all__ = ["generate"]
 
 _SEXES = ("female", "male")
 _AT_ONCE = 1024  # pairs of speakers that are looked at together, at least

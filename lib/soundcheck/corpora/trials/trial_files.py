@@ -11,10 +11,6 @@ Conventions
   (``modelid segmentid targettype``), CSV or Parquet. Columns are found by their names.
 - The content tells the layout. Labels are 1 or ``target`` for one speaker, 0 or ``nontarget`` for two.
 - A trial is a pair in its order: ``a b`` is not ``b a``.
-
-Public: :class:`TrialList`, :class:`ScoreList`, :func:`read_trials`, :func:`parse_trials`,
-:func:`read_scores`, :func:`parse_scores`, :func:`read_enrolments`, :func:`write_trials`,
-:func:`write_scores`, :func:`score_text`.
 """
 
 from __future__ import annotations
@@ -33,10 +29,24 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, refuse
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import parse_number
 from soundcheck.corpora.trials.layouts import HEADER_WORDS, Cells, read_cells, three_words
+
+__all__ = [
+    "Pairs",
+    "ScoreList",
+    "TrialList",
+    "parse_scores",
+    "parse_trials",
+    "read_enrolments",
+    "read_scores",
+    "read_trials",
+    "score_text",
+    "write_scores",
+    "write_trials",
+]
 
 _BITS = {"1": True, "0": False}
 _WORDS = {"target": True, "nontarget": False}
@@ -184,7 +194,7 @@ class ScoreList:
             if trials.listed != len(self.scores):
                 counts = f"{len(self.scores)} scores without names, the list {trials.listed} trials"
                 remedy = "Give one number for each trial, in the order of the list"
-                raise refuse(self.shown, f"the file has {counts}", remedy)
+                raise input_error(self.shown, f"the file has {counts}", remedy)
             return self.scores[trials.numbers]
         found, wanted = self._find(trials)
         enrol, test = list(trials.enrol), list(trials.test)
@@ -193,7 +203,7 @@ class ScoreList:
             own, first = _pair(self.enrol[0], self.test[0]), _pair(enrol[0], test[0])
             what = f"no score belongs to a trial: the pair here is {own}, the first trial is {first}"
             where = f"{self.shown} {self.unit} {self.places[0]}"
-            raise refuse(where, what, "Write the names as the list of trials does")
+            raise input_error(where, what, "Write the names as the list of trials does")
         problems, remedy = Problems(), "Add a line with its score"
         for trial in missing[np.unique(wanted[missing], return_index=True)[1]].tolist():
             problems.add(self.shown, f"no score for the trial {_pair(enrol[trial], test[trial])}", remedy)
@@ -273,7 +283,7 @@ def _trial_lines(rows: list[list[str]], places: list[int], shown: str) -> Cells:
     words = sum(row[2] in _WORDS for row in three)
     if not bits and not words:
         what = f"the trials have no labels that are known; the line is {quoted(' '.join(rows[0]))}"
-        raise refuse(f"{shown} line {places[0]}", what, _TRIALS)
+        raise input_error(f"{shown} line {places[0]}", what, _TRIALS)
     if words >= bits:  # words are the rarer names
         return three_words(rows, places, shown, 2, "label", "lines `enrol test target`")
     header = _is_headed(rows, lambda row: row[0] in _BITS)
@@ -341,7 +351,7 @@ def _score_lines(rows: list[list[str]], places: list[int], shown: str) -> Cells:
     last = sum(_is_float(row[2]) for row in three) if first < len(three) else 0
     if not first and not last:
         what = f"the lines have no scores; the line is {quoted(' '.join(rows[0]))}"
-        raise refuse(f"{shown} line {places[0]}", what, _SCORES)
+        raise input_error(f"{shown} line {places[0]}", what, _SCORES)
     column, form = (0, "lines `0.107 enrol test`") if first >= last else (2, "lines `enrol test 0.107`")
     header = _is_headed(rows, lambda row: _is_float(row[column]))
     return three_words(rows, places, shown, column, "score", form, header)

@@ -1,7 +1,4 @@
-"""Which trials are compared: the list that a corpus brings, or one that is made of its speakers.
-
-Public: :func:`trial_lists`.
-"""
+"""Which trials are compared: the list that a corpus brings, or one that is made of its speakers."""
 
 from __future__ import annotations
 
@@ -12,6 +9,8 @@ from soundcheck.corpora.trials.trial_design import generate
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
+
+__all__ = ["trial_lists"]
 
 
 def trial_lists(

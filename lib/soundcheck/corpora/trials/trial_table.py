@@ -1,7 +1,4 @@
-"""Trials whose segments are known: what is compared with what, in memory and as a file.
-
-Public: :class:`TrialTable`, :func:`write_table`, :func:`read_table`.
-"""
+"""Trials whose segments are known: what is compared with what, in memory and as a file."""
 
 from __future__ import annotations
 
@@ -15,7 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from soundcheck.common import files
-from soundcheck.corpora.segments import LeftOut
+from soundcheck.corpora.segments import Excluded
+
+__all__ = ["TrialTable", "read_table", "write_table"]
 
 _TEXTS = ("key", "enrol", "test", "enrol_speaker", "test_speaker")
 _METADATA = b"soundcheck"
@@ -56,7 +55,7 @@ class TrialTable:
     member_of: np.ndarray
     origin: str
     notices: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Excluded, ...] = ()
     listed: int = 0
 
     def __post_init__(self) -> None:
@@ -150,6 +149,6 @@ def read_table(path: str | os.PathLike) -> TrialTable:
         member_of[order],
         about["origin"],
         tuple(about["notices"]),
-        tuple(LeftOut(*item) for item in about["left_out"]),
+        tuple(Excluded(*item) for item in about["left_out"]),
         about["listed"],
     )
