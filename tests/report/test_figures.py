@@ -169,7 +169,7 @@ def test_agreement_is_a_scatter_or_a_confusion_matrix():
         )
 
     figure = figures.agreement(subset(BUILTIN["arousal"], [0.0, 0.5, 1.0], [0.2, 0.4, 0.6]), "c: female")
-    np.testing.assert_allclose(figure.axes[0].lines[-1].get_ydata(), [0.2, 0.6])
+    np.testing.assert_allclose(figure.axes[0].lines[-1].get_ydata()[[0, -1]], [0.2, 0.6])
     assert figure.axes[0].get_title(loc="left") == "c: female"
     figure = figures.agreement(
         subset(BUILTIN["emotion"], ["anger", "anger"], ["anger", "sadness"]), "c: male"
@@ -200,19 +200,29 @@ def test_groups_weigh_the_same_in_the_average():
 
 
 def test_a_density_follows_the_weights():
-    values = np.repeat([0.3, 0.7], 10)
-    places, heights = figures.density(values, 0.03, np.repeat([3.0, 1.0], 10))
-    assert np.trapezoid(heights, places) / 0.03 == pytest.approx(20, rel=0.05)
-    assert heights[60] / heights[140] == pytest.approx(3, rel=0.3)
-    plain, alike = (figures.density(values, 0.03, weights)[1] for weights in (None, np.full(20, 0.2)))
-    np.testing.assert_allclose(plain, alike, atol=1e-12)
+    values, groups = np.repeat([0.3, 0.7, 0.3], [30, 10, 10]), np.repeat(["x", "y"], [30, 20])
+    figure = figures.groups_against_all(values + np.tile([-0.01, 0.01], 25), groups, ["x", "y"])
+    (everybody,) = figure.axes[1].collections
+    outline = everybody.get_paths()[0].vertices
+    at_three, at_seven = (outline[np.abs(outline[:, 0] - x) < 0.01, 1].max() for x in (0.3, 0.7))
+    assert at_three / at_seven == pytest.approx(3, rel=0.3)  # each group weighs the same: 1.5 to 0.5
+
+
+def test_histograms_are_of_the_values():
+    values = np.repeat([0.1, 0.5, 0.9], [1, 2, 5])
+    figure = figures.overlaid({"one": values})
+    heights = [bar.get_height() for bar in figure.axes[0].patches if bar.get_height()]
+    np.testing.assert_allclose(heights, [12.5, 25, 62.5])
+    (smooth,) = figure.axes[0].lines
+    area = np.trapezoid(smooth.get_ydata(), smooth.get_xdata())
+    assert 0.03 * 100 * 0.5 < area < 0.03 * 100  # what lies beyond the values is cut
 
 
 def test_fit_line_and_axes():
     figure = figures.truth_and_prediction([0.0, 0.5, 1.0], [0.2, 0.4, 0.6])
     axes = figure.axes[0]
     assert axes.get_xlim() == axes.get_ylim() == (-0.1, 1.1)
-    np.testing.assert_allclose(axes.lines[-1].get_ydata(), [0.2, 0.6])
+    np.testing.assert_allclose(axes.lines[-1].get_ydata()[[0, -1]], [0.2, 0.6])
 
 
 def test_movements_beyond_the_edge_are_said():

@@ -64,12 +64,6 @@ def test_same_data_same_bytes(tmp_path, study):
     )
 
 
-def test_a_density_has_the_area_of_its_histogram():
-    values = np.random.default_rng(0).normal(0.5, 0.1, 4000)
-    places, heights = distribution_figures.density(values, 0.03)
-    assert np.trapezoid(heights, places) == pytest.approx(4000 * 0.03, rel=0.01)
-
-
 def test_misses_are_drawn_apart(study):
     figure = study_figures.interval_bars({"blockwise": study.blockwise["percentile"]}, "difference", count=4)
     (axes,) = figure.axes

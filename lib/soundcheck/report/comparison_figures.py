@@ -18,7 +18,8 @@ from matplotlib.lines import Line2D
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report import tables
-from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, new
+from soundcheck.report.distribution_figures import counts_map, heat_map
+from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, name_ticks, new
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
 from soundcheck.statistics.rules import ABOVE
 
@@ -104,11 +105,7 @@ def _movements(axes: Axes, pair: Pair, own: np.ndarray) -> None:
     before = np.clip(pair.baseline[own].astype(float), 0, 1)
     moved = np.clip(pair.candidate[own].astype(float) - pair.baseline[own].astype(float), -_REACH, _REACH)
     edges, heights = np.arange(0, 1 + 2 * _SPARSE, _SPARSE), np.linspace(-_REACH, _REACH, 41)
-    counts, _, _ = np.histogram2d(before, moved, bins=[edges, heights])
-    filled = np.ma.masked_equal(counts.T, 0)
-    axes.pcolormesh(
-        edges, heights, filled, cmap="viridis_r", vmin=0, vmax=max(1, counts.max()), rasterized=True
-    )
+    counts_map(axes, before, moved, [edges, heights])
     axes.axhline(0, color=GREY, linestyle="--", linewidth=1)
     axes.set(xlim=(0, 1), ylim=(-_REACH, _REACH), xlabel="baseline", ylabel="candidate − baseline")
 
@@ -119,17 +116,12 @@ def _transitions(axes: Axes, pair: Pair, own: np.ndarray) -> None:
     counts = np.zeros((len(classes) + 1,) * 2, dtype=int)
     for before, after in zip(pair.baseline[own], pair.candidate[own], strict=True):
         counts[place.get(before, len(classes)), place.get(after, len(classes))] += 1
-    names = [label(name, 12) for name in (*classes, "other")]
+    names = [*classes, "other"]
     if not counts[-1].any() and not counts[:, -1].any():
         counts, names = counts[:-1, :-1], names[:-1]
-    axes.imshow(counts, cmap="Blues", vmin=0, vmax=max(1, counts.max()), aspect="auto")
-    for y, x in np.argwhere(counts > 0):
-        color = "white" if counts[y, x] > 0.55 * counts.max() else "black"
-        axes.text(x, y, str(counts[y, x]), ha="center", va="center", color=color)
-    axes.set_xticks(range(len(names)), names, rotation=35, ha="right")
-    axes.set_yticks(range(len(names)), names)
+    texts = [[str(count) if count else "" for count in row] for row in counts]
+    heat_map(axes, counts, [names, names], texts, highest=max(1, counts.max()))
     axes.set(xlabel="candidate", ylabel="baseline")
-    axes.grid(visible=False)
 
 
 def _truths(axes: Axes, pair: Pair, codes: np.ndarray) -> None:
@@ -146,8 +138,7 @@ def _truths(axes: Axes, pair: Pair, codes: np.ndarray) -> None:
             heights = np.array([(group == one).sum() for one in pair.task.classes])
             axes.bar(range(len(base)), heights, bottom=base, color=color, label=name)
             base += heights
-        names = [label(name, 12) for name in pair.task.classes]
-        axes.set_xticks(range(len(names)), names, rotation=35, ha="right")
+        name_ticks(axes, pair.task.classes)
         axes.set_xlabel("truth")
     axes.set_ylabel("segments")
     axes.set_title("true labels of these segments", loc="left", fontsize=10)

@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-- Values are drawn on 0..1, those outside at the edge, in bins of 0.03 with a smooth density; heights are
-  shares in percent, so that groups of different size can be laid over each other.
+- Values are drawn on 0..1, those outside at the edge, in bins of 0.03 with a smooth density, or as the
+  density alone; heights are proportions, so that groups of different size can be laid over each other.
 - Missing values are left out.
 """
 
@@ -13,24 +13,26 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new
 
 __all__ = [
     "class_shares",
     "contexts_against_all",
-    "density",
     "expected_ranges",
+    "counts_map",
     "groups_against_all",
+    "heat_map",
+    "histogram",
     "overlaid",
 ]
 
-WIDTH = 0.03  # of a bin
+EDGES = 0.03 * np.arange(35)  # of bins
 MOST_GROUPS = 40  # panels of a figure
-_PALETTE = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9", "#f0e442", GREY, "#444444")
 
 
 def overlaid(values: Mapping[str, Sequence[float]], title: str = "") -> Figure:
@@ -48,10 +50,13 @@ def overlaid(values: Mapping[str, Sequence[float]], title: str = "") -> Figure:
         for (name, own), color, line in zip(
             values.items(), (RED, BLUE, GREEN), ("-", "--", ":"), strict=False
         ):
-            _distribution(axes, own, color, line, f"{label(name)} ({_count(own)})")
+            histogram(
+                axes, _clipped(own), EDGES, "percent", color, line, label=f"{label(name)} ({_count(own)})"
+            )
         axes.set(xlim=(0, 1), xlabel="value", ylabel="% of segments")
         axes.set_title(label(title, 50), loc="left")
-        axes.legend(fontsize=9)
+        if axes.containers:
+            axes.legend(fontsize=9)
     return figure
 
 
@@ -181,8 +186,9 @@ def _against(
                 _shape(axes, everybody, GREY, filled=True, weights=weights)
                 _shape(axes, own, BLUE, filled=False)
                 axes.set(xlim=(0, 1), xticks=(0, 0.5, 1))
+            axes.set_xlabel("")
             axes.set_title(f"{label(name, 18)} ({_count(own)}){remark}", loc="left", fontsize=9)
-            axes.set_ylabel("%" if n % across == 0 else "")
+            axes.set_ylabel(("%" if len(classes) else "density") if n % across == 0 else "")
         heights = [axes.dataLim.y1 for axes in places[: len(panels)] if np.isfinite(axes.dataLim.y1)]
         places[0].set_ylim(0, 1.05 * max([1.0, *heights]))
         figure.suptitle(title, x=0.01, ha="left", fontsize=10)
@@ -216,46 +222,120 @@ def expected_ranges(
     with look():
         figure, (axes,) = new(6.4, 1.2 + 0.42 * max(1, len(names)))
         for place, name in enumerate(names):
-            own = prediction[(category == name) & np.isfinite(prediction)]
             low, high = np.clip(expected[name], 0, 1)
             axes.barh(place, high - low, left=low, height=0.86, color=GREEN, alpha=0.2, lw=0)
-            if len(own):
-                box = {"facecolor": _PALETTE[place % len(_PALETTE)], "alpha": 0.75}
-                axes.boxplot(
-                    own,
-                    positions=[place],
-                    orientation="horizontal",
-                    widths=0.5,
-                    patch_artist=True,
-                    boxprops=box,
-                    medianprops={"color": "black"},
-                    flierprops={"markersize": 2.5, "markeredgecolor": GREY},
-                    manage_ticks=False,
-                )
+        known = np.isin(category, names) & np.isfinite(prediction)
+        if known.any():
+            seaborn.boxplot(
+                x=prediction[known],
+                y=[names.index(name) for name in category[known]],
+                order=range(len(names)),
+                orient="h",
+                width=0.5,
+                color=BLUE,
+                boxprops={"alpha": 0.75},
+                flierprops={"markersize": 2.5, "markeredgecolor": GREY},
+                ax=axes,
+            )
         counts = [f"{label(name)} ({int((category == name).sum())})" for name in names]
         axes.set_yticks(range(len(names)), counts)
         axes.set_ylim(max(1, len(names)) - 0.4, -0.6)
-        axes.set(xlim=(0, 1), xlabel="prediction (box: middle half; shaded: where it is expected)")
+        axes.set(xlim=(0, 1), ylabel="", xlabel="prediction (box: middle half; shaded: where it is expected)")
         axes.set_title(label(title, 50), loc="left")
     return figure
 
 
-def _distribution(axes: Axes, values: Sequence[float], color: str, line: str, name: str) -> None:
-    values = np.asarray(values, dtype=float)
-    values = np.clip(values[np.isfinite(values)], 0, 1)
-    if not len(values):
+def histogram(
+    axes: Axes,
+    values: np.ndarray,
+    edges: np.ndarray,
+    stat: str,
+    color: str,
+    line: str = "-",
+    **options: object,
+) -> None:
+    """Draw a histogram with a smooth density (Scott's rule); of constant values the bar alone.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    values
+        Finite numbers, ``(N,)``.
+    edges
+        Of the bins.
+    stat
+        What heights are: ``count``, ``percent`` or ``density``.
+    color, line
+        Colour, and style of the density's line.
+    options
+        Of :func:`seaborn.histplot`.
+    """
+    if len(values):
+        smooth = {"kde": bool(np.std(values) > 1e-9), "line_kws": {"linestyle": line, "linewidth": 1.5}}
+        look_of_bars = {"color": color, "alpha": 0.3, "linewidth": 0}
+        seaborn.histplot(x=values, bins=list(edges), stat=stat, ax=axes, **look_of_bars, **smooth, **options)
+
+
+def counts_map(
+    axes: Axes, x: np.ndarray, y: np.ndarray, edges: Sequence[np.ndarray], cbar: bool = False
+) -> None:
+    """Draw how many segments lie where, empty bins white.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    x, y
+        Finite numbers, ``(N,)``.
+    edges
+        Of the bins, for both directions.
+    cbar
+        Whether to draw the scale of the colours.
+    """
+    if not len(x):
         return
-    edges = WIDTH * np.arange(35)
-    axes.hist(
-        values,
-        bins=edges,
-        weights=np.full(len(values), 100 / len(values)),
-        color=color,
-        alpha=0.3,
-        label=name,
-    )
-    places, heights = density(values, WIDTH)
-    axes.plot(places, 100 / len(values) * heights, color=color, linestyle=line, linewidth=1.5)
+    scale = {"vmin": 0, "vmax": np.histogram2d(x, y, bins=edges)[0].max(), "cmap": "viridis_r", "rasterized": True}
+    words = {"cbar": True, "cbar_kws": {"label": "segments"}} if cbar else {}
+    seaborn.histplot(x=x, y=y, bins=[list(each) for each in edges], ax=axes, **scale, **words)
+
+
+def heat_map(
+    axes: Axes,
+    values: np.ndarray,
+    names: Sequence[Sequence[str]],
+    texts: Sequence[Sequence[str]],
+    highest: float,
+) -> None:
+    """Draw a table of numbers as colours with texts, such as a confusion matrix.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    values
+        Numbers from 0 to ``highest``, ``(rows, columns)``.
+    names
+        Names of the columns and of the rows; texts from data.
+    texts
+        What stands in the cells.
+    highest
+        The number of the darkest colour.
+    """
+    options = {"vmin": 0, "vmax": highest, "cmap": "Blues", "cbar": False, "fmt": ""}
+    seaborn.heatmap(values, annot=np.array(texts, dtype=object), ax=axes, **options)
+    name_ticks(axes, names[0], 30, longest=9)
+    axes.set_yticks(range(len(names[1])), [label(name) for name in names[1]], rotation=0)
+    for axis in (axes.xaxis, axes.yaxis):  # cells are between whole numbers
+        axis.set_ticks(
+            np.array(axis.get_ticklocs()) + 0.5, [text.get_text() for text in axis.get_ticklabels()]
+        )
+    axes.grid(visible=False)
+
+
+def _clipped(values: Sequence[float]) -> np.ndarray:
+    values = np.asarray(values, dtype=float)
+    return np.clip(values[np.isfinite(values)], 0, 1)
 
 
 def _shape(
@@ -264,45 +344,13 @@ def _shape(
     """Draw the density alone; constant values as a line where they are."""
     values = np.asarray(values, dtype=float)
     known = np.isfinite(values)
-    values = np.clip(values[known], 0, 1)
-    places, heights = density(values, WIDTH, None if weights is None else weights[known])
-    if not len(places):
+    values, weights = np.clip(values[known], 0, 1), None if weights is None else weights[known]
+    if len(values) == 0 or np.std(values) < 1e-9:
         for value in values[:1]:
             axes.axvline(value, color=color, linewidth=2)
         return
-    heights = 100 / len(values) * heights
-    if filled:
-        axes.fill_between(places, 0, heights, color=color, alpha=0.35, lw=0)
-    axes.plot(places, heights, color=color, linewidth=1 if filled else 2)
-
-
-def density(
-    values: np.ndarray, width: float, weights: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Give a Gaussian kernel density (Scott's rule) in segments a bin; nothing for constant values.
-
-    Parameters
-    ----------
-    values
-        Numbers from 0 to 1, ``(N,)``.
-    width
-        Width of a bin.
-    weights
-        Of the values, ``(N,)``; default: all the same.
-    """
-    weights = (
-        np.ones(len(values)) if weights is None else weights * (len(values) / max(1e-300, weights.sum()))
-    )
-    mean = (weights * values).sum() / max(1, len(values))
-    spread = np.sqrt((weights * (values - mean) ** 2).sum() / max(1, len(values)))
-    if spread < 1e-9:
-        return np.empty(0), np.empty(0)
-    bandwidth = max(0.005, spread * len(values) ** -0.2)
-    # Binned first: the cost does not grow with the number of segments.
-    counts, edges = np.histogram(values, bins=400, range=(0, 1), weights=weights)
-    places, centres = np.linspace(0, 1, 201), (edges[1:] + edges[:-1]) / 2
-    kernel = np.exp(-0.5 * ((places[:, np.newaxis] - centres) / bandwidth) ** 2)
-    return places, kernel @ counts * width / (bandwidth * np.sqrt(2 * np.pi))
+    width = {"linewidth": 1, "fill": True, "alpha": 0.35} if filled else {"linewidth": 2}
+    seaborn.kdeplot(x=values, weights=weights, clip=(0, 1), cut=0, color=color, ax=axes, **width)
 
 
 def _bars(
@@ -320,7 +368,7 @@ def _bars(
         known = [value for value in own if value in classes]
         places = np.arange(len(classes)) + (n - (len(values) - 1) / 2) * width
         axes.bar(places, shares, width, color=color, alpha=0.75, label=f"{label(name)} ({len(known)})")
-    axes.set_xticks(range(len(classes)), [label(one, 12) for one in classes], rotation=35, ha="right")
+    name_ticks(axes, classes)
     axes.set_ylabel("% of segments")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib.figure import Figure
 
 from soundcheck.evaluation.subset import Subset
@@ -18,13 +19,15 @@ from soundcheck.metrics.change import TOLERANCE
 from soundcheck.report.distribution_figures import (
     class_shares,
     contexts_against_all,
-    density,
+    counts_map,
     expected_ranges,
     groups_against_all,
+    heat_map,
+    histogram,
     overlaid,
 )
 from soundcheck.report.speaker_figures import averages, ranks
-from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new, show
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, show
 from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import group_difference, intervals, unchanged_overview
 
@@ -67,11 +70,15 @@ def truth_and_prediction(truth: np.ndarray, prediction: np.ndarray, title: str =
     with look():
         figure, (axes,) = new(4.2, 4.1)
         axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
-        axes.scatter(truth, prediction, s=10, color=BLUE, alpha=0.5, linewidths=0)
-        if len(truth) > 1 and np.ptp(truth) > 0:
-            slope, offset = np.polyfit(truth, prediction, 1)
-            ends = np.array([truth.min(), truth.max()])
-            axes.plot(ends, slope * ends + offset, color=RED, linewidth=2)
+        seaborn.regplot(
+            x=truth,
+            y=prediction,
+            fit_reg=len(truth) > 1 and np.ptp(truth) > 0,
+            ci=None,  # intervals are those of the verdicts
+            scatter_kws={"s": 10, "color": BLUE, "alpha": 0.5, "linewidths": 0},
+            line_kws={"color": RED, "linewidth": 2},
+            ax=axes,
+        )
         axes.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xlabel="truth", ylabel="prediction")
         outside = int(((np.minimum(truth, prediction) < -0.1) | (np.maximum(truth, prediction) > 1.1)).sum())
         note = f" ({outside} outside)" if outside else ""
@@ -118,19 +125,15 @@ def confusion_matrix(
     with look():
         figure, (axes,) = new(3.0 + 0.9 * len(columns), 1.8 + 0.7 * len(known))
         if known:
-            axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        for y, x in np.ndindex(*counts.shape):
-            color = "white" if shares[y, x] > 0.55 else "black"
-            text = f"{100 * shares[y, x]:.0f} %\n({counts[y, x]})" if totals[y, 0] else "–"
-            axes.text(x, y, text, ha="center", va="center", color=color)
-        slanted = {"rotation": 35, "ha": "right"} if any(len(label(name)) > 9 for name in columns) else {}
-        axes.set_xticks(range(len(columns)), [label(name) for name in columns], **slanted)
-        axes.set_yticks(range(len(known)), [label(name) for name in known])
+            texts = [
+                [f"{100 * share:.0f} %\n({n})" if total else "–" for share, n in zip(*row, strict=True)]
+                for *row, total in zip(shares, counts, totals[:, 0], strict=True)
+            ]
+            heat_map(axes, shares, [columns, list(known)], texts, highest=1)
         axes.set(xlabel=label(xlabel), ylabel=label(ylabel))
         fewer = f"the {len(known)} most frequent of {len(labels)} classes" if len(known) < len(labels) else ""
         heading = "\n".join(filter(None, (label(title, 40), fewer)))
         axes.set_title(heading, loc="left", fontsize=10 if title else 9)
-        axes.grid(visible=False)
     return figure
 
 
@@ -174,23 +177,17 @@ def shift(
     beyond = int((np.abs(movement) > REACH).sum())
     edges, heights = 0.03 * np.arange(35), np.linspace(-REACH, REACH, 36)
     clean, changed = np.clip(clean, 0, 1), np.clip(changed, 0, 1)
-    counts, _, _ = np.histogram2d(clean, np.clip(movement, -REACH, REACH), bins=[edges, heights])
     with look():
         figure, (upper, lower) = new(6.2, 5.4, 2, sharex=True, height_ratios=[3, 2])
         upper.axhspan(-TOLERANCE, TOLERANCE, color=GREEN, alpha=0.15, lw=0)
-        most = max(1, counts.max())  # equal limits would leave a colour bar without a range
-        filled = np.ma.masked_equal(counts.T, 0)
-        mesh = upper.pcolormesh(edges, heights, filled, cmap="viridis_r", vmin=0, vmax=most, rasterized=True)
-        figure.colorbar(mesh, ax=upper, label="segments")
+        counts_map(upper, clean, np.clip(movement, -REACH, REACH), [edges, heights], cbar=True)
         upper.axhline(0, color=GREY, linestyle="--", linewidth=1)
         upper.set(ylim=(-REACH, REACH), ylabel=f"{after} − {before}" if sides is None else "difference")
         upper.text(1.01, TOLERANCE, "unchanged", color=GREEN, fontsize=8, ha="right", va="bottom")
         note = f"\n{beyond} beyond the edge" if beyond else ""
         upper.set_title(label(title, 70) + note, loc="left", fontsize=10)
-        lower.hist(clean, bins=edges, color=RED, alpha=0.35, label=before)
-        lower.hist(changed, bins=edges, histtype="step", linewidth=1.5, color=BLUE, label=after)
-        for values, color, line in ((clean, RED, "-"), (changed, BLUE, "--")):
-            lower.plot(*density(values, 0.03), color=color, linestyle=line, linewidth=1.5)
+        for values, color, line, name in ((clean, RED, "-", before), (changed, BLUE, "--", after)):
+            histogram(lower, values, edges, "count", color, line, label=name)
         lower.set(xlim=(0, 1.02), xlabel=f"above: prediction for {before}; below: both predictions")
         lower.set_ylabel("segments")
         lower.legend(fontsize=9)
@@ -240,12 +237,13 @@ def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, S
                     title += f", {MOST_CLASSES} of {len(counts)} classes"
                     counts = sorted(counts, key=lambda pair: -pair[1])[:MOST_CLASSES]
                 axes.bar(range(len(counts)), [count for _, count in counts], color=BLUE)
-                names = [label(one, 12) for one, _ in counts]
-                axes.set_xticks(range(len(names)), names, rotation=35, ha="right")
+                name_ticks(axes, [one for one, _ in counts])
             else:
                 (given,) = _numbers(values)
-                axes.hist(np.clip(given, 0, 1), bins=np.linspace(0, 1, 21), color=BLUE)
-                axes.set_xlim(0, 1)
+                seaborn.histplot(
+                    x=np.clip(given, 0, 1), bins=20, binrange=(0, 1), color=BLUE, alpha=1, ax=axes
+                )
+                axes.set(xlim=(0, 1), xlabel="")
             axes.set_title(title, loc="left")
             axes.set_ylabel("segments")
     return figure

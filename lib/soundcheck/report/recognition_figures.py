@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+from soundcheck.report.style import BLUE, GREY, MARKS, PALETTE, label, look, name_ticks, new
 
 __all__ = ["degradation_curves", "rate_bars", "rating_curves", "replicates_of_difference", "violation_bars"]
 
-_COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9", "#f0e442", "black")  # Okabe and Ito
-_MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
 MOST_GROUPS = 40
 MOST_LINES = 16  # lines of a panel; beyond, the groups that are worst
 
@@ -70,8 +69,8 @@ def replicates_of_difference(samples: Mapping[str, np.ndarray], value: float, xl
         figure, (axes,) = new(7.5, 3.0)
         edges = np.histogram_bin_edges(everything, 40) if len(everything) else np.linspace(-1, 1, 2)
         for n, (name, drawn) in enumerate(known.items()):
-            axes.hist(drawn, edges, color=_COLORS[n], alpha=0.3, label=label(name, 60))
-            axes.hist(drawn, edges, color=_COLORS[n], histtype="step", linewidth=1.5)
+            look_of_bars = {"color": PALETTE[n], "alpha": 0.3, "label": label(name, 60)}
+            seaborn.histplot(x=drawn, bins=list(edges), element="step", ax=axes, **look_of_bars)
         axes.axvline(0, color=GREY, linewidth=1)
         axes.axvline(value, color="black", linewidth=1.5, label="measured")
         axes.xaxis.set_major_formatter(PercentFormatter(1.0))
@@ -102,11 +101,11 @@ def degradation_curves(frame: pd.DataFrame, ylabel: str) -> Figure:
             levels = list(dict.fromkeys(own["level"]))
             for n, group in enumerate(groups):
                 line = own[own["group"] == group].set_index("level")["value"].reindex(levels)
-                style = "-" if n < len(_COLORS) else "--"
-                look_of_line = {"color": _COLORS[n % len(_COLORS)], "marker": _MARKS[n % len(_MARKS)]}
+                style = "-" if n < len(PALETTE) else "--"
+                look_of_line = {"color": PALETTE[n % len(PALETTE)], "marker": MARKS[n % len(MARKS)]}
                 places = range(len(levels))
                 axes.plot(places, line, style, **look_of_line, markersize=4, label=label(group, 20))
-            axes.set_xticks(range(len(levels)), [label(level, 10) for level in levels])
+            name_ticks(axes, levels, 10, longest=10)
             axes.set_title(label(name), loc="left", fontweight="bold", fontsize=10)
         for axes in panels[len(panels_of) :]:
             axes.set_axis_off()
@@ -132,9 +131,9 @@ def violation_bars(counts: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
             places, width = np.arange(len(table.columns)), 0.8 / max(1, len(table))
             for n, name in enumerate(table.index):
                 shift = (n - (len(table) - 1) / 2) * width
-                color = _COLORS[n % len(_COLORS)]
+                color = PALETTE[n % len(PALETTE)]
                 axes.bar(places + shift, table.loc[name], width, color=color, label=label(name, 40))
-            axes.set_xticks(places, [label(group, 14) for group in table.columns], rotation=25, ha="right")
+            name_ticks(axes, table.columns, 14)
             axes.set_ylabel("violations")
             axes.set_title(label(title, 60), loc="left", fontweight="bold", fontsize=10)
             if len(table) > 1:
@@ -155,11 +154,11 @@ def rating_curves(ratings: Mapping[str, Mapping[str, float]], least: float) -> F
     with look():
         figure, (axes,) = new(7.5, 3.6)
         for n, (name, levels) in enumerate(ratings.items()):
-            look_of_line = {"color": _COLORS[n % len(_COLORS)], "marker": _MARKS[n % len(_MARKS)]}
+            look_of_line = {"color": PALETTE[n % len(PALETTE)], "marker": MARKS[n % len(MARKS)]}
             axes.plot(range(len(levels)), list(levels.values()), **look_of_line, label=label(name))
         axes.axhline(least, color="black", linestyle="--", linewidth=1, label=f"limit {least:g}")
         longest = max(len(levels) for levels in ratings.values())
-        axes.set_xticks(range(longest), [str(n + 1) for n in range(longest)])
+        name_ticks(axes, range(1, longest + 1), longest=9)
         axes.set_xlabel("level, mild → severe")
         axes.set_ylabel("mean rating, 1 to 10")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from soundcheck.augment.level import rms
-from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+from soundcheck.report.style import GREY, PALETTE, label, look, new
 
 __all__ = ["magnitude_responses", "spectra"]
 
@@ -17,7 +17,6 @@ LINES = 14  # of the spectrum that are averaged
 FLOOR_DB = -128.0
 LOWEST_DB = -40.0  # magnitude of a filter that is still shown
 RESOLUTION = 8  # points of a response for each tap of its filter
-_COLORS = (RED, BLUE, ORANGE, GREEN, GREY)
 _STYLES = ("-", "--", "-.", ":")
 
 
@@ -40,7 +39,7 @@ def spectra(signals: Mapping[str, np.ndarray], sampling_rate: int) -> Figure:
             axes.plot(
                 hertz / 1000,
                 level,
-                color=_COLORS[n % len(_COLORS)],
+                color=PALETTE[n % len(PALETTE)],
                 linestyle=_STYLES[n % len(_STYLES)],
                 label=label(name),
             )
@@ -70,7 +69,7 @@ def magnitude_responses(filters: Mapping[str, np.ndarray], sampling_rate: int) -
                 hertz / 1000,
                 level,
                 _STYLES[n % len(_STYLES)],
-                color=_COLORS[n % len(_COLORS)],
+                color=PALETTE[n % len(PALETTE)],
                 label=label(name),
             )
         axes.axhline(0, color=GREY, linewidth=0.8)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import matplotlib
@@ -25,6 +25,8 @@ from soundcheck.common.media import MediaStore
 from soundcheck.report.html import Html, element
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"
+PALETTE = (BLUE, RED, GREEN, ORANGE, "#cc79a7", "#56b4e9", "black", GREY)  # told apart in this order
+MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
 LABEL_LIMIT = 30
 NARROW = 500  # pixels; figures below may stand side by side
 MOST_MARKS = 2000  # above, a figure is stored as pixels
@@ -52,6 +54,7 @@ def look() -> Iterator[None]:
     with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
+        warnings.filterwarnings("ignore", message="vert: bool was deprecated")  # seaborn's, not ours
         yield
 
 
@@ -69,6 +72,13 @@ def new(
     FigureCanvasAgg(figure)
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
+
+
+def name_ticks(axes: Axes, names: Sequence[object], limit: int = 12, longest: int = 0) -> None:
+    """Name the places 0, 1, ... of the horizontal axis; long names slope."""
+    texts = [label(name, limit) for name in names]
+    slope = {"rotation": 35, "ha": "right"} if any(len(text) > longest for text in texts) else {}
+    axes.set_xticks(range(len(texts)), texts, **slope)
 
 
 def show(media: MediaStore, figure: Figure, alt: str, *, dense: bool | None = None) -> Html:

@@ -6,13 +6,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from soundcheck.report.html import Html
-from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+from soundcheck.report.style import GREY, MARKS, PALETTE, label, look, name_ticks, new
 from soundcheck.report.tables import Cell, number, table, two_lines
 
 __all__ = ["curve_table", "curves"]
 
-_COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9")  # Okabe and Ito
-_MARKS = ("o", "s", "^", "v", "D", "P")
 MOST_PANELS = 6
 
 
@@ -37,14 +35,11 @@ def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, f
             steps = list(dict.fromkeys(own["step"]))
             place = {step: n for n, step in enumerate(steps)}
             for n, (task, line) in enumerate(own.groupby("task", sort=False)):
-                color, x = _COLORS[n % len(_COLORS)], line["step"].map(place)
+                color, x = PALETTE[n % len(PALETTE)], line["step"].map(place)
                 axes.fill_between(x, line["low"], line["high"], color=color, alpha=0.2, lw=0)
-                axes.plot(
-                    x, line["value"], color=color, marker=_MARKS[n % len(_MARKS)], label=label(task, 20)
-                )
+                axes.plot(x, line["value"], color=color, marker=MARKS[n % len(MARKS)], label=label(task, 20))
                 axes.plot(x, line["reference"], color=color, linestyle=":", linewidth=1)
-            slanted = {"rotation": 35, "ha": "right"} if any(len(step) > 5 for step in steps) else {}
-            axes.set_xticks(range(len(steps)), [label(step, 20) for step in steps], **slanted)
+            name_ticks(axes, steps, 20, longest=5)
             low, high = min(limits[0], own["low"].min()), max(limits[1], own["high"].max())
             axes.set_ylim(low - 0.03, high + 0.03)
             axes.set_ylabel(label(ylabel, 40))

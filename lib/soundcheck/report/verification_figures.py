@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,7 +22,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from scipy.special import ndtri
 
-from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, label, look, new
+from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new
 
 __all__ = ["det_figure", "error_rate_bars", "score_histograms"]
 
@@ -29,7 +30,6 @@ MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_GROUPS = 40  # beyond, those with the highest error rates
 BINS = 60
 
-_COLORS = (BLUE, RED, GREEN, ORANGE, "#cc79a7", "#56b4e9", "black", GREY)  # Okabe and Ito
 _LINES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 3)), (0, (1, 3)))
 _LONG = 36  # letters of a legend from which its columns do not fit side by side
 _POINTS = 1500  # of all curves of a figure; more would be stored as pixels
@@ -65,7 +65,7 @@ def det_figure(curves: Mapping[str, Mapping[str, object]], *, bands: bool = True
         kinds: set[str] = set()
         handles, lines = [], {}
         for n, (name, entry) in enumerate(shown.items()):
-            color = _COLORS[n]
+            color = PALETTE[n]
             if bands and "rates" in entry:
                 _band(axes, entry, color)
             lines[name] = _thin(entry, low, high, _POINTS // len(shown))
@@ -184,7 +184,7 @@ def _name_at_curves(
             transform=axes.transAxes,
             fontsize=9,
             fontweight="bold",
-            color=_COLORS[n],
+            color=PALETTE[n],
             zorder=5,
         )
         written.set_path_effects([patheffects.withStroke(linewidth=2.5, foreground="white")])
@@ -248,24 +248,28 @@ def score_histograms(
         outer = np.quantile(scores, [0.001, 0.999]) if len(scores) else [0.0, 1.0]
         ends = [*outer, *(value for value, _ in marked)]
         edges = np.linspace(*_padded(min(ends), max(ends)), BINS + 1)
-        highest = 0.0
         for own, color, line, name in (
             (~target, RED, "--", "different speakers"),
             (target, BLUE, "-", "same speaker"),
         ):
-            counts = np.histogram(np.clip(scores[own], edges[0], edges[-1]), edges)[0]
-            heights = counts / max(1, counts.sum()) / np.diff(edges)
-            highest = max(highest, heights.max())
-            text = f"{name} ({counts.sum():,} trials)"
-            axes.stairs(heights, edges, fill=True, color=color, alpha=0.25)
-            axes.stairs(heights, edges, color=color, linewidth=1.5, linestyle=line, label=text)
+            drawn = np.clip(scores[own], edges[0], edges[-1])
+            bars = {
+                "bins": list(edges),
+                "stat": "density",
+                "element": "step",
+                "alpha": 0.25,
+                "linewidth": 1.5,
+            }
+            text = f"{name} ({len(drawn):,} trials)"
+            seaborn.histplot(x=drawn, color=color, linestyle=line, label=text, ax=axes, **bars)
         axes.set_xlim(edges[0], edges[-1])
         rows = 0.2 * len(marked) / (2.9 + 0.2 * len(marked))
-        axes.set_ylim(0, 1.05 * (highest or 1.0) / (1 - rows))
+        axes.set_ylim(0, 1.05 * (max(0.0, axes.dataLim.y1) or 1.0) / (1 - rows))
         axes.set(xlabel="score", ylabel="density")
         axes.set_title(label(title, 70), loc="left", fontsize=11)
         _named_lines(axes, marked, rows / max(1, len(marked)))
-        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+        if len(scores):
+            figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     return figure
 
 
