@@ -295,7 +295,12 @@ def counts_map(
     """
     if not len(x):
         return
-    scale = {"vmin": 0, "vmax": np.histogram2d(x, y, bins=edges)[0].max(), "cmap": "viridis_r", "rasterized": True}
+    scale = {
+        "vmin": 0,
+        "vmax": np.histogram2d(x, y, bins=edges)[0].max(),
+        "cmap": "viridis_r",
+        "rasterized": True,
+    }
     words = {"cbar": True, "cbar_kws": {"label": "segments"}} if cbar else {}
     seaborn.histplot(x=x, y=y, bins=[list(each) for each in edges], ax=axes, **scale, **words)
 
