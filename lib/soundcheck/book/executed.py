@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from nbformat import v4
+
 from soundcheck.book import pages
 from soundcheck.common.escaping import escape, heading
 from soundcheck.report.html import Html, element
@@ -82,14 +84,12 @@ def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
         outputs, room = _outputs(cell.get("outputs", []), room, out)
         hidden = "remove-cell" if {"injected-parameters", "parameters"} & set(tags) else "hide-input"
         cleaned.append(
-            {
-                "cell_type": "code",
-                "execution_count": cell.get("execution_count"),
-                "metadata": {"tags": [hidden]},
-                "source": without_paths(_writable("".join(cell["source"])), out)
-                or "pass",  # without source outputs would vanish
-                "outputs": outputs,
-            }
+            v4.new_code_cell(
+                without_paths(_writable("".join(cell["source"])), out) or "pass",  # else outputs would vanish
+                execution_count=cell.get("execution_count"),
+                metadata={"tags": [hidden]},
+                outputs=outputs,
+            )
         )
     if not titled:
         cleaned.insert(0, pages.markdown(f"# {title}"))

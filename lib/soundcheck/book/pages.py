@@ -7,36 +7,32 @@ in a mark that names page and run, written pages included; the finished site is 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode, v4
 
 from soundcheck.common import files
 from soundcheck.report.html import Html, element
 
 MARK = "sc-page"
+KERNEL = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
 
 
-def markdown(text: str) -> dict:
+def markdown(text: str) -> NotebookNode:
     """Make a cell of our own words; never of text from data."""
-    return {"cell_type": "markdown", "metadata": {}, "source": text}
+    return v4.new_markdown_cell(text)
 
 
-def output(html: Html) -> dict:
+def output(html: Html) -> NotebookNode:
     """Make a cell that shows HTML and no code."""
-    return {
-        "cell_type": "code",
-        "execution_count": 1,
-        "metadata": {"tags": ["remove-input"]},
-        "source": "show",  # never shown; MyST-NB drops a cell without source, outputs and all
-        "outputs": [
-            {
-                "output_type": "display_data",
-                "metadata": {},
-                "data": {"text/html": str(html), "text/plain": ""},
-            }
-        ],
-    }
+    shown = v4.new_output("display_data", {"text/html": str(html), "text/plain": ""})
+    # The source is never shown; MyST-NB drops a cell without source, outputs and all.
+    return v4.new_code_cell("show", execution_count=1, metadata={"tags": ["remove-input"]}, outputs=[shown])
 
 
 def mark(name: str, record: Mapping) -> Html:
@@ -66,15 +62,7 @@ def write(folder: Path, name: str, cells: Sequence[dict], record: Mapping) -> st
         The run's record.
     """
     cells = [*cells, output(mark(name, record))]
-    numbered = [dict(cell, id=f"cell-{number}") for number, cell in enumerate(cells)]
-    notebook = {
-        "cells": numbered,
-        "metadata": {
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
-        },
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    files.write_text(folder / f"{name}.ipynb", json.dumps(notebook, indent=1, sort_keys=True))
+    numbered = [nbformat.from_dict({**cell, "id": f"cell-{n}"}) for n, cell in enumerate(cells)]
+    notebook = v4.new_notebook(cells=numbered, metadata=KERNEL)
+    files.write_text(folder / f"{name}.ipynb", nbformat.writes(notebook))
     return name

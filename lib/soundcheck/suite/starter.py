@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -216,19 +215,13 @@ def _write_all(folder: Path, contents: dict[str, str], remedy: str) -> None:
 
 def _notebook() -> str:
     """Make a notebook of the cells, as Jupyter writes it."""
+    import nbformat  # only needed here, and slow to import
+
     cells = []
     for number, text in enumerate(CELLS):
-        code = {"execution_count": None, "outputs": []} if not text.endswith("\n") else {}
-        cells.append(
-            {
-                "cell_type": "code" if code else "markdown",
-                **code,
-                "id": f"cell-{number:02d}",
-                "metadata": {"tags": ["parameters"]} if text.startswith("run =") else {},
-                "source": text.rstrip("\n").splitlines(keepends=True),
-            }
-        )
+        new = nbformat.v4.new_markdown_cell if text.endswith("\n") else nbformat.v4.new_code_cell
+        metadata = {"tags": ["parameters"]} if text.startswith("run =") else {}
+        cells.append(new(text.rstrip("\n"), id=f"cell-{number:02d}", metadata=metadata))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    content = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+    return nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata=metadata)) + "\n"
