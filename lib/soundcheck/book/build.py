@@ -30,7 +30,6 @@ from soundcheck.run.record import failed_notebooks
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family
 
-WRITTEN = ("reading", "statistics", "measures", "reference_models", "data", "bibliography")
 NO_STUDIES = (
     "This page simulates what is known only in theory; the suite leaves it out with `studies: false`."
 )
@@ -164,9 +163,10 @@ def assemble(
     names.append(pages.write(source, "provenance", model_and_corpus_pages.provenance_cells(record), record))
     if failed_notebooks(record):
         names.append(pages.write(source, "failures", model_and_corpus_pages.failures_cells(record), record))
-    for name in WRITTEN:
-        words = (share / "book" / f"{name}.md").read_text(encoding="utf-8")
-        names.append(pages.write_words(source, name, measures.page(words), record))
+    for page in sorted((share / "book").glob("*.md")):
+        if page.stem != "index":
+            words = measures.page(page.read_text(encoding="utf-8"))
+            names.append(pages.write_words(source, page.stem, words, record))
     shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
     shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
     _configure(source, share, record)
