@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -231,7 +232,7 @@ def cells_of(source: Path) -> list[tuple[Path, dict]]:
     return [
         (page, cell)
         for page in sorted(source.rglob("*.ipynb"))
-        for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]
+        for cell in nbformat.read(page, as_version=4).cells
     ]
 
 
