@@ -102,9 +102,9 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
         heard = [(segment, "", "original", "" if subset.base else before)]
         heard += [(segment, subset.base, subset.base, before)] if subset.base else []
         heard.append((segment, subset.change, subset.change, after))
-    for number, (one, change, name, answer) in enumerate(heard):
+    for number, (one, change, name, said) in enumerate(heard):
         signal, drawn = _heard(evaluation, subset, one, change)
-        words = [f"{task.name} {answer}" if answer else "", settings(drawn) if drawn else ""]
+        words = [f"{task.name} {said}" if said else "", settings(drawn) if drawn else ""]
         color = "changed" if number == len(heard) - 1 else "original"
         caption = "; ".join(filter(None, words))
         shown.append(player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color=color))

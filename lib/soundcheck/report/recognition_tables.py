@@ -59,7 +59,7 @@ def normaliser_notice(evaluation: Recognition, count: int = 5) -> Html:
     Parameters
     ----------
     evaluation
-        After its samples were looked at.
+        After its subsets were read.
     count
         How many examples to show.
     """
