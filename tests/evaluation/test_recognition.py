@@ -29,7 +29,7 @@ def subset(truth, predictions, **columns):
 def test_levels_of_a_transformation_keep_their_order_and_rows():
     settings = {CLEAN: texts("a", "b", "c"), ("Noise", "20 dB"): texts("a", None, "c")}
     settings |= {("Drop", "1"): texts("x", "y", "z"), ("Noise", "0 dB"): texts("", "b", "d")}
-    predictions = TransformedPredictions(settings[CLEAN], None, settings)
+    predictions = TransformedPredictions(settings[CLEAN], settings=settings)
     assert [list(level) for level in predictions.levels("Noise")] == [["a", None, "c"], ["", "b", "d"]]
     assert predictions.levels("Echo") == []
     taken = subset(settings[CLEAN], predictions).take(np.array([0, 2])).predictions

@@ -60,7 +60,7 @@ class TransformedPredictions(Predictions):
     def take(self, rows: np.ndarray) -> TransformedPredictions:
         """Keep some rows."""
         kept = {setting: texts[rows] for setting, texts in self.settings.items()}
-        return TransformedPredictions(self.clean[rows], None, kept)
+        return dataclasses.replace(self, clean=self.clean[rows], settings=kept)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -226,13 +226,25 @@ class Recognition(Evaluation):
             subset = self._sample(corpus, task, rows=rows)
             yield dataclasses.replace(
                 subset,
-                predictions=self._under_settings(self.series(subset)),
-                reference=self._under_settings(self.random_series(subset)),
+                predictions=self.under_settings(self.series(subset), subset.predictions),
+                reference=self.under_settings(self.random_series(subset), subset.reference),
             )
 
-    def _under_settings(self, series: Sequence[np.ndarray]) -> TransformedPredictions:
+    def under_settings(
+        self, series: Sequence[np.ndarray], predictions: Predictions | None = None
+    ) -> TransformedPredictions:
+        """Put transcripts under all settings together.
+
+        Parameters
+        ----------
+        series
+            From :meth:`series` or :meth:`random_series`.
+        predictions
+            What else is known of who wrote them; without changed signals.
+        """
         found = dict(zip(self.settings, series, strict=True))
-        return TransformedPredictions(found[CLEAN], None, found)
+        known = vars(predictions) if predictions else {}
+        return TransformedPredictions(**(known | {"clean": found[CLEAN], "settings": found}))
 
     def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
         """Give the transcripts of a subset under all settings, in their order.

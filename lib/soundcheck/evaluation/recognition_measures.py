@@ -16,7 +16,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.corpora.languages import among
-from soundcheck.evaluation.recognition import Recognition
+from soundcheck.evaluation.recognition import Recognition, TransformedPredictions
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import difference, relative_difference, within
@@ -205,27 +205,23 @@ def vocabulary(evaluation: Recognition, texts: np.ndarray) -> dict[str, int]:
 
 
 def counted_words(
-    evaluation: Recognition, series: Sequence[np.ndarray], transformation: str, mask: np.ndarray
+    predictions: TransformedPredictions, transformation: str, mask: np.ndarray
 ) -> tuple[Counter[str], list[Counter[str]]]:
     """Count the words that a recogniser wrote for a group, for the signals as they are and for each level.
 
     Parameters
     ----------
-    evaluation
-        For its settings.
-    series
-        Transcripts under all settings, from :meth:`~soundcheck.evaluation.recognition.Recognition.series`.
+    predictions
+        Its transcripts under all settings.
     transformation
         Whose levels.
     mask
         Segments of the group, bool ``(segments,)``; those without a transcript for any of these settings are
         left out.
     """
-    levels = [
-        texts for (name, _), texts in zip(evaluation.settings, series, strict=True) if name == transformation
-    ]
-    known = mask & np.all([[text is not None for text in texts] for texts in (series[0], *levels)], axis=0)
-    before, *changed = (word_counts(texts[known]) for texts in (series[0], *levels))
+    series = [predictions.clean, *predictions.levels(transformation)]
+    known = mask & np.all([[text is not None for text in texts] for texts in series], axis=0)
+    before, *changed = (word_counts(texts[known]) for texts in series)
     return before, changed
 
 
@@ -246,10 +242,10 @@ def localised_words(evaluation: Recognition, subset: Subset) -> dict[Group, list
         Column and name of each group, and at the end :data:`EVERYBODY`, -> its words, perhaps none; see
         :func:`soundcheck.metrics.differential.localise`.
     """
-    options, series = evaluation.family.options, evaluation.series(subset)
+    options = evaluation.family.options
     omega = read_omega(options["omega"], evaluation.model)
     masks = group_masks(evaluation, subset) | {EVERYBODY: np.ones(len(subset), dtype=bool)}
-    counted = {group: counted_words(evaluation, series, options["by"], mask) for group, mask in masks.items()}
+    counted = {group: counted_words(subset.predictions, options["by"], mask) for group, mask in masks.items()}
     minimum = options["minimum_count"]
     least = {group: options.get("group_count", minimum) for group in masks} | {EVERYBODY: minimum}
     return {
@@ -426,12 +422,12 @@ def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
     """
     masks, rows = group_masks(evaluation, subset), {}
     for name in recognisers(evaluation, subset):
-        series = evaluation.series(subset, name)
-        known = vocabulary(evaluation, series[0])
+        predictions = evaluation.under_settings(evaluation.series(subset, name))
+        known = vocabulary(evaluation, predictions.clean)
         for transformation in evaluation.family.transformations:
             averages = []
             for mask in masks.values():
-                before, levels = counted_words(evaluation, series, transformation, mask)
+                before, levels = counted_words(predictions, transformation, mask)
                 drops, _ = word_drops({word: before[word] for word in known}, levels, omega=1)
                 averages.append(np.mean(list(drops.values())) if drops else np.nan)
             rows[name, transformation] = averages
