@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -67,12 +68,7 @@ def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
     rows = np.unique(np.linspace(0, len(subset) - 1, min(most, len(subset))).round().astype(int))
     sides = zip(subset.sides, (subset.segments, subset.partner), strict=True)
     return {
-        name: np.concatenate(
-            [
-                read(subset.root / segment.file, segment.start, segment.end)
-                for segment in segments.iloc[rows].itertuples()
-            ]
-        )
+        name: np.concatenate([_signal(subset.root, segments.iloc[n]) for n in rows])
         for name, segments in sides
     }
 
@@ -116,7 +112,7 @@ def _heard(
     evaluation: Evaluation, subset: Subset, segment: pd.Series, change: str
 ) -> tuple[np.ndarray, dict[str, object]]:
     """Give what the model heard, and what was drawn for it."""
-    signal = read(subset.root / segment["file"], segment["start"], segment["end"])
+    signal = _signal(subset.root, segment)
     if not change:
         return signal, {}
     return apply(
@@ -159,7 +155,7 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
     shown = []
     for position in order:
         segment = pair.segments.iloc[position]
-        signal = read(pair.root / segment["file"], segment["start"], segment["end"])
+        signal = _signal(pair.root, segment)
         said = [
             f"baseline {_written(pair.baseline[position])}",
             f"candidate {_written(pair.candidate[position])}",
@@ -195,7 +191,7 @@ def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> 
     shown = []
     for n in order:
         segment = subset.segments.iloc[n]
-        signal = read(subset.root / segment["file"], segment["start"], segment["end"])
+        signal = _signal(subset.root, segment)
         about = ", ".join(str(segment[name]) for name in ("speaker", "accent") if segment.get(name))
         caption = f"{about}{'; ' if about else ''}{errors[n]:.0f} errors, {counts.words[n]:.0f} words"
         heard = player(evaluation.media, signal, SAMPLING_RATE, segment["file"], caption=caption)
@@ -242,12 +238,16 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
                 ("tested", trial["segment"], trial["test_speaker"], "changed"),
             ):
                 segment = corpus.segments.iloc[place]
-                signal = read(corpus.root / segment["file"], segment["start"], segment["end"])
+                signal = _signal(corpus.root, segment)
                 caption = f"{role}: speaker {speaker}"
                 heard = evaluation.media, signal, SAMPLING_RATE, segment["file"]
                 sides.append(player(*heard, caption=caption, color=color))
             shown.append(row(sides, title=words))
     return sum(shown, Html(""))
+
+
+def _signal(root: Path, segment: pd.Series) -> np.ndarray:
+    return read(root / segment["file"], segment["start"], segment["end"])
 
 
 def _written(value: object) -> str:
