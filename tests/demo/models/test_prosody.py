@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from joblib import Parallel, delayed
 
+from soundcheck.common import store
 from soundcheck.common.tasks import EMOTION
-from soundcheck_demo.models import parameters, prosody, training
+from soundcheck_demo.models import prosody, training
 from soundcheck_demo.speech import corpus
 
 DIMENSIONS = ("arousal", "dominance", "valence")
@@ -86,7 +87,7 @@ def test_finds_what_is_trained(cache, monkeypatch):
 
 def test_training_is_reproducible(trained):
     folder = corpus.build(trained, size="small")
-    stored = parameters.load(training.parameter_file(trained, "small"))
+    stored = store.read(training.parameter_file(trained, "small"))
     assert training.fit(*training._measure(folder, 1, False)) == stored
 
 
@@ -110,13 +111,13 @@ def test_damaged_parameters_are_made_again(trained, tmp_path, damage):
         edited = json.loads(text)
         edited["parameters"]["mean"][0] += 1
         path.write_text({"empty": "", "cut": text[:100], "edited": json.dumps(edited)}[damage])
-    assert parameters.load(path) is None
-    assert training.train(tmp_path, size="small") == parameters.load(good)
+    assert store.read(path) is None
+    assert training.train(tmp_path, size="small") == store.read(good)
     assert path.read_bytes() == good.read_bytes()
 
 
 def test_parameters_are_plain_numbers(trained):
-    kept = parameters.load(training.parameter_file(trained, "small"))
+    kept = store.read(training.parameter_file(trained, "small"))
     assert kept["segments"] == 96
     assert tuple(kept["emotion"]["classes"]) == EMOTION
     assert tuple(kept["regression"]) == DIMENSIONS
