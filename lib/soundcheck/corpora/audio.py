@@ -96,10 +96,10 @@ def inspect(path: Path, limit_seconds: float) -> AudioInfo:
     try:
         with open(path, "rb", buffering=0) as file:
             content = files.digest(Path(path))
-            facts = _look(file, limit_seconds)
+            info = _look(file, limit_seconds)
     except OSError as error:
         return AudioInfo(problem=error.strerror or "the file cannot be read")
-    return dataclasses.replace(facts, digest=content)
+    return dataclasses.replace(info, digest=content)
 
 
 def _look(file: io.FileIO, limit_seconds: float) -> AudioInfo:

@@ -45,8 +45,8 @@ def inspect_files(
 
     Returns
     -------
-    dict of str to Facts
-        Facts of each name.
+    dict of str to AudioInfo
+        What each name is.
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
     known = {key: AudioInfo(**value) for key, value in (store.read(path, version) or {}).items()}
