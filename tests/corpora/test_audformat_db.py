@@ -129,6 +129,34 @@ def test_tables_are_joined_and_bring_their_split(db, tmp_path):
     assert "speaker" not in read(tmp_path, tables=("emotion.test",)).table
 
 
+def test_tables_of_both_storages_are_joined_by_time(tmp_path):
+    db = audformat.Database("made")
+    index = audformat.segmented_index(["a.wav"] * 3, [0, 1, 1.25], [1, 1.25, pd.NaT])
+    for name, values in (("arousal", [0.1, 0.2, 0.3]), ("valence", [0.4, 0.5, 0.6])):
+        db[name] = audformat.Table(index)
+        db[name][name] = audformat.Column()
+        db[name][name].set(values)
+    db.save(tmp_path, storage_format="csv")
+    db["valence"].save(tmp_path / "db.valence", storage_format="parquet")
+    (tmp_path / "db.valence.csv").unlink()
+    raw = read(tmp_path)
+    assert raw.table["end"].tolist() == ["1", "1.25", ""]
+    assert raw.table["valence"].tolist() == ["0.4", "0.5", "0.6"]
+    assert [place.rsplit(" ", 2)[0] for place in raw.places] == ["corpora/db/db.arousal.csv"] * 3
+
+
+def test_rows_of_one_segment(tmp_path):
+    """Twice in a table stays, for the checks of all tables; another table fills the first of them."""
+    (tmp_path / "db.yaml").write_text(HEADER + "  u: {columns: {arousal: {}, valence: {}}}\n")
+    (tmp_path / "db.t.csv").write_text("file,arousal\nb.wav,0.1\na.wav,\na.wav,0.3\n")
+    (tmp_path / "db.u.csv").write_text("file,arousal,valence\na.wav,0.2,0.5\nc.wav,,0.6\n")
+    raw = read(tmp_path)
+    assert raw.table["file"].tolist() == ["b.wav", "a.wav", "a.wav", "c.wav"]
+    assert raw.table["arousal"].tolist() == ["0.1", "0.2", "0.3", ""]
+    assert raw.table["valence"].tolist() == ["", "0.5", "", "0.6"]
+    assert [place[-6:] for place in raw.places] == ["line 2", "line 3", "line 4", "line 3"]
+
+
 def test_contradicting_tables_are_refused(db, tmp_path):
     filewise(db, "other", emotion=("emotion", ["anger", "anger", None]))
     db.save(tmp_path, storage_format="csv")
@@ -264,6 +292,21 @@ def test_broken_headers_are_refused(tmp_path, text):
         read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("tables:\n  t: 3\n", "audformat cannot load the header"),
+        ("tables:\n  t: {split_id: dev}\n", "Bad split ID 'dev'"),
+        ("schemes: {arousal: {labels: x}}\n" + HEADER, "The misc table 'x'"),
+        ("tables:\n  2: {type: filewise}\n", "'2' is not a valid name of a table"),
+    ],
+)
+def test_headers_that_audformat_does_not_accept(tmp_path, text, words):
+    (tmp_path / "db.yaml").write_text(text)
+    with pytest.raises(InputError, match=f"corpora/db/db.yaml.*{words}"):
+        read(tmp_path)
+
+
 def test_header_missing_or_huge(tmp_path):
     with pytest.raises(InputError, match=r"db.yaml: the file does not exist"):
         read(tmp_path)
@@ -279,7 +322,7 @@ def test_table_names_stay_in_the_folder(tmp_path, name):
     inner.mkdir()
     (inner / "db.yaml").write_text(HEADER.replace("  t:", f'  "{name}":'))
     (tmp_path / "secret.csv").write_text("file,arousal\na.wav,1\n")
-    with pytest.raises(InputError, match="is no name of a table"):
+    with pytest.raises(InputError, match="is not a valid name of a table"):
         read(inner)
 
 

@@ -154,6 +154,18 @@ def test_chunks_behind_the_sound_are_fine(inspect):
     assert inspect(wav(whole=36 + 2 * RATE + len(extra)) + extra).frames == RATE
 
 
+@pytest.mark.parametrize("size", [100, 1000, 1020, 1040, 1060, 5000])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_cut_behind_texts_that_fill_the_log(inspect, size, times):
+    """libsndfile keeps 2 KiB of its log."""
+    texts = b"INFO" + times * (b"ICMT" + struct.pack("<I", size) + size * b"x")
+    chunk = b"LIST" + struct.pack("<I", len(texts)) + texts
+    content = wav(whole=36 + 2 * RATE + len(chunk))
+    content = content[:36] + chunk + content[36:]
+    assert inspect(content).problem == ""
+    assert "the header promises 1.000 s, 0.500 s are there" in inspect(content[:-16000]).problem
+
+
 def test_empty_sound_with_a_chunk_behind_it(inspect):
     extra = b"LIST" + struct.pack("<I", 5000) + bytes(5000)
     assert inspect(wav(length=0, whole=36 + len(extra), samples=0) + extra).problem == "0 samples"
@@ -213,10 +225,21 @@ def test_channels_that_cancel(inspect):
     assert inspect(encode(sound=np.zeros((RATE, 2)))).notice == ""
 
 
+@pytest.mark.parametrize(
+    ("form", "subtype"),
+    [
+        *(("WAV", subtype) for subtype in ("MS_ADPCM", "IMA_ADPCM", "GSM610", "G721_32", "NMS_ADPCM_16")),
+        *(("AIFF", subtype) for subtype in ("IMA_ADPCM", "GSM610", "DWVW_16")),
+    ],
+)
+def test_encodings_are_refused_before_reading(inspect, monkeypatch, form, subtype):
+    monkeypatch.setattr(audio, "_pieces", lambda *_: pytest.fail("samples were read"))
+    assert inspect(encode(form, subtype)).problem == f"the encoding {form} {subtype} is not read here"
+
+
 @pytest.mark.parametrize("tag", [2, 0x11, 0x31, 0x161])
-def test_encodings_are_refused_before_the_decoder_runs(inspect, monkeypatch, tag):
-    monkeypatch.setattr(soundfile, "SoundFile", lambda *_: pytest.fail("the decoder was called"))
-    assert "is not read here" in inspect(wav(tag=tag)).problem
+def test_encodings_with_a_wrong_header(inspect, tag):
+    assert "cannot be decoded" in inspect(wav(tag=tag)).problem
 
 
 @pytest.mark.parametrize("form", ["MAT4", "MAT5", "PAF", "AU", "CAF", "W64", "VOC"])

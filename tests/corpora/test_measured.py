@@ -1,14 +1,12 @@
 """Measured columns: right, kept, NaN where there is nothing to measure."""
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.common import table_store
 from soundcheck.corpora import measured
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.suite.entries import CorpusEntry
@@ -65,18 +63,3 @@ def test_columns_are_added_and_kept(corpus, tmp_path, monkeypatch):
 def test_a_column_of_the_data_stays(corpus, tmp_path):
     own = dataclasses.replace(corpus, segments=corpus.segments.assign(pitch=1.0))
     assert measured.measure(own, ["pitch"], tmp_path / "cache").segments["pitch"].eq(1).all()
-
-
-@pytest.mark.parametrize("damage", ["cut", "edited", "other", "gone"])
-def test_damaged_tables_count_as_nothing(tmp_path, damage):
-    path: Path = tmp_path / "kept.json"
-    table_store.write(path, "v", {"a": 1})
-    assert table_store.read(path, "v") == {"a": 1}
-    assert table_store.read(path, "w") == {}
-    text = path.read_text()
-    damaged = {"cut": text[:-9], "edited": text.replace("1}", "2}"), "other": "[]"}
-    if damage == "gone":
-        path.unlink()
-    else:
-        path.write_text(damaged[damage])
-    assert table_store.read(path, "v") == {}

@@ -28,7 +28,6 @@ from soundcheck.augment.noise import pink
 __all__ = ["CODECS", "Codec", "codec", "coded", "compress", "low_quality_phone", "missing"]
 
 NARROW = 8000  # Hz, sampling rate of a telephone
-AMR_FRAME = 160  # samples of a frame of AMR narrow band
 BLOCK = 1600  # samples that are given to codecs without frames at a time
 
 

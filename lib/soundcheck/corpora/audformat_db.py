@@ -1,7 +1,8 @@
 """Reads audformat databases on disk without running anything that lies in them.
 
-audformat itself loads the header with a YAML loader that can execute code and prefers pickled tables, so it
-is not used here: the header is read with a safe loader, tables as text from Parquet or CSV, never pickles.
+audformat itself loads a header with a YAML loader that can execute code, prefers pickled tables, and takes
+cells such as ``NA`` for missing. So the header is loaded safely here and then given to audformat, and tables
+are read as text from Parquet or CSV, never from pickles.
 
 Conventions
 -----------
@@ -20,11 +21,12 @@ Format: audformat documentation, version 1.4.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import audformat
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -41,14 +43,14 @@ HEADER = "db.yaml"
 HEADER_BYTES = 10 * 1024**2
 INDEX = ("file", "start", "end")
 ATTRIBUTES = {"sex": ("sex", "gender"), "language": ("language",), "accent": ("accent", "native_language")}
-
-
 HEADER_NODES = 1_000_000  # values that a header may have once its references are written out
+DEFAULTS = {
+    "name": "",
+    "source": "",
+    "usage": "unrestricted",
+}  # that audformat asks for and nobody needs here
 
-_TIMEDELTA = re.compile(r"(\d+) days?(?: \+?(\d+):(\d\d):(\d\d)(?:\.(\d{1,9}))?)?")
-
-Cells = dict[str, str]  # our column -> text
-Place = tuple[TextTable, int]  # where a row stands
+Source = tuple[str, str, str]  # column of a table, its scheme, a field of the scheme's labels
 
 
 class _HeaderLoader(yaml.SafeLoader):
@@ -106,25 +108,30 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             what = f"corpora.{entry.name}.columns.{name} names {quoted(theirs)}, and no table has it"
             problems.add(f"{shown}/{HEADER}", what, did_you_mean(theirs, database.sources(tables)))
     problems.raise_if_any()
-    unknown: Counter[tuple[str, str]] = Counter()
-    parts = []
-    for table in tables:
-        found = {name: database.source(entry.columns.get(name, ""), name, table) for name in wanted}
-        sources = {name: source for name, source in found.items() if source is not None}
-        parts.append((table, database.read(table), sources))
-    frame, places = _join([(part[1], database.rows(*part)) for part in parts])
-    for _, table, sources in parts:
-        unknown.update(database.unknown_labels(table, sources))
-    if "language" not in frame and len(database.languages) == 1:
-        frame["language"] = database.languages[0]
+    texts, parts = [], []
+    for name in tables:
+        found = {ours: database.source(entry.columns.get(ours, ""), ours, name) for ours in wanted}
+        sources = {ours: source for ours, source in found.items() if source is not None}
+        texts.append(database.read(name))
+        parts.append(database.rows(name, texts[-1], sources))
+    places = [table.where(row) for table in texts for row in range(len(table))]
+    frame = _join(parts, texts)
+    if "language" not in frame and len(database.header.languages) == 1:
+        frame["language"] = str(database.header.languages[0])
     left_out = [
         Excluded(
             f"label {quoted(text)}", f"not among the labels of scheme {quoted(scheme)}: {count} rows", "label"
         )
-        for (scheme, text), count in sorted(unknown.items())
+        for (scheme, text), count in sorted(database.unknown.items())
     ]
-    shown_places = [table.where(row) for table, row in places]
-    return RawTable(frame, shown_places, entry.path, f"{shown}/{HEADER}", tuple(left_out), tuple(notices))
+    return RawTable(
+        frame.reset_index(drop=True),
+        [places[row] for row in frame.index],
+        entry.path,
+        f"{shown}/{HEADER}",
+        tuple(left_out),
+        tuple(notices),
+    )
 
 
 class _Database:
@@ -141,20 +148,16 @@ class _Database:
     def __init__(self, root: Path, shown: str) -> None:
         self.root = root
         self.shown = shown
-        header = self._header()
-        self.tables: dict[str, dict] = _mapping(header.get("tables"))
-        self.misc: dict[str, dict] = _mapping(header.get("misc_tables"))
-        self.schemes: dict[str, dict] = _mapping(header.get("schemes"))
-        languages = header.get("languages") or []
-        self.languages = [
-            str(language) for language in (languages if isinstance(languages, list) else [languages])
-        ]
+        self.header = self._header()
+        self.tables = self.header.tables
+        self.unknown: Counter[tuple[str, str]] = Counter()  # cells whose label the scheme does not know
         self._labels: dict[str, dict[str, dict[str, str]] | None] = {}
 
-    def _header(self) -> dict:
+    def _header(self) -> audformat.Database:
         path = self.root / HEADER
         where = f"{self.shown}/{HEADER}"
         files.require_regular(path, where, HEADER_BYTES)
+        again = "Save the database again with audformat"
         try:
             header = yaml.load(path.read_text(encoding="utf-8"), Loader=_HeaderLoader)  # a SafeLoader
         except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -166,15 +169,20 @@ class _Database:
                 f"{where}{line}", f"the header cannot be read safely ({reason})", remedy
             ) from error
         if not isinstance(header, dict) or not isinstance(header.get("tables"), dict):
-            raise input_error(where, "the header has no tables", "Save the database again with audformat")
-        return header
+            raise input_error(where, "the header has no tables", again)
+        try:
+            database = audformat.Database.load_header_from_yaml({**DEFAULTS, **header})
+        except Exception as error:  # whatever audformat trips over
+            reason = " ".join(f"{type(error).__name__} {error}".split())[:200]
+            raise input_error(where, f"audformat cannot load the header ({reason})", again) from error
+        for name in [*database.tables, *database.misc_tables]:
+            if not isinstance(name, str) or not name or any(part in name for part in ("/", "\\", "..", "\0")):
+                what = f"{quoted(name)} is not a valid name of a table"
+                raise input_error(f"{where}, tables", what, "Rename the table")
+        return database
 
     def read(self, name: str) -> TextTable:
         """Read a table by its id; Parquet before CSV as audformat does, never a pickle."""
-        if not name or any(part in name for part in ("/", "\\", "..", "\0")):
-            raise input_error(
-                f"{self.shown}/{HEADER}, tables", f"{quoted(name)} is no name of a table", "Rename the table"
-            )
         for suffix in (".parquet", ".csv"):
             path = files.inside(self.root, f"db.{name}{suffix}")
             if path.exists():
@@ -183,10 +191,6 @@ class _Database:
         raise input_error(
             f"{self.shown}/db.{name}.csv", what, "Save the database again with storage_format='csv'"
         )
-
-    def _columns(self, table: str) -> dict[str, dict]:
-        known = self.tables.get(table) or self.misc.get(table) or {}
-        return {name: value or {} for name, value in _mapping(known.get("columns")).items()}
 
     def useful(
         self, entry: CorpusEntry, wanted: list[str], tasks: Mapping[str, Task], notices: list[str]
@@ -203,33 +207,26 @@ class _Database:
             raise input_error(f"{self.shown}/{HEADER}", "no table has a column that can be tested", remedy)
         kinds: Counter[str] = Counter()
         for table, names in found.items():
-            kinds[self._kind(table)] += sum(name in tasks for name in names)
+            kinds[self.tables[table].type] += sum(name in tasks for name in names)
         kind = kinds.most_common(1)[0][0]
-        others = [quoted(table) for table in found if self._kind(table) != kind]
+        others = [quoted(table) for table in found if self.tables[table].type != kind]
         if others:
             chosen = "name tables under `tables:` to read others"
             notices.append(f"only {kind} tables are read, not {', '.join(others)}; {chosen}")
-        return [table for table in found if self._kind(table) == kind]
+        return [table for table in found if self.tables[table].type == kind]
 
-    def _kind(self, table: str) -> str:
-        return str(_mapping(self.tables[table]).get("type", "filewise"))
-
-    def sources(self, tables: object) -> list[str]:
+    def sources(self, tables: Iterable[str]) -> list[str]:
         """List all names under which a value can be had: columns, and fields of their labels."""
         names: list[str] = []
         for table in tables:
-            for column, about in self._columns(table).items():
-                names.append(column)
-                labels = self.labels(about.get("scheme_id"))
-                fields = dict.fromkeys(field for label in (labels or {}).values() for field in label)
-                names += [f"{column}.{field}" for field in fields]
+            for column, about in self.tables[table].columns.items():
+                labels = self.labels(about.scheme_id) or {}
+                names += [str(column), *(f"{column}.{field}" for label in labels.values() for field in label)]
         return list(dict.fromkeys(names))
 
-    def source(self, theirs: str, ours: str, table: str) -> tuple[str, str, str] | None:
-        """Find where a column of ours comes from: column, scheme and field of the scheme's labels."""
-        columns = {
-            column: str(about.get("scheme_id") or "") for column, about in self._columns(table).items()
-        }
+    def source(self, theirs: str, ours: str, table: str) -> Source | None:
+        """Find where a column of ours comes from."""
+        columns = {column: about.scheme_id or "" for column, about in self.tables[table].columns.items()}
         name = theirs or ours
         if name in columns:
             return name, columns[name], ""
@@ -250,120 +247,102 @@ class _Database:
 
     def labels(self, scheme: str | None) -> dict[str, dict[str, str]] | None:
         """Give the labels of a scheme with what is said about each; ``None`` if any value is allowed."""
-        if not scheme:
-            return None
         if scheme not in self._labels:
-            self._labels[scheme] = self._read_labels((self.schemes.get(scheme) or {}).get("labels"))
+            known = self.header.schemes.get(scheme)
+            self._labels[scheme] = self._read_labels(known.labels if known else None)
         return self._labels[scheme]
 
-    def _read_labels(self, labels: object) -> dict[str, dict[str, str]] | None:
-        if isinstance(labels, dict):
-            return {
-                str(name): {str(k): str(v) for k, v in about.items() if v is not None}
-                if isinstance(about, dict)
-                else {}
-                for name, about in labels.items()
-            }
-        if isinstance(labels, list):
-            return {str(name): {} for name in labels}
-        if isinstance(labels, str) and labels in self.misc:
+    def _read_labels(self, labels: dict | list | str | None) -> dict[str, dict[str, str]] | None:
+        if labels is None:
+            return None
+        if isinstance(labels, str):
             table = self.read(labels)
-            levels = self.misc[labels].get("levels")
-            index = (
-                next(iter(levels))
-                if isinstance(levels, dict | list) and levels
-                else next(iter(table.columns))
-            )
+            index = next(iter(self.header.misc_tables[labels].levels))
             others = [name for name in table.columns if name != index]
             return {
                 name: {other: table.columns[other][row] for other in others if table.columns[other][row]}
                 for row, name in enumerate(table.columns[index])
             }
-        return None
+        if isinstance(labels, list):
+            return {str(name): {} for name in labels}
+        return {
+            str(name): {str(field): str(value) for field, value in about.items() if value is not None}
+            if isinstance(about, dict)
+            else {}
+            for name, about in labels.items()
+        }
 
-    def rows(self, name: str, table: TextTable, sources: dict[str, tuple[str, str, str]]) -> list[Cells]:
+    def rows(self, name: str, table: TextTable, sources: Mapping[str, Source]) -> pd.DataFrame:
         """Give the rows of a table under our names; labels that a scheme does not know are empty."""
-        needed = ["file"] + ["start", "end"] * (self._kind(name) == "segmented")
+        about = self.tables[name]
+        needed = INDEX if about.type == "segmented" else INDEX[:1]
         for column in [*needed, *(source[0] for source in sources.values())]:
             if column not in table.columns:
                 remedy = f"{did_you_mean(column, table.columns)}. Save the database again with audformat"
                 raise input_error(f"{table.header}, column {column}", "the column is missing", remedy)
-        cells: dict[str, list[str]] = {"file": list(table.columns["file"])}
-        for index in ("start", "end"):
-            cells[index] = [_seconds(text) for text in table.columns.get(index, [""] * len(table))]
+        theirs = pd.DataFrame(table.columns, dtype=object)
+        frame = theirs.reindex(columns=INDEX, fill_value="").astype(object)
+        for index in INDEX[1:]:
+            frame[index] = _seconds(frame[index])
         for ours, (column, scheme, field) in sources.items():
-            labels, texts = self.labels(scheme), table.columns[column]
+            labels = self.labels(scheme)
             if field:
-                cells[ours] = [(labels or {}).get(text, {}).get(field, "") for text in texts]
+                said = {label: fields.get(field, "") for label, fields in labels.items()}
+                frame[ours] = [said.get(text, "") for text in theirs[column]]
+            elif labels is not None:
+                frame[ours] = theirs[column].where(theirs[column].isin(list(labels)), "")
             else:
-                cells[ours] = [text if labels is None or text in labels else "" for text in texts]
-        split = _mapping(self.tables[name]).get("split_id")
-        if split and "split" not in cells:
-            cells["split"] = [str(split)] * len(table)
-        return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
-
-    def unknown_labels(
-        self, table: TextTable, sources: dict[str, tuple[str, str, str]]
-    ) -> Counter[tuple[str, str]]:
-        """Count the cells whose label the scheme does not know, each column once."""
-        unknown: Counter[tuple[str, str]] = Counter()
-        for column, scheme in sorted({source[:2] for source in sources.values()}):
+                frame[ours] = theirs[column]
+        if about.split_id and "split" not in frame:
+            frame["split"] = about.split_id
+        for column, scheme in {source[:2] for source in sources.values()}:
             labels = self.labels(scheme)
             if labels is not None:
-                unknown.update(
-                    (scheme, text) for text in table.columns[column] if text and text not in labels
-                )
-        return unknown
+                strange = (text for text in table.columns[column] if text and text not in labels)
+                self.unknown.update((scheme, text) for text in strange)
+        return frame.astype(object)
 
 
-def _mapping(value: object) -> dict:
-    return {str(name): about for name, about in value.items()} if isinstance(value, dict) else {}
-
-
-def _seconds(text: str) -> str:
-    """Write a time as pandas does it as seconds; anything else stays for the checks that name its place.
+def _seconds(texts: pd.Series) -> pd.Series:
+    """Write times as pandas does them as seconds; anything else stays for the checks that name its place.
 
     Examples
     --------
-    >>> _seconds("0 days 00:00:01.500000"), _seconds("0 days"), _seconds("NaT")
-    ('1.5', '0', '')
+    >>> _seconds(pd.Series(["0 days 00:00:01.500000", "0 days", "NaT", "soon"])).tolist()
+    ['1.5', '0', '', 'soon']
     """
-    if text == "NaT":
-        return ""
-    if not (match := _TIMEDELTA.fullmatch(text.strip())):
-        return text.removesuffix(".0")  # as Parquet has it
-    days, hours, minutes, seconds = (int(part or 0) for part in match.groups()[:4])
-    fraction = (match[5] or "").rstrip("0")
-    whole = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-    return f"{whole}.{fraction}" if fraction else str(whole)
+    times = pd.to_timedelta(texts.where(texts.str.match(r"\s*\d+ days?\b")), errors="coerce")
+    seconds = (times / pd.Timedelta(1, "s")).map(repr).where(times.notna(), texts.replace("NaT", ""))
+    return seconds.str.removesuffix(".0")
 
 
-def _join(parts: list[tuple[TextTable, list[Cells]]]) -> tuple[pd.DataFrame, list[Place]]:
-    """Join tables on file, start and end; two different texts for the same cell are refused."""
-    rows: list[Cells] = []
-    places: list[Place] = []
-    first: dict[tuple[str, ...], int] = {}
-    origins: dict[tuple[int, str], Place] = {}  # who filled a cell, if not the table that brought the row
+def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
+    """Join tables on file, start and end; two different texts for the same cell are refused.
+
+    The result's index tells which row, counted through all tables, brought each segment.
+    """
+    frame = pd.concat(parts, ignore_index=True).fillna("")
+    table = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    line = np.concatenate([np.arange(len(part)) for part in parts])
+    group = frame.groupby(list(INDEX), sort=False).ngroup().to_numpy()
+    first = np.unique(group, return_index=True)[1]  # the row that brought each segment
+    brought = table == table[first[group]]  # twice in one table is told later, with both lines
+    contradictions = []
+    for column in frame.columns[len(INDEX) :]:
+        cells = frame[column].to_numpy(object, copy=True)
+        rows = np.flatnonzero((cells != "") & (~brought | (first[group] == frame.index)))
+        segments, position = np.unique(group[rows], return_index=True)
+        origin = np.full(len(first), -1)
+        origin[segments] = rows[position]
+        differ = rows[cells[rows] != cells[origin[group[rows]]]]
+        contradictions += [(row, column, origin[group[row]]) for row in differ]
+        cells[first[segments]] = cells[rows[position]]
+        frame[column] = cells
     problems = Problems()
-    for table, part in parts:
-        for row, cells in enumerate(part):
-            key = tuple(cells[index] for index in INDEX)
-            at = first.get(key)
-            if at is None or places[at][0] is table:  # twice in one table is told later, with both lines
-                first.setdefault(key, len(rows))
-                rows.append(cells)
-                places.append((table, row))
-                continue
-            for column, text in cells.items():
-                known = rows[at].get(column, "")
-                if text and known and text != known:
-                    origin, line = origins.get((at, column), places[at])
-                    what = f"{quoted(text)} contradicts {quoted(known)} of {origin.where(line)}"
-                    problems.add(table.where(row, column), what, "Choose the tables with `tables:`")
-                elif text and not known:
-                    rows[at][column] = text
-                    origins[at, column] = (table, row)
+    for row, column, other in sorted(contradictions, key=lambda contradiction: contradiction[0]):
+        here, there = texts[table[row]], texts[table[other]]
+        known = frame[column][first[group[row]]]
+        what = f"{quoted(frame[column][row])} contradicts {quoted(known)} of {there.where(line[other])}"
+        problems.add(here.where(line[row], column), what, "Choose the tables with `tables:`")
     problems.raise_if_any()
-    names = dict.fromkeys([*INDEX, *(name for _, part in parts for name in (part[0] if part else ()))])
-    columns = {name: [cells.get(name, "") for cells in rows] for name in names}
-    return pd.DataFrame(columns, dtype=object), places
+    return frame[brought]

@@ -6,9 +6,9 @@ Conventions
 - The content tells what a file is, not its name. WAV, FLAC, Ogg (Vorbis, Opus), MP3 and AIFF are read, in
   encodings by list; libsndfile decodes all of them. audiofile would choose by the extension and call other
   programs for what it does not know, so it writes files here but does not open those of others.
-- Nothing is opened that is not a regular file, and no sample is read before length and rate are bearable.
-- libsndfile trusts headers, repairs lengths silently and starts decoders while it opens a file. So the
-  chunks of WAV and AIFF files are walked here first: encoding, promised and real length.
+- Nothing is opened that is not a regular file, and no sample is read before encoding, length and rate are
+  bearable.
+- libsndfile repairs wrong lengths of WAV and AIFF files; its log says what was promised and what is there.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from __future__ import annotations
 import dataclasses
 import io
 import math
+import mmap
 import os
-import struct
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,14 +42,11 @@ SUBTYPES = {
 
 _SAMPLES = 1 << 20  # decoded at a time, all channels together
 _UNKNOWN = 1 << 60  # as many frames are "promised" by streams that do not know their length
-_CHUNKS = 10000  # that the walk through a file visits
+_HEAD = 4096  # bytes by which a container is told
 _STREAM = (0, 2**32 - 1, 2**64 - 1)  # lengths that streams write because they know no better
-_WAV_TAGS = {1, 3, 6, 7, 0x55}  # integer, float, A-law, mu-law, MP3
-_EXTENSIBLE = 0xFFFE
-_AIFF_TAGS = {
-    *(b"NONE", b"none", b"sowt", b"twos", b"raw ", b"in24", b"42ni", b"in32", b"23ni"),
-    *(b"fl32", b"FL32", b"fl64", b"FL64", b"alaw", b"ALAW", b"ulaw", b"ULAW"),
-}
+# Lines of libsndfile's log: the length of the sound, and of the whole file behind its first 8 bytes
+_LENGTH = re.compile(r"^ ?(data|SSND) : (\d+)(?: \(should be (\d+)\))?\n", re.MULTILINE)
+_WHOLE = re.compile(r"^(RIFF|RIFX|FORM) : (\d+)(?: \(should be (\d+)\))?\n", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,59 +88,22 @@ def inspect(path: Path, limit_seconds: float) -> AudioInfo:
 
     Returns
     -------
-    Facts
+    AudioInfo
         Never raises for a bad file.
     """
     if reason := files.irregularity(path):
         return AudioInfo(problem=reason)
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             content = files.digest(Path(path))
-            facts = _look(file, limit_seconds)
+            info = _look(file, limit_seconds)
     except OSError as error:
         return AudioInfo(problem=error.strerror or "the file cannot be read")
-    return dataclasses.replace(facts, digest=content)
+    return dataclasses.replace(info, digest=content)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Layout:
-    """What the chunks of a file tell: bytes of sound promised and there, where an unknown length stands."""
-
-    problem: str = ""
-    promised: int = 0
-    there: int = 0
-    unknown_at: int = -1
-
-
-class _Bytes:
-    """A file without a name, so that nothing is concluded from its extension.
-
-    A length of 0 that a stream left in a WAV header (at ``unknown_at``) is read as "to the end".
-    """
-
-    def __init__(self, file: io.BufferedReader, unknown_at: int = -1) -> None:
-        self._file = file
-        self._unknown_at = unknown_at
-        self.tell = file.tell
-        file.seek(0)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        try:
-            return self._file.seek(offset, whence)
-        except (OSError, ValueError):  # a damaged header points before the beginning of the file
-            return self._file.seek(0)
-
-    def read(self, size: int = -1) -> bytes:
-        position = self._file.tell()
-        data = self._file.read(size)
-        for offset in range(self._unknown_at, self._unknown_at + 4):
-            if self._unknown_at >= 0 and position <= offset < position + len(data):
-                data = data[: offset - position] + b"\xff" + data[offset - position + 1 :]
-        return data
-
-
-def _look(file: io.BufferedReader, limit_seconds: float) -> AudioInfo:
-    head = file.read(64)
+def _look(file: io.FileIO, limit_seconds: float) -> AudioInfo:
+    head = file.read(_HEAD)
     container = _container(head)
     if not head:
         return AudioInfo(problem="0 bytes, the file is empty")
@@ -151,15 +112,38 @@ def _look(file: io.BufferedReader, limit_seconds: float) -> AudioInfo:
     start = _after_tag(file, head)
     if not container or (start and _container(start) not in ("MP3", "FLAC") and any(start)):
         return AudioInfo(problem="no audio format that is read here (WAV, FLAC, Ogg, MP3, AIFF)")
-    layout = _layout(file, container)
-    if layout.problem:
-        return AudioInfo(problem=layout.problem)
     slack = _slack(file) if container == "MP3" else 0
     try:
-        with soundfile.SoundFile(_Bytes(file, layout.unknown_at)) as sound:
-            return _listen(sound, layout, slack, limit_seconds)
+        with _open(file, head) as sound:
+            return _listen(sound, head, slack, limit_seconds)
     except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
         return AudioInfo(problem=f"the file cannot be decoded ({_plain(error)})")
+
+
+class _Copy(mmap.mmap):
+    """A file in memory, in which libsndfile may look behind the end."""
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> None:
+        try:
+            super().seek(offset, whence)
+        except ValueError:
+            super().seek(0, os.SEEK_END)
+
+
+def _open(file: io.FileIO, head: bytes) -> soundfile.SoundFile:
+    """Open a file without its name, so that nothing is concluded from the extension.
+
+    A length of 0 that a stream left in a WAV header is read as "to the end".
+    """
+    length = re.search(rb"data(\0{4})", head)
+    if length and head.startswith(b"RIF"):
+        whole = int.from_bytes(head[4:8], "big" if head.startswith(b"RIFX") else "little")
+        if whole in _STREAM or whole <= length.start():
+            content = _Copy(file.fileno(), 0, access=mmap.ACCESS_COPY)  # changed in memory only
+            content[slice(*length.span(1))] = b"\xff" * 4
+            return soundfile.SoundFile(content)
+    file.seek(0)
+    return soundfile.SoundFile(file.fileno(), closefd=False)
 
 
 def _plain(error: Exception) -> str:
@@ -181,7 +165,7 @@ def _container(head: bytes) -> str:
     return "MP3" if head[:3] == b"ID3" or frame_sync else ""
 
 
-def _after_tag(file: io.BufferedReader, data: bytes) -> bytes:
+def _after_tag(file: io.FileIO, data: bytes) -> bytes:
     """Read on behind the tags of an MP3 file, where any format may hide; empty if there is none."""
     position = 0
     while data[:3] == b"ID3" and len(data) >= 10:
@@ -192,81 +176,11 @@ def _after_tag(file: io.BufferedReader, data: bytes) -> bytes:
     return data if position else b""
 
 
-def _slack(file: io.BufferedReader) -> int:
+def _slack(file: io.FileIO) -> int:
     """Give the frames that an MP3 file may lack: three blocks, or any if its length is only estimated."""
     file.seek(0)
     frame = _after_tag(file, head := file.read(256)) or head
     return 3 * 1152 if b"Xing" in frame or b"Info" in frame else _UNKNOWN
-
-
-def _layout(file: io.BufferedReader, container: str) -> _Layout:
-    """Walk the chunks of a WAV or AIFF file; other containers have checks of their own in the decoder."""
-    if container not in ("WAV", "AIFF"):
-        return _Layout()
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    form = file.read(4)
-    order = ">" if form in (b"RIFX", b"FORM") else "<"
-    whole = struct.unpack(f"{order}I", file.read(4))[0]
-    aifc = file.read(4) == b"AIFC"
-    position, known, long, layout = 12, False, 0, _Layout()
-    for _ in range(_CHUNKS):
-        file.seek(position)
-        head = file.read(8)
-        if len(head) < 8:
-            break
-        name, length = struct.unpack(f"{order}4sI", head)
-        body = file.read(40) if name in (b"ds64", b"fmt ", b"COMM") else b""
-        there = size - position - 8
-        if name == b"ds64" and len(body) >= 16:
-            long = struct.unpack("<Q", body[8:16])[0]
-        elif name in (b"fmt ", b"COMM"):
-            known = True
-            if problem := _encoding(name, body[:length], order, aifc):
-                return _Layout(problem=problem)
-        elif name in (b"data", b"SSND"):
-            if length == 0xFFFFFFFF and long:
-                length = long
-            rest = there - length - length % 2
-            if length in _STREAM:
-                streamed = length != 0 or whole in _STREAM or whole <= position
-                unknown_at = position + 4 if streamed and length == 0 and there else -1
-                layout = dataclasses.replace(layout, unknown_at=unknown_at)
-                break
-            layout = dataclasses.replace(layout, promised=length, there=min(there, length))
-            much = rest > max(1000, length // 10) and whole + 8 >= size
-            if much and not _is_chunk(file, size - rest, size, order):
-                layout = dataclasses.replace(layout, there=there)
-        if position + 8 + length > size:
-            break
-        position += 8 + length + length % 2
-    return layout if known else _Layout(problem="the file cannot be decoded (its header tells no encoding)")
-
-
-def _is_chunk(file: io.BufferedReader, position: int, size: int, order: str) -> bool:
-    """Tell whether a chunk begins here: a readable name and a length that fits."""
-    file.seek(position)
-    head = file.read(8)
-    if len(head) < 8:
-        return False
-    name, length = struct.unpack(f"{order}4sI", head)
-    return all(0x20 <= byte < 0x7F for byte in name) and position + 8 + length <= size
-
-
-def _encoding(name: bytes, body: bytes, order: str, aifc: bool) -> str:
-    """Say that an encoding is none of those read here, before the decoder sees the file."""
-    if name == b"COMM":
-        tag = body[18:22] if aifc else b"NONE"
-        return (
-            "" if tag in _AIFF_TAGS else f"the encoding {tag.decode('ascii', 'replace')!r} is not read here"
-        )
-    if len(body) < 16:
-        return "the file cannot be decoded (its format chunk is too short)"
-    tag = struct.unpack(f"{order}H", body[:2])[0]
-    if tag == _EXTENSIBLE and len(body) >= 26:
-        tag = struct.unpack(f"{order}H", body[24:26])[0]
-    named = {2: "MS ADPCM", 0x11: "IMA ADPCM", 0x31: "GSM"}.get(tag, f"{tag:#06x}")
-    return "" if tag in _WAV_TAGS else f"the encoding {named} is not read here"
 
 
 def _pieces(sound: soundfile.SoundFile, frames: int = _UNKNOWN) -> Iterator[np.ndarray]:
@@ -277,7 +191,7 @@ def _pieces(sound: soundfile.SoundFile, frames: int = _UNKNOWN) -> Iterator[np.n
         yield piece
 
 
-def _listen(sound: soundfile.SoundFile, layout: _Layout, slack: int, limit_seconds: float) -> AudioInfo:
+def _listen(sound: soundfile.SoundFile, head: bytes, slack: int, limit_seconds: float) -> AudioInfo:
     """Decode a sound in pieces and judge it."""
     rate, channels, promised = sound.samplerate, sound.channels, sound.frames
     known = AudioInfo(sampling_rate=rate, channels=channels)
@@ -307,7 +221,7 @@ def _listen(sound: soundfile.SoundFile, layout: _Layout, slack: int, limit_secon
         problem = "samples that are not numbers (NaN or infinite)"
     elif frames / rate > limit_seconds:
         problem = f"longer than the limit of {limit_seconds:g} s"
-    elif cut := _cut(layout, frames, promised, rate, slack):
+    elif cut := _cut(sound, head, frames, slack):
         problem = cut
     elif frames == 0:
         problem = "0 samples"
@@ -322,20 +236,49 @@ def _listen(sound: soundfile.SoundFile, layout: _Layout, slack: int, limit_secon
     return dataclasses.replace(known, problem=problem, notice=notice)
 
 
-def _cut(layout: _Layout, frames: int, promised: int, rate: int, slack: int) -> str:
+def _cut(sound: soundfile.SoundFile, head: bytes, frames: int, slack: int) -> str:
     """Say that a file holds less sound than its header promises, or more."""
-    wanted, there = promised, frames
-    if layout.there != layout.promised:
+    wanted, there = sound.frames, frames
+    promised_bytes, bytes_there = _lengths(sound, head)
+    if promised_bytes != bytes_there:
         if not frames:
-            return f"the file is cut (truncated): {layout.there} of {layout.promised} bytes are there"
-        unit = frames / max(1, min(layout.there, layout.promised))
-        wanted, there = layout.promised * unit, layout.there * unit
-    elif promised >= _UNKNOWN or there + slack >= wanted:
+            return f"the file is cut (truncated): {bytes_there} of {promised_bytes} bytes are there"
+        unit = frames / max(1, min(bytes_there, promised_bytes))
+        wanted, there = promised_bytes * unit, bytes_there * unit
+    elif wanted >= _UNKNOWN or there + slack >= wanted:
         return ""
     start = (
         "the file is cut (truncated)" if there < wanted else "the lengths in the file contradict each other"
     )
+    rate = sound.samplerate
     return f"{start}: the header promises {wanted / rate:.3f} s, {there / rate:.3f} s are there"
+
+
+def _lengths(sound: soundfile.SoundFile, head: bytes) -> tuple[int, int]:
+    """Tell how many bytes of sound the header of a WAV or AIFF file promises and how many are there.
+
+    Equal numbers if there is nothing to tell, or the length was unknown to a stream.
+    """
+    log = sound.extra_info
+    whole, told = _WHOLE.search(log), _LENGTH.search(log)
+    align = re.search(r"Block Align +: ([1-9]\d*)", log)
+    frame = int(align[1]) if align else 1  # bytes
+    there = sound.frames * frame
+    if long := re.search(r"^  Data size : (\d+)\n", log, re.MULTILINE):  # RF64
+        return int(long[1]) // frame * frame, there
+    if whole is None or (told is not None and int(told[2]) in _STREAM):
+        return 0, 0
+    if told is None:  # texts before the sound fill the log, which has 2 KiB
+        missing = int(whole[2]) - int(whole[3] or whole[2])
+        return (there + missing, there) if missing > 8 else (0, 0)
+    promised, there = int(told[2]), int(told[3] or told[2])
+    size = int(re.search(r"^Length : (\d+)", log)[1])
+    begin = head.find(told[1].encode()) + 8
+    no_chunk = re.search(r"position \d|> file length", log[told.end() :])  # what follows the sound
+    rest = size - begin - promised
+    if no_chunk and begin > 8 and rest > max(1000, promised // 10) and int(whole[2]) + 8 >= size:
+        there += rest
+    return promised, there
 
 
 def read(
@@ -371,20 +314,16 @@ def read(
     """
     if reason := files.irregularity(path):
         raise OSError(f"the audio cannot be read: {reason}")
-    with open(path, "rb") as file:
-        layout = _layout(file, _container(file.read(64)))
-        if layout.problem:
-            raise OSError(f"the audio cannot be read: {layout.problem}")
-        with soundfile.SoundFile(_Bytes(file, layout.unknown_at)) as sound:
-            rate = sound.samplerate
-            first = round(start * rate) if start is not None and not math.isnan(start) else 0
-            last = round(end * rate) if end is not None and not math.isnan(end) else _UNKNOWN
-            if first:
-                sound.seek(first)
-            pieces = [
-                piece.mean(axis=1, dtype=np.float32) if channel is None else piece[:, channel].copy()
-                for piece in _pieces(sound, last - first)
-            ]
+    with open(path, "rb", buffering=0) as file, _open(file, file.read(_HEAD)) as sound:
+        rate = sound.samplerate
+        first = round(start * rate) if start is not None and not math.isnan(start) else 0
+        last = round(end * rate) if end is not None and not math.isnan(end) else _UNKNOWN
+        if first:
+            sound.seek(first)
+        pieces = [
+            piece.mean(axis=1, dtype=np.float32) if channel is None else piece[:, channel].copy()
+            for piece in _pieces(sound, last - first)
+        ]
     mono = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32)
     if rate != sampling_rate and len(mono):
         mono = audresample.resample(mono, rate, sampling_rate)[0]

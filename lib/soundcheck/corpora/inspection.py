@@ -9,7 +9,7 @@ from pathlib import Path
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from soundcheck.common import files, table_store
+from soundcheck.common import files, store
 from soundcheck.corpora import audio
 from soundcheck.corpora.audio import AudioInfo
 
@@ -20,7 +20,7 @@ def inspect_files(
     root: Path,
     names: Sequence[str],
     limit: float,
-    store: Path,
+    path: Path,
     *,
     jobs: int = 1,
     progress: bool = False,
@@ -36,7 +36,7 @@ def inspect_files(
         Different names of files.
     limit
         Seconds of the longest file that is read.
-    store
+    path
         File that keeps what is known.
     jobs
         Processes.
@@ -45,11 +45,11 @@ def inspect_files(
 
     Returns
     -------
-    dict of str to Facts
-        Facts of each name.
+    dict of str to AudioInfo
+        What each name is.
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
-    known = {key: AudioInfo(**value) for key, value in table_store.read(store, version).items()}
+    known = {key: AudioInfo(**value) for key, value in (store.read(path, version) or {}).items()}
     hashes = Parallel(n_jobs=jobs, prefer="threads")(delayed(_digest)(root / name) for name in names)
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
     found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
@@ -60,9 +60,7 @@ def inspect_files(
     facts = {name: known[content] for name, content in zip(names, hashes, strict=True)}
     if todo:
         lasting = [content for content in hashes if not content.startswith("?")]
-        table_store.write(
-            store, version, {content: dataclasses.asdict(known[content]) for content in lasting}
-        )
+        store.write(path, {content: dataclasses.asdict(known[content]) for content in lasting}, version)
     return facts
 
 

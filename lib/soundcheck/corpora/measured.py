@@ -22,7 +22,7 @@ import parselmouth
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from soundcheck.common import files, table_store
+from soundcheck.common import files, store
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 
@@ -78,10 +78,10 @@ def measure(
     for name in names:
         if name in table.columns:
             continue
-        store = cache / "measured" / f"{files.slug(corpus.name)}-{name}.json"
+        path = cache / "measured" / f"{files.slug(corpus.name)}-{name}.json"
         library = importlib.metadata.version("praat-parselmouth")
         version = files.digest(f"{name} {library} {files.digest(Path(__file__))}")
-        known = table_store.read(store, version)
+        known = store.read(path, version) or {}
         todo = table[~table["audio"].isin(known.keys())].drop_duplicates("audio")
         places = zip(todo["file"], todo["start"], todo["end"], strict=True)
         running = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
@@ -91,7 +91,7 @@ def measure(
         bar = tqdm(running, total=len(todo), desc=title, unit="", disable=None if progress else True)
         known |= {key: None if math.isnan(v) else v for key, v in zip(todo["audio"], bar, strict=True)}
         if len(todo):
-            table_store.write(store, version, {key: known[key] for key in table["audio"]})
+            store.write(path, {key: known[key] for key in table["audio"]}, version)
         table = table.assign(**{name: table["audio"].map(known).astype(np.float64)})
     return dataclasses.replace(corpus, segments=table)
 

@@ -65,10 +65,6 @@ class CorpusView:
     audio: bool = True
     trials: TrialTable | None = None
 
-    def has_labels(self, task: Task) -> bool:
-        """Say whether any segment is labelled for a task."""
-        return task.name in self.segments.columns and bool(self.segments[task.name].notna().any())
-
     def labels(self, task: Task) -> np.ndarray:
         """Give the labels of a task; all missing if the corpus has none."""
         if task.name not in self.segments.columns:

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from soundcheck.common import seeds
+from soundcheck.common import seeds, store
 from soundcheck.common.files import digest
 from soundcheck_demo.models import features, parameters, prosody, training
 from soundcheck_demo.speech import corpus
@@ -93,7 +93,7 @@ def _trained(cache: Path, size: str, jobs: int = 1) -> dict:
     path = parameters.parameter_file(
         cache, "demo-biased", size, sources=sources, packages=("scikit-learn", "numpy")
     )
-    return parameters.find(path, lambda: _fit(corpus.build(cache, size=size, jobs=jobs), jobs))
+    return store.find(path, lambda: _fit(corpus.build(cache, size=size, jobs=jobs), jobs))
 
 
 def _fit(folder: Path, jobs: int) -> dict:

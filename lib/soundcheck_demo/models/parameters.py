@@ -1,14 +1,13 @@
-"""What the trainings of the demo models share: the measured training split, and parameters kept as JSON.
+"""What the trainings of the demo models share: the measured training split, and names of kept parameters.
 
-Parameters are plain lists of numbers, so that they can be read, compared and loaded without running code. A
-file of parameters carries a digest of its content: a damaged one is made again.
+Parameters are plain lists of numbers, so that they can be read, compared and loaded without running code; see
+:mod:`soundcheck.common.store`.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
-import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -18,11 +17,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from soundcheck.common.files import digest, write_text
-from soundcheck.common.lock import exclusive
+from soundcheck.common.files import digest
 from soundcheck_demo.speech import corpus
 
-__all__ = ["find", "load", "measure", "parameter_file", "plain"]
+__all__ = ["measure", "parameter_file", "plain"]
 
 DIGITS = 6
 
@@ -49,43 +47,6 @@ def parameter_file(
     versions = [importlib.metadata.version(package) for package in packages]
     key = digest(json.dumps([corpus.fingerprint(size), digests, versions]))[:16]
     return Path(cache) / f"{name}-{key}.json"
-
-
-def find(path: Path, fit: Callable[[], dict]) -> dict:
-    """Read parameters, or fit and keep them.
-
-    Parameters
-    ----------
-    path
-        File of the parameters. Several processes may ask at once; one does the work.
-    fit
-        Makes the parameters: texts, numbers, lists and dictionaries of them.
-
-    Returns
-    -------
-    dict
-        The parameters.
-    """
-    found = load(path)
-    if found is None:
-        with exclusive(path):
-            found = load(path)
-            if found is None:
-                found = fit()
-                if path.is_dir():  # somebody's mistake, in a cache
-                    shutil.rmtree(path)
-                write_text(path, json.dumps({"digest": digest(json.dumps(found)), "parameters": found}))
-    return found
-
-
-def load(path: Path) -> dict | None:
-    """Read parameters; ``None`` if there are none or the file is damaged."""
-    try:
-        stored = json.loads(path.read_text("utf-8"))
-        parameters = stored["parameters"]
-        return parameters if stored["digest"] == digest(json.dumps(parameters)) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def measure(

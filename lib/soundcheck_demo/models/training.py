@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from soundcheck.common import store
 from soundcheck_demo.models import features, parameters
 from soundcheck_demo.models.parameters import plain
 from soundcheck_demo.speech import corpus
@@ -52,7 +53,7 @@ def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = Fa
     def make() -> dict:
         return fit(*_measure(corpus.build(cache, size=size, jobs=jobs, progress=progress), jobs, progress))
 
-    return parameters.find(parameter_file(cache, size), make)
+    return store.find(parameter_file(cache, size), make)
 
 
 def fit(table: pd.DataFrame, measured: np.ndarray) -> dict:

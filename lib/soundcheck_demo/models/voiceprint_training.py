@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from threadpoolctl import threadpool_limits
 
+from soundcheck.common import store
 from soundcheck_demo.models import cepstra, features, parameters
 from soundcheck_demo.speech import corpus
 
@@ -57,7 +58,7 @@ def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = Fa
         )
         return fit(measured, table["speaker"])
 
-    return parameters.find(parameter_file(cache, size), make)
+    return store.find(parameter_file(cache, size), make)
 
 
 def fit(measured: np.ndarray, speakers: Sequence[str], shrinkage: float = SHRINKAGE) -> dict:

@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 import pyroomacoustics
 
-from soundcheck.common import seeds
+from soundcheck.common import seeds, store
 from soundcheck.common.files import digest, write_text
-from soundcheck.common.folder_store import made
 from soundcheck.corpora import audio
 from soundcheck.sounds import responses
 from soundcheck_demo.sounds import environment, events, music, rooms
@@ -68,7 +67,7 @@ def build(cache: Path, *, jobs: int = 1, progress: bool = False) -> Path:
         If the cache cannot be written.
     """
     folder = Path(cache) / f"sounds-{fingerprint()}"
-    return made(folder, lambda draft: _make(draft, jobs, progress), "the synthesised sounds")
+    return store.folder(folder, lambda draft: _make(draft, jobs, progress), "the synthesised sounds")
 
 
 def fingerprint() -> str:

@@ -28,11 +28,10 @@ import parselmouth
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from soundcheck.common import seeds
+from soundcheck.common import seeds, store
 from soundcheck.common.errors import SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, write_text
-from soundcheck.common.folder_store import made
 from soundcheck.corpora import audio
 from soundcheck_demo.speech import commands, texts
 from soundcheck_demo.speech.labels import DIMENSIONS, draw
@@ -150,7 +149,9 @@ def build(
     speech = None
     if part == RECORDINGS:
         speech = build(cache, size=size, jobs=jobs, progress=progress)
-    return made(folder, lambda draft: _make(draft, size, part, speech, jobs, progress), "the demo corpus")
+    return store.folder(
+        folder, lambda draft: _make(draft, size, part, speech, jobs, progress), "the demo corpus"
+    )
 
 
 def fingerprint(size: str = "full", part: str = SPEECH) -> str:

@@ -22,9 +22,8 @@ from pathlib import Path
 import pandas as pd
 import parselmouth
 
-from soundcheck.common import seeds
+from soundcheck.common import seeds, store
 from soundcheck.common.files import digest, write_text
-from soundcheck.common.folder_store import made
 from soundcheck_demo.speech import commands
 from soundcheck_demo.speech.corpus import TABLE, write_speakers
 from soundcheck_demo.speech.synthesis import file_name
@@ -108,7 +107,7 @@ def build(
     """
     segments = table(kinds, count, seed=seed, complements=complements)
     folder = Path(cache) / f"sentences-{fingerprint(segments)}"
-    return made(folder, lambda draft: _make(draft, segments, jobs, progress), "spoken sentences")
+    return store.folder(folder, lambda draft: _make(draft, segments, jobs, progress), "spoken sentences")
 
 
 def fingerprint(segments: pd.DataFrame) -> str:

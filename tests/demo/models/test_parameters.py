@@ -1,6 +1,4 @@
-"""What the trainings share: files of parameters that are whole, and the measured training split."""
-
-import json
+"""What the trainings share: names of parameters, and the measured training split."""
 
 import audiofile
 import numpy as np
@@ -35,64 +33,6 @@ def test_name_of_a_file_follows_everything_that_decides(source, monkeypatch):
     source.write_text("one = 2\n", "utf-8")
     changed.append(name(source))
     assert len({before, *changed}) == 6
-
-
-def test_fits_once(tmp_path):
-    path = tmp_path / "cache" / "found.json"
-    assert parameters.load(path) is None
-    calls = []
-
-    def fit():
-        calls.append(path)
-        return {"mean": [1.5, -2.0], "names": ["a", "b"]}
-
-    first = parameters.find(path, fit)
-    assert (
-        parameters.find(path, fit)
-        == first
-        == parameters.load(path)
-        == {"mean": [1.5, -2.0], "names": ["a", "b"]}
-    )
-    assert len(calls) == 1
-
-
-def test_fits_not_if_another_process_was_faster(tmp_path, monkeypatch):
-    path = tmp_path / "found.json"
-    answers = iter([None, {"mean": [3.0]}])
-    monkeypatch.setattr(parameters, "load", lambda _: next(answers))
-    assert parameters.find(path, lambda: pytest.fail("fitted again")) == {"mean": [3.0]}
-
-
-def test_a_failing_fit_leaves_nothing(tmp_path):
-    path = tmp_path / "found.json"
-    with pytest.raises(ZeroDivisionError):
-        parameters.find(path, lambda: {"mean": 1 / 0})
-    assert not path.exists()
-    assert parameters.find(path, lambda: {"mean": 1.0}) == {"mean": 1.0}
-
-
-@pytest.mark.parametrize(
-    "content", ["", "[1, 2", "[]", "{}", "null", '{"digest": "0"}', '{"digest": "0", "parameters": {}}']
-)
-def test_a_damaged_file_is_made_again(tmp_path, content):
-    path = tmp_path / "found.json"
-    path.write_text(content, "utf-8")
-    assert parameters.load(path) is None
-    assert parameters.find(path, lambda: {"mean": 1.0}) == {"mean": 1.0} == parameters.load(path)
-
-
-def test_an_edited_file_is_made_again(tmp_path):
-    path = tmp_path / "found.json"
-    parameters.find(path, lambda: {"mean": 1.0})
-    stored = json.loads(path.read_text("utf-8"))
-    path.write_text(json.dumps(stored | {"parameters": {"mean": 2.0}}), "utf-8")
-    assert parameters.load(path) is None
-
-
-def test_a_folder_in_the_place_of_the_file_is_replaced(tmp_path):
-    path = tmp_path / "found.json"
-    (path / "below").mkdir(parents=True)
-    assert parameters.find(path, lambda: {"mean": 1.0}) == {"mean": 1.0} == parameters.load(path)
 
 
 def length(signal, sampling_rate):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from soundcheck.common import store
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
 from soundcheck_demo.models import cepstra, parameters, voiceprint, voiceprint_training
@@ -135,7 +136,7 @@ def test_finds_what_is_trained(trained, monkeypatch):
 def test_training_is_reproducible(trained):
     folder = corpus.build(trained, size="small")
     table, measured = parameters.measure(folder, cepstra.extract)
-    stored = parameters.load(voiceprint_training.parameter_file(trained, "small"))
+    stored = store.read(voiceprint_training.parameter_file(trained, "small"))
     assert voiceprint_training.fit(measured, table["speaker"]) == stored
 
 

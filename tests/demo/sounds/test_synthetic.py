@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import soundfile
 
-from soundcheck.common.folder_store import made
 from soundcheck.common.seeds import generator
 from soundcheck_demo.sounds import build, environment, events, music, rooms
 
@@ -144,20 +143,3 @@ def test_the_same_files_for_any_jobs(few, tmp_path):
         signal, rate = soundfile.read(path)
         assert rate == RATE and signal.ndim == 1
         assert 0.69 < np.abs(signal).max() < 0.71
-
-
-def test_a_damaged_folder_is_made_again(tmp_path):
-    calls = []
-
-    def make(folder):
-        calls.append(1)
-        (folder / "a.wav").write_bytes(b"sound")
-        (folder / "table.csv").write_text("a\n")
-
-    folder = made(tmp_path / "thing", make, "the thing")
-    assert made(folder, make, "the thing") == folder and len(calls) == 1
-    (folder / "table.csv").write_text("b\n")
-    made(folder, make, "the thing")
-    (folder / "a.wav").unlink()
-    made(folder, make, "the thing")
-    assert len(calls) == 3
