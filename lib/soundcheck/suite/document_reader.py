@@ -56,6 +56,6 @@ class DocumentReader:
         return tuple(names)
 
     def refuse_repeated(self, path: tuple, names: tuple[str, ...] | list[str]) -> None:
-        """Note names that are there twice."""
+        """Note duplicate names."""
         for name in sorted({name for name in names if list(names).count(name) > 1}):
-            self.note(path, f"{quoted(name)} is there more than once", "Name it once")
+            self.note(path, f"duplicate {quoted(name)}", "Name it once")

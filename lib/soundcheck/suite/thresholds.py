@@ -21,13 +21,13 @@ from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import CATEGORIES, Family, Perturbation, PerturbationSeries, TestDefinition
 from soundcheck.suite.family_options import check_options, known_options
-from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
+from soundcheck.suite.yaml_reader import Document, read_yaml
 
 
-def _parse_rule(value: object) -> str:
+def _check_rule(value: object) -> object:
     if isinstance(value, str) and not value.strip():
         raise schema.wrong("the rule is empty", f"Put it in quotes. Allowed: {', '.join(map(repr, RULES))}")
-    return schema.parse_choice(value, allowed=RULES)
+    return value
 
 
 class _Simulation(schema.Section):
@@ -68,7 +68,7 @@ class _Speakers(schema.Section):
 
 
 def _parse_omega(value: object) -> object:
-    given = schema.parse_free(value)
+    given = schema.free_value(value)
     try:
         read_omega(given)
     except ValueError as error:
@@ -77,7 +77,7 @@ def _parse_omega(value: object) -> object:
 
 
 def _parse_group(value: object) -> object:
-    given = schema.parse_free(value)
+    given = schema.free_value(value)
     if given in ("", None, {}):
         return {}
     if not isinstance(given, dict) or len(given) != 1 or not all(isinstance(n, str) for n in given.values()):
@@ -107,8 +107,8 @@ class _Sweep(schema.Section):
 
 
 class _Test(schema.Section):
-    rule: schema.parsed(str, _parse_rule)
-    thresholds: dict[str, object]
+    rule: schema.parsed(schema.choice(*RULES), _check_rule)
+    thresholds: dict[str, schema.Number]
     source: schema.Prose
     note: schema.Prose = ""
     decimals: schema.whole(0, 9) = 3
@@ -302,7 +302,7 @@ class _Reader(DocumentReader):
 
     def read_option(self, path: tuple, value: object) -> Any:
         """Read an option of a change: a value, a list of values or a span of whole numbers."""
-        option = schema.attempt(self.document, path, self.problems, schema.parse_free, value)
+        option = schema.check_value(self.document, path, value, schema.Free, self.problems)
         if isinstance(option, dict):
             low, high = option.get("from"), option.get("to")
             whole = all(type(bound) is int for bound in (low, high))
@@ -311,8 +311,8 @@ class _Reader(DocumentReader):
         elif isinstance(option, list):
             if not option or any(isinstance(item, dict | list) or item is None for item in option):
                 self.note(path, "this is not a list of values", "Write [first, second]")
-        elif isinstance(value, Plain) and option is None and not value:
-            self.note(path, "nothing stands here", "Write a value, a list or {from: ..., to: ...}")
+        elif value == "" and option is None:
+            self.note(path, "the value is empty", "Write a value, a list or {from: ..., to: ...}")
         return option
 
     def read_test(self, name: str, value: object) -> TestDefinition | None:
@@ -320,14 +320,17 @@ class _Reader(DocumentReader):
         path = ("tests", name)
         test = self.section(path, value, _Test)
         if test is None:
-            given = value.get("thresholds") if isinstance(value, dict) else None
-            if isinstance(given, dict):
-                self.read_thresholds((*path, "thresholds"), given, None)
             return None
+        if not test.thresholds:
+            self.note((*path, "thresholds"), "there is no threshold", "Write {arousal: 0.5}")
+        for task, threshold in test.thresholds.items():
+            if test.range and not test.range[0] <= threshold <= test.range[1]:
+                what = f"{threshold:g} is impossible, scores lie from {test.range[0]:g} to {test.range[1]:g}"
+                self.note((*path, "thresholds", task), what, "Give a threshold in between")
         return TestDefinition(
             name=name,
             rule=test.rule,
-            thresholds=self.read_thresholds((*path, "thresholds"), test.thresholds, test.range),
+            thresholds=test.thresholds,
             source=test.source,
             note=test.note,
             decimals=test.decimals,
@@ -348,39 +351,3 @@ class _Reader(DocumentReader):
         except ValueError as error:
             self.note(path, str(error), "Name what `soundcheck thresholds simulate` can simulate")
         return known
-
-    def read_thresholds(
-        self, path: tuple, given: dict, bounds: tuple[float, float] | None
-    ) -> dict[str, float]:
-        """Read the thresholds of a test, one a task."""
-        if not given:
-            self.note(path, "there is no threshold", "Write {arousal: 0.5}")
-        thresholds = {}
-        for task, item in _joined(given).items():
-            number = schema.attempt(self.document, (*path, task), self.problems, schema.parse_number, item)
-            if number is None:
-                continue
-            if bounds and not bounds[0] <= number <= bounds[1]:
-                what = f"{number:g} is impossible, scores lie from {bounds[0]:g} to {bounds[1]:g}"
-                self.note((*path, task), what, "Give a threshold in between")
-            thresholds[task] = number
-        return thresholds
-
-
-def _joined(given: dict) -> dict:
-    """Join what a comma took apart: ``{arousal: 0,5}`` is arousal 0 and a key 5 without value."""
-    joined: dict[str, object] = {}
-    last = None
-    for key, item in given.items():
-        if (
-            last
-            and key.isdigit()
-            and isinstance(item, Plain)
-            and not item
-            and isinstance(joined[last], Plain)
-        ):
-            joined[last] = Plain(f"{joined[last]},{key}")
-        else:
-            joined[key] = item
-            last = key
-    return joined
