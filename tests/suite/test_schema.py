@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from soundcheck.common.errors import InputError, Problems
 from soundcheck.suite import schema
+from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.yaml_reader import Document, Plain
 
 WORDS = schema.choice("percentile", "expanded")
@@ -14,7 +15,8 @@ WORDS = schema.choice("percentile", "expanded")
 def check(kind, value):
     """Check the value of a key ``x``."""
     problems = Problems()
-    found = schema.check_value(Document({}, {("x",): (3, 1)}, "a.yml", ""), ("x",), value, kind, problems)
+    document = Document({}, {("x",): (3, 1)}, "a.yml", "")
+    found = DocumentReader(document, problems).check(("x",), value, kind)
     problems.raise_if_any()
     return found
 

@@ -235,7 +235,7 @@ def test_a_family_of_ones_own(tmp_path):
         (
             "[regression]",
             "[regresion]",
-            r"tasks item 1: unknown kind of task 'regresion'. Did you mean 'regression'\?",
+            r"tasks item 1: 'regresion' is not known here. Did you mean 'regression'\?",
         ),
         ("[regression]", "regression", r"tasks: 'regression' is not a list"),
         ("fairness", "fair", r"category: 'fair' is not known here. Did you mean 'fairness'\?"),

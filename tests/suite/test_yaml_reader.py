@@ -147,20 +147,20 @@ LAUGHS = "l0: &l0 [ha]\n" + "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 1
     "text", [LAUGHS, "a: &a [*a]\n", "a: &a {b: 1}\nc: {<<: *a}\n", "a: &x 1\n", "*a : 1\n"]
 )
 def test_references_are_refused_quickly(file, text):
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(InputError, match=r"line 1, .*(references|not valid YAML)"):
         read(file, text)
-    assert time.monotonic() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(
     "text", ["[" * 5000, "a: " + "[" * 5000 + "]" * 5000, "a: " + "{b: " * 5000, "- " * 5000]
 )
 def test_deep_nesting_is_refused_quickly(file, text):
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(InputError, match="line 1, column .*nested deeper than 30 levels"):
         read(file, text)
-    assert time.monotonic() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Types of the fields of YAML files, and the check of a section against its schema.
+"""Types of the fields of YAML files.
 
 A *schema* is a pydantic model whose fields use the types below. Numbers and truth values are what YAML 1.2
 makes of an unquoted scalar; a text field takes the scalar as written, so a model may be called ``no`` or
@@ -6,8 +6,8 @@ makes of an unquoted scalar; a text field takes the scalar as written, so a mode
 
 Conventions
 -----------
-- A validator raises :func:`wrong` with what is wrong and the remedy, both sentences without full stop.
-- :func:`check_section` notes every problem of a section and returns ``None`` if a field cannot be used.
+A validator raises :func:`wrong` with what is wrong and the remedy, both sentences without full stop; the
+:class:`soundcheck.suite.document_reader.DocumentReader` notes them with their place.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import pydantic
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from soundcheck.common.errors import Problems, did_you_mean, nearest
+from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
-from soundcheck.suite.yaml_reader import Document, KeyPath, Plain
+from soundcheck.suite.yaml_reader import Plain
 
 # What is unquoted, not a number or truth value, and yet may be meant as one: 010, 0,5, 50%, 1:30, .inf, yes.
 _AMBIGUOUS = re.compile(
@@ -159,91 +159,3 @@ class Section(pydantic.BaseModel):
     """Base of all schemas: strict, frozen, no unknown keys."""
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
-
-
-SectionType = TypeVar("SectionType", bound=Section)
-
-# What pydantic finds, in our words.
-_MAPPING = ("{value} is not a mapping", "Write key: value lines below it")
-_MESSAGES = {
-    "soundcheck": ("{what}", "{remedy}"),
-    "missing": ("the key is missing", "Add it"),
-    "model_type": _MAPPING,
-    "dict_type": _MAPPING,
-    "list_type": ("{value} is not a list", "Write [first, second]"),
-    "too_short": ("the list is empty", "Write [first, second], or leave the key out"),
-    "string_type": ("{value} must be text", "Write one text, in quotes if need be"),
-    "string_too_long": ("the text is too long", "Use at most {max_length} characters"),
-    "int_type": ("{value} is not a whole number", "Write one such as 100, without quotes or leading zeros"),
-    "float_type": ("{value} is not a number", "Write one such as 0.5, with a point and without quotes"),
-    "bool_type": ("{value} is neither true nor false", "Write true or false, without quotes"),
-    "out_of_range": ("{value} is out of range", "Give {allowed}"),
-    "not_above_0": ("{value} is not above 0", "Write a number above 0"),
-}
-
-
-def check_section(
-    document: Document,
-    path: KeyPath,
-    value: object,
-    schema: type[SectionType],
-    problems: Problems,
-    *,
-    also: Collection[str] = (),
-) -> SectionType | None:
-    """Check one section of a document and note all its problems.
-
-    Parameters
-    ----------
-    document
-        Where the section comes from; gives lines.
-    path
-        Place of the section.
-    value
-        Its content as read.
-    schema
-        Its schema.
-    problems
-        Takes the problems.
-    also
-        Keys that somebody else reads: removed before the check, named as allowed.
-
-    Returns
-    -------
-    Section or None
-        The checked section; unknown keys are noted but do not keep the rest from being used.
-    """
-    meant = set()  # keys that an unknown key stands for: their absence is not told again
-    if isinstance(value, dict):
-        allowed = sorted([*schema.model_fields, *also])
-        for key in value:
-            if key not in allowed:
-                problems.add(document.where((*path, key)), "unknown key", did_you_mean(key, allowed))
-                meant.add(nearest(key, allowed))
-        value = {key: item for key, item in value.items() if key in schema.model_fields}
-    return check_value(document, path, value, schema, problems, meant)
-
-
-def check_value(
-    document: Document,
-    path: KeyPath,
-    value: object,
-    kind: Any,
-    problems: Problems,
-    meant: Collection[str] = (),
-) -> Any:
-    """Check a value against the type of a field; notes its problems and returns ``None`` if there are any."""
-    try:
-        return pydantic.TypeAdapter(kind).validate_python(value)
-    except pydantic.ValidationError as error:
-        for detail in error.errors(include_url=False):
-            place = detail["loc"]
-            if detail["type"] == "missing" and place[0] in meant:
-                continue
-            given = value
-            for part in place if detail["type"] != "missing" else ():  # as written, not as converted
-                given = given[part]
-            told = detail.get("ctx", {}) | {"value": shown(given)}
-            what, remedy = _MESSAGES.get(detail["type"], (detail["msg"].replace("{", "{{"), ""))
-            problems.add(document.where((*path, *place)), what.format(**told), remedy.format(**told))
-    return None

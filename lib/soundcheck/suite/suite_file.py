@@ -383,14 +383,14 @@ class _Reader(DocumentReader):
         if value is None:
             return {}
         if not isinstance(value, dict):
-            bounds = schema.check_value(self.document, path, value, schema.Range, self.problems)
+            bounds = self.check(path, value, schema.Range)
             return dict.fromkeys(regression, bounds) if bounds else {}
         ranges = {}
         for task, item in value.items():
             if task not in regression:
                 self.note((*path, task), "not a regression task", did_you_mean(task, regression))
                 continue
-            bounds = schema.check_value(self.document, (*path, task), item, schema.Range, self.problems)
+            bounds = self.check((*path, task), item, schema.Range)
             if bounds:
                 ranges[task] = bounds
         return ranges

@@ -47,7 +47,7 @@ class _Top(schema.Section):
     category: schema.choice(*CATEGORIES)
     title: schema.Title
     question: schema.Prose = ""
-    tasks: schema.Texts
+    tasks: list[schema.choice(*KINDS)]
     columns: schema.Texts = []
     measured: schema.Texts = []
     label: schema.Boolean = True
@@ -99,11 +99,30 @@ class _Localisation(schema.Section):
     complements: dict[str, schema.Texts] = {}
 
 
+def _read_option(value: object) -> object:
+    """Read an option of a change: a value, a list of values or a span of whole numbers."""
+    option = schema.free_value(value)
+    if isinstance(option, dict):
+        low, high = option.get("from"), option.get("to")
+        whole = all(type(bound) is int for bound in (low, high))
+        if set(option) != {"from", "to"} or not whole or low > high:
+            raise schema.wrong("this is not a span of whole numbers", "Write {from: 5000, to: 7000}")
+    elif isinstance(option, list):
+        if not option or any(isinstance(item, dict | list) or item is None for item in option):
+            raise schema.wrong("this is not a list of values", "Write [first, second]")
+    elif value == "" and option is None:
+        raise schema.wrong("the value is empty", "Write a value, a list or {from: ..., to: ...}")
+    return option
+
+
+_Options = dict[str, schema.parsed(object, _read_option)]
+
+
 class _Sweep(schema.Section):
     axis: schema.Title
     option: schema.Text = ""
     values: schema.Free = ()
-    steps: dict[str, dict] = {}
+    steps: dict[str, _Options] = {}
 
 
 class _Test(schema.Section):
@@ -174,10 +193,6 @@ class _Reader(DocumentReader):
         if top is not None:
             if top.family != name:
                 self.note(("family",), f"{quoted(top.family)} is not the name of the file", f"Write {name}")
-            for position, kind in enumerate(top.tasks):
-                if kind not in KINDS:
-                    remedy = did_you_mean(kind, KINDS)
-                    self.note(("tasks", position), f"unknown kind of task {quoted(kind)}", remedy)
             if set(top.probes) not in (set(), {"sentences"}):
                 self.note(("probes",), "this does not say what is spoken", "Write {sentences: 50}")
             if set(top.trials) not in (set(), {"targets", "same_sex", "cross_sex"}):
@@ -271,12 +286,7 @@ class _Reader(DocumentReader):
                 f"{item:g}" if isinstance(item, float) else str(item): {sweep.option: item} for item in given
             }
         else:
-            steps = {
-                step: {
-                    key: self.read_option((*path, "steps", step, key), item) for key, item in options.items()
-                }
-                for step, options in sweep.steps.items()
-            }
+            steps = sweep.steps
         if len(steps) < 2:
             self.note(path, "there are fewer than two steps", "Write option: snr_db and values: [30, 20, 10]")
             return None
@@ -294,26 +304,8 @@ class _Reader(DocumentReader):
         if not isinstance(transform, str) or not transform:
             self.note((*path, "transform"), "the key is missing", "Name the transform")
             return None
-        options = {}
-        for key, item in value.items():
-            if key != "transform":
-                options[key] = self.read_option((*path, key), item)
-        return Perturbation(name, str(transform), options)
-
-    def read_option(self, path: tuple, value: object) -> Any:
-        """Read an option of a change: a value, a list of values or a span of whole numbers."""
-        option = schema.check_value(self.document, path, value, schema.Free, self.problems)
-        if isinstance(option, dict):
-            low, high = option.get("from"), option.get("to")
-            whole = all(type(bound) is int for bound in (low, high))
-            if set(option) != {"from", "to"} or not whole or low > high:
-                self.note(path, "this is not a span of whole numbers", "Write {from: 5000, to: 7000}")
-        elif isinstance(option, list):
-            if not option or any(isinstance(item, dict | list) or item is None for item in option):
-                self.note(path, "this is not a list of values", "Write [first, second]")
-        elif value == "" and option is None:
-            self.note(path, "the value is empty", "Write a value, a list or {from: ..., to: ...}")
-        return option
+        options = {key: item for key, item in value.items() if key != "transform"}
+        return Perturbation(name, str(transform), self.check(path, options, _Options) or {})
 
     def read_test(self, name: str, value: object) -> TestDefinition | None:
         """Read a test."""
