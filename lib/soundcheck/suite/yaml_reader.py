@@ -30,7 +30,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import VersionedResolver
 
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, require_regular
 
@@ -138,23 +138,19 @@ def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Docume
     loader = YAML(typ="safe", pure=True)
     loader.max_depth = MAXIMUM_DEPTH + 1  # the values in the innermost list or mapping count as well
     loader.Composer = _Composer
-    refused = Problems()
-    loader.refuse = lambda mark, what, remedy: refused.add(_where(shown, mark), what, remedy)
-    node = None
+    loader.refuse = lambda mark, what, remedy: problems.add(_where(shown, mark), what, remedy)
+    before = len(problems)
     try:
         node = loader.compose(text)
     except YAMLError as error:
-        _note_syntax(error, text, shown, refused)
+        _note_syntax(error, text, shown, problems)
     else:
         if node is None or (isinstance(node, ScalarNode) and not node.value):
-            refused.add(f"{shown} line 1", "the file is empty", "Write key: value lines")
+            problems.add(f"{shown} line 1", "the file is empty", "Write key: value lines")
         elif not isinstance(node, MappingNode):
             kind = f"the text {quoted(node.value)}" if isinstance(node, ScalarNode) else "a list"
-            refused.add(f"{shown} line 1", f"the file holds {kind}, not a mapping", "Write key: value lines")
-    try:
-        refused.raise_if_any()
-    except InputError as error:
-        problems.extend(error)
+            problems.add(f"{shown} line 1", f"the file holds {kind}, not a mapping", "Write key: value lines")
+    if len(problems) > before:
         problems.raise_if_any()
     places: dict[KeyPath, tuple[int, int]] = {}
     return Document(_build(node, (), places, shown, problems), places, shown, digest(content))
@@ -199,12 +195,11 @@ def _build(node: Node, path: KeyPath, places: dict, shown: str, problems: Proble
             problems.add(_where(shown, node.start_mark), what, "Remove it")
         return Plain(node.value) if node.style is None else node.value
     if not isinstance(node, MappingNode):
+        items = []
         for position, item in enumerate(node.value):
             places[(*path, position)] = (item.start_mark.line + 1, item.start_mark.column + 1)
-        return [
-            _build(item, (*path, position), places, shown, problems)
-            for position, item in enumerate(node.value)
-        ]
+            items.append(_build(item, (*path, position), places, shown, problems))
+        return items
     data: dict[str, object] = {}
     for key, item in node.value:
         if not isinstance(key, ScalarNode):
