@@ -44,25 +44,25 @@ def test_numbers_as_python_writes_them(number):
     assert check(schema.Number, Plain(repr(number))) == number
 
 
-BAD_NUMBERS = ["0,5", "50%", "010", "high", ".nan", ".inf", "1:30", "1_000", "0x10", "1.0e999", "true", ""]
+BAD_NUMBERS = ["0,5", "50%", "010", "high", ".nan", ".inf", "1:30", "1_000", "0x10", "1.0e999", "true"]
 REFUSED = [
     *((schema.Number, Plain(text), "is not a number. Write one such as 0.5") for text in BAD_NUMBERS),
-    (schema.Number, Plain(""), "nothing is not a number"),
+    (schema.Number, Plain(""), "the value is empty. Write one such as 0.5"),
     (schema.Number, "0.5", "'0.5' is not a number.*without quotes"),
     (schema.Number, [Plain("1")], "a list is not a number"),
     (schema.number(0, 1), Plain("2"), r"'2' is out of range. Give a number from 0 to 1\."),
     (schema.number(0, 9, positive=True), Plain("0.0"), "'0.0' is not above 0. Write a number above 0"),
     *(
         (schema.whole(0, 10), value, "is not a whole number")
-        for value in ("1", Plain("010"), Plain("1.0"), Plain("true"), Plain("1e3"), [Plain("1")], Plain(""))
+        for value in ("1", Plain("010"), Plain("1.0"), Plain("true"), Plain("1e3"), [Plain("1")])
     ),
     (schema.whole(0, 2**32 - 1), Plain("-1"), "Give a whole number from 0 to 4294967295"),
     (schema.whole(0, 10), Plain("9" * 30), "'9+' is out of range"),
     *(
         (schema.Boolean, value, "is neither true nor false. Write true or false, without quotes")
-        for value in (Plain("yes"), Plain("on"), Plain("1"), "true", Plain(""))
+        for value in (Plain("yes"), Plain("on"), Plain("1"), "true")
     ),
-    (schema.Text, [Plain("a")], "a list must be text"),
+    (schema.Text, [Plain("a")], "it must be text, not a list"),
     (schema.Text, Plain("~"), "the value is empty"),
     (schema.Text, " ", "the text is blank"),
     (schema.Text, "a\nb", "has more than one line"),
@@ -71,7 +71,7 @@ REFUSED = [
     (schema.Texts, [Plain("a"), Plain("")], " item 2: the value is empty"),
     (schema.Names, [], "the list is empty"),
     (WORDS, Plain("percentil"), "'percentil' is not known here. Did you mean 'percentile'"),
-    (WORDS, [], "a list must be text"),
+    (WORDS, [], "it must be text, not a list"),
     (schema.Range, Plain("[1, 7]"), "is not a pair of numbers"),
     (schema.Range, [Plain("1")], "a list is not a pair of numbers"),
     (schema.Range, [Plain("7"), Plain("1.5")], r"\[7, 1.5\] does not rise"),
@@ -85,6 +85,24 @@ def test_refused(kind, value, words):
     with pytest.raises(InputError, match=f"^a.yml line 3, x.*{words}") as caught:
         check(kind, value)
     assert len(caught.value.problems) == 1
+
+
+class Inner(schema.Section):
+    count: schema.whole(1, 9)
+
+
+class Outer(schema.Section):
+    inner: Inner
+    either: int | list[int] = 0
+
+
+def test_problems_deep_inside_have_their_place():
+    with pytest.raises(InputError) as caught:
+        check(Outer, {"inner": {"count": Plain("0"), "{cuont}": Plain("1")}, "either": {"a": "b"}})
+    told = [str(problem) for problem in caught.value.problems]
+    assert told[0] == "a.yml line 3, x.inner.count: '0' is out of range. Give a whole number from 1 to 9."
+    assert told[1] == "a.yml line 3, x.inner.'{cuont}': unknown key. Remove it."
+    assert told[2].startswith("a.yml line 3, x.either") and len(told) == 4
 
 
 def test_texts_are_as_written():

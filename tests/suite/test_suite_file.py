@@ -187,7 +187,7 @@ def test_names_refused(suite, name):
     ("old", "new", "words"),
     [
         (TITLE, "titel: T", r"line 1, titel: unknown key. Did you mean 'title'\?"),
-        (TITLE, "title: [a]", "title: a list must be text"),
+        (TITLE, "title: [a]", "title: it must be text, not a list"),
         (TITLE, "title:", "title: the value is empty"),
         (TITLE, "seed: true", "seed: 'true' is not a whole number"),
         (TITLE, "seed: 1.5", "seed: '1.5' is not a whole number"),
@@ -196,7 +196,7 @@ def test_names_refused(suite, name):
         (TITLE, "seed: 1:30", "seed: '1:30' is not a whole number"),
         (TITLE, "seed: -1", "seed: '-1' is out of range. Give a whole number from 0"),
         (TITLE, "seed: 1_0", "seed: '1_0' is not a whole number"),
-        (TITLE, "seed:", "seed: nothing is not a whole number"),
+        (TITLE, "seed:", "seed: the value is empty. Write one such as 100"),
         (TITLE, "replicates: 0", "replicates: '0' is out of range. Give a whole number from 100 to 100000"),
         (TITLE, "replicates: 1e3", "replicates: '1e3' is not a whole number"),
         (TITLE, "replicates: 1000000", "replicates: '1000000' is out of range"),
@@ -233,7 +233,7 @@ def test_names_refused(suite, name):
         (TITLE, "tasks: {x: {type: regression, classes: [a, b]}}", "a regression task has no classes"),
         # corpora
         (DEMO, "{}", "line 3, corpora.demo.format: the key is missing"),
-        (DEMO, "", "corpora.demo: nothing is not a mapping. Write key: value lines"),
+        (DEMO, "", "corpora.demo: the value is empty. Write key: value lines"),
         (DEMO, "{format: parquet}", r"format: 'parquet' is not known here.*Allowed: demo, csv, audformat"),
         (DEMO, "{formt: demo}", r"corpora.demo.formt: unknown key. Did you mean 'format'\?"),
         (DEMO, "{format: demo, path: x}", "path: format demo does not take this key"),
@@ -242,7 +242,7 @@ def test_names_refused(suite, name):
         (DEMO, "{format: csv, path: file.csv, tables: [a]}", "tables: format csv does not take this key"),
         (DEMO, "{format: csv, path: file.csv, blocks: }", r"corpora.demo.blocks: the value is empty"),
         (DEMO, "{format: csv, path: file.csv, blocks: []}", r"demo.blocks: the list is empty. Write \[first"),
-        (DEMO, "{format: csv, path: file.csv, blocks: {a: b}}", "blocks: a mapping must be text"),
+        (DEMO, "{format: csv, path: file.csv, blocks: {a: b}}", "blocks: it must be text, not a mapping"),
         (DEMO, "{format: csv, path: file.csv, blocks: [a, a]}", "demo.blocks: duplicate 'a'"),
         (
             DEMO,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import pydantic
 from soundcheck.common.errors import Problems, did_you_mean, nearest
 from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
-from soundcheck.suite.yaml_reader import Document
+from soundcheck.suite.yaml_reader import Document, Plain
 
 __all__ = ["DocumentReader"]
 
@@ -19,11 +20,12 @@ _MAPPING = ("{value} is not a mapping", "Write key: value lines below it")
 _MESSAGES = {
     "soundcheck": ("{what}", "{remedy}"),
     "missing": ("the key is missing", "Add it"),
+    "extra_forbidden": ("unknown key", "Remove it"),
     "model_type": _MAPPING,
     "dict_type": _MAPPING,
     "list_type": ("{value} is not a list", "Write [first, second]"),
     "too_short": ("the list is empty", "Write [first, second], or leave the key out"),
-    "string_type": ("{value} must be text", "Write one text, in quotes if need be"),
+    "string_type": ("it must be text, not {value}", "Write one text, in quotes if need be"),
     "string_too_long": ("the text is too long", "Use at most {max_length} characters"),
     "int_type": ("{value} is not a whole number", "Write one such as 100, without quotes or leading zeros"),
     "float_type": ("{value} is not a number", "Write one such as 0.5, with a point and without quotes"),
@@ -76,11 +78,13 @@ class DocumentReader:
                 missing, place, given = detail["type"] == "missing", detail["loc"], value
                 if missing and place[0] in meant:
                     continue
-                for part in () if missing else place:  # as written, not as converted
-                    given = given[part]
-                told = detail.get("ctx", {}) | {"value": schema.shown(given)}
-                what, remedy = _MESSAGES.get(detail["type"], (detail["msg"].replace("{", "{{"), ""))
-                self.note((*path, *place), what.format(**told), remedy.format(**told))
+                with contextlib.suppress(LookupError, TypeError):  # the name of a type is not a key
+                    for part in () if missing else place:
+                        given = given[part]  # as written, not as converted
+                empty = isinstance(given, Plain) and not given
+                told = detail.get("ctx", {}) | {"value": schema.shown(given), "msg": detail["msg"]}
+                what, remedy = (text.format(**told) for text in _MESSAGES.get(detail["type"], ("{msg}", "")))
+                self.note((*path, *place), "the value is empty" if empty else what, remedy)
         return None
 
     def section(self, path: tuple, value: object, kind: type, also: Collection[str] = ()) -> Any:
