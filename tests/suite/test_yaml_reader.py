@@ -34,6 +34,7 @@ def test_values_and_places(file):
     assert document.where(("b", 1, "c")) == "a.yml line 4, b item 2.c"
     assert document.where(("b", 1, "missing")) == "a.yml line 4, b item 2.missing"
     assert document.where(()) == "a.yml line 1"
+    assert read(file, "# x\n\na: 1\n").where(("missing",)) == "a.yml line 3, missing"
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Docume
             problems.add(f"{shown} line 1", f"the file holds {kind}, not a mapping", "Write key: value lines")
     if len(problems) > before:
         problems.raise_if_any()
-    places: dict[KeyPath, tuple[int, int]] = {}
+    places: dict[KeyPath, tuple[int, int]] = {(): _place(node)}
     return Document(_build(node, (), places, shown, problems), places, shown, digest(content))
 
 
@@ -197,7 +197,7 @@ def _build(node: Node, path: KeyPath, places: dict, shown: str, problems: Proble
     if not isinstance(node, MappingNode):
         items = []
         for position, item in enumerate(node.value):
-            places[(*path, position)] = (item.start_mark.line + 1, item.start_mark.column + 1)
+            places[(*path, position)] = _place(item)
             items.append(_build(item, (*path, position), places, shown, problems))
         return items
     data: dict[str, object] = {}
@@ -207,15 +207,19 @@ def _build(node: Node, path: KeyPath, places: dict, shown: str, problems: Proble
             problems.add(_where(shown, key.start_mark), what, "Write key: value")
             continue
         name = str(_build(key, path, places, shown, problems))
-        line, column = key.start_mark.line + 1, key.start_mark.column + 1
         inner = (*path, name)
         if name in data:
+            line = key.start_mark.line + 1
             what = f"duplicate key, on line {places[inner][0]} and line {line}"
             problems.add(f"{shown} line {line}, {dotted(inner)}", what, "Keep one of them")
         else:
-            places[inner] = (line, column)
+            places[inner] = _place(key)
             data[name] = _build(item, inner, places, shown, problems)
     return data
+
+
+def _place(node: Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
 
 
 def _where(shown: str, mark: object) -> str:
