@@ -62,7 +62,7 @@ REFUSED = [
         (schema.Boolean, value, "is neither true nor false. Write true or false, without quotes")
         for value in (Plain("yes"), Plain("on"), Plain("1"), "true")
     ),
-    (schema.Text, [Plain("a")], "it must be text, not a list"),
+    (schema.Text, [Plain("a")], "must be text, not a list"),
     (schema.Text, Plain("~"), "the value is empty"),
     (schema.Text, " ", "the text is blank"),
     (schema.Text, "a\nb", "has more than one line"),
@@ -71,7 +71,7 @@ REFUSED = [
     (schema.Texts, [Plain("a"), Plain("")], " item 2: the value is empty"),
     (schema.Names, [], "the list is empty"),
     (WORDS, Plain("percentil"), "'percentil' is not known here. Did you mean 'percentile'"),
-    (WORDS, [], "it must be text, not a list"),
+    (WORDS, [], "must be text, not a list"),
     (schema.Range, Plain("[1, 7]"), "is not a pair of numbers"),
     (schema.Range, [Plain("1")], "a list is not a pair of numbers"),
     (schema.Range, [Plain("7"), Plain("1.5")], r"\[7, 1.5\] does not rise"),

@@ -187,7 +187,7 @@ def test_names_refused(suite, name):
     ("old", "new", "words"),
     [
         (TITLE, "titel: T", r"line 1, titel: unknown key. Did you mean 'title'\?"),
-        (TITLE, "title: [a]", "title: it must be text, not a list"),
+        (TITLE, "title: [a]", "title: must be text, not a list"),
         (TITLE, "title:", "title: the value is empty"),
         (TITLE, "seed: true", "seed: 'true' is not a whole number"),
         (TITLE, "seed: 1.5", "seed: '1.5' is not a whole number"),
@@ -242,7 +242,7 @@ def test_names_refused(suite, name):
         (DEMO, "{format: csv, path: file.csv, tables: [a]}", "tables: format csv does not take this key"),
         (DEMO, "{format: csv, path: file.csv, blocks: }", r"corpora.demo.blocks: the value is empty"),
         (DEMO, "{format: csv, path: file.csv, blocks: []}", r"demo.blocks: the list is empty. Write \[first"),
-        (DEMO, "{format: csv, path: file.csv, blocks: {a: b}}", "blocks: it must be text, not a mapping"),
+        (DEMO, "{format: csv, path: file.csv, blocks: {a: b}}", "blocks: must be text, not a mapping"),
         (DEMO, "{format: csv, path: file.csv, blocks: [a, a]}", "demo.blocks: duplicate 'a'"),
         (
             DEMO,

@@ -25,7 +25,7 @@ _MESSAGES = {
     "dict_type": _MAPPING,
     "list_type": ("{value} is not a list", "Write [first, second]"),
     "too_short": ("the list is empty", "Write [first, second], or leave the key out"),
-    "string_type": ("it must be text, not {value}", "Write one text, in quotes if need be"),
+    "string_type": ("must be text, not {value}", "Write one text, in quotes if need be"),
     "string_too_long": ("the text is too long", "Use at most {max_length} characters"),
     "int_type": ("{value} is not a whole number", "Write one such as 100, without quotes or leading zeros"),
     "float_type": ("{value} is not a number", "Write one such as 0.5, with a point and without quotes"),
