@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from soundcheck.common.errors import Problems, did_you_mean
+import pydantic
+
+from soundcheck.common.errors import Problems, did_you_mean, nearest
 from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
-from soundcheck.suite.yaml_reader import Document
+from soundcheck.suite.yaml_reader import Document, Plain
 
 __all__ = ["DocumentReader"]
+
+# What pydantic finds, in our words.
+_MAPPING = ("{value} is not a mapping", "Write key: value lines below it")
+_MESSAGES = {
+    "soundcheck": ("{what}", "{remedy}"),
+    "missing": ("the key is missing", "Add it"),
+    "extra_forbidden": ("unknown key", "Remove it"),
+    "model_type": _MAPPING,
+    "dict_type": _MAPPING,
+    "list_type": ("{value} is not a list", "Write [first, second]"),
+    "too_short": ("the list is empty", "Write [first, second], or leave the key out"),
+    "string_type": ("must be text, not {value}", "Write one text, in quotes if need be"),
+    "string_too_long": ("the text is too long", "Use at most {max_length} characters"),
+    "int_type": ("{value} is not a whole number", "Write one such as 100, without quotes or leading zeros"),
+    "float_type": ("{value} is not a number", "Write one such as 0.5, with a point and without quotes"),
+    "bool_type": ("{value} is neither true nor false", "Write true or false, without quotes"),
+    "out_of_range": ("{value} is out of range", "Give {allowed}"),
+    "not_above_0": ("{value} is not above 0", "Write a number above 0"),
+}
 
 
 class DocumentReader:
@@ -32,9 +54,53 @@ class DocumentReader:
         """Note a problem at a place of the file."""
         self.problems.add(self.document.where(path), what, remedy)
 
-    def section(self, path: tuple, value: object, kind: type, also: tuple[str, ...] = ()) -> Any:
-        """Check a section."""
-        return schema.check_section(self.document, path, value, kind, self.problems, also=also)
+    def check(self, path: tuple, value: object, kind: Any, meant: Collection[str] = ()) -> Any:
+        """Check a value against the type of a field.
+
+        Parameters
+        ----------
+        path, value
+            Place of the value, and the value as read.
+        kind
+            Its type, see :mod:`soundcheck.suite.schema`.
+        meant
+            Keys whose absence is not told.
+
+        Returns
+        -------
+        object
+            The value, ``None`` if it cannot be used; all its problems are noted.
+        """
+        try:
+            return pydantic.TypeAdapter(kind).validate_python(value)
+        except pydantic.ValidationError as error:
+            for detail in error.errors(include_url=False):
+                missing, place, given = detail["type"] == "missing", detail["loc"], value
+                if missing and place[0] in meant:
+                    continue
+                with contextlib.suppress(LookupError, TypeError):  # the name of a type is not a key
+                    for part in () if missing else place:
+                        given = given[part]  # as written, not as converted
+                empty = isinstance(given, Plain) and not given
+                told = detail.get("ctx", {}) | {"value": schema.shown(given), "msg": detail["msg"]}
+                what, remedy = (text.format(**told) for text in _MESSAGES.get(detail["type"], ("{msg}", "")))
+                self.note((*path, *place), "the value is empty" if empty else what, remedy)
+        return None
+
+    def section(self, path: tuple, value: object, kind: type, also: Collection[str] = ()) -> Any:
+        """Check a section against its schema; keys in ``also`` are read by somebody else.
+
+        Unknown keys are noted but do not keep the rest from being used.
+        """
+        meant = set()  # keys that an unknown key stands for
+        if isinstance(value, dict):
+            allowed = sorted([*kind.model_fields, *also])
+            for key in value:
+                if key not in allowed:
+                    self.note((*path, key), "unknown key", did_you_mean(key, allowed))
+                    meant.add(nearest(key, allowed))
+            value = {key: item for key, item in value.items() if key in kind.model_fields}
+        return self.check(path, value, kind, meant)
 
     def check_names(self, path: tuple, names: Sequence[object]) -> None:
         """Note names that cannot be names."""
@@ -56,6 +122,6 @@ class DocumentReader:
         return tuple(names)
 
     def refuse_repeated(self, path: tuple, names: tuple[str, ...] | list[str]) -> None:
-        """Note names that are there twice."""
+        """Note duplicate names."""
         for name in sorted({name for name in names if list(names).count(name) > 1}):
-            self.note(path, f"{quoted(name)} is there more than once", "Name it once")
+            self.note(path, f"duplicate {quoted(name)}", "Name it once")

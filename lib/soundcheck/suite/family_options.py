@@ -19,20 +19,10 @@ COMMON = ("segments", "sweep_segments", "sample", "pairs")  # options that any f
 NAME_SETTINGS = ("excluded", "ratings")  # options that name levels of the family's transformations
 
 
-def _parse_limit(value: object) -> float | None:
-    """Read a share, or nothing for no limit."""
-    return None if schema.parse_free(value) is None else schema.parse_number(value, low=0, high=1)
-
-
-def _parse_most(value: object) -> int | None:
-    """Read a number of segments, or nothing for all of them."""
-    return None if schema.parse_free(value) is None else schema.parse_integer(value, low=1, high=10**9)
-
-
 class _Drawn(schema.Section):
     """Options of all families: how many segments are changed at most."""
 
-    segments: schema.parsed(object, _parse_most) = None
+    segments: schema.parsed(schema.whole(1, 10**9) | None, schema.plain_value) = None  # null: all
     sweep_segments: schema.whole(1, 10**9) = 1
 
 
@@ -50,7 +40,7 @@ class _Judged(_Counted):
 
     base_groups: dict[str, schema.Text] = {}
     tau: schema.number(0, 1) = 0
-    destroyed: schema.parsed(object, _parse_limit) = None
+    destroyed: schema.parsed(schema.number(0, 1) | None, schema.plain_value) = None  # null: no limit
     minimum_rating: schema.Number = 0
     shown_rating: schema.Number = 0
 

@@ -81,7 +81,7 @@ class ModelReader(DocumentReader):
             self.known_names((*path, "families"), model.families, families, "family")
             known = list(self.document.data.get("corpora") or {})
             self.known_names((*path, "corpora"), model.corpora, known, "corpus")
-        target = schema.attempt(self.document, (*path, kind), self.problems, schema.parse_text, value[kind])
+        target = self.check((*path, kind), value[kind], schema.Text)
         if target is None or model is None:
             return None
         if model.distances and kind != "scores":

@@ -383,14 +383,14 @@ class _Reader(DocumentReader):
         if value is None:
             return {}
         if not isinstance(value, dict):
-            bounds = schema.attempt(self.document, path, self.problems, schema.parse_range, value)
+            bounds = self.check(path, value, schema.Range)
             return dict.fromkeys(regression, bounds) if bounds else {}
         ranges = {}
         for task, item in value.items():
             if task not in regression:
                 self.note((*path, task), "not a regression task", did_you_mean(task, regression))
                 continue
-            bounds = schema.attempt(self.document, (*path, task), self.problems, schema.parse_range, item)
+            bounds = self.check((*path, task), item, schema.Range)
             if bounds:
                 ranges[task] = bounds
         return ranges

@@ -21,13 +21,13 @@ from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import CATEGORIES, Family, Perturbation, PerturbationSeries, TestDefinition
 from soundcheck.suite.family_options import check_options, known_options
-from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
+from soundcheck.suite.yaml_reader import Document, read_yaml
 
 
-def _parse_rule(value: object) -> str:
+def _check_rule(value: object) -> object:
     if isinstance(value, str) and not value.strip():
         raise schema.wrong("the rule is empty", f"Put it in quotes. Allowed: {', '.join(map(repr, RULES))}")
-    return schema.parse_choice(value, allowed=RULES)
+    return value
 
 
 class _Simulation(schema.Section):
@@ -47,7 +47,7 @@ class _Top(schema.Section):
     category: schema.choice(*CATEGORIES)
     title: schema.Title
     question: schema.Prose = ""
-    tasks: schema.Texts
+    tasks: list[schema.choice(*KINDS)]
     columns: schema.Texts = []
     measured: schema.Texts = []
     label: schema.Boolean = True
@@ -68,7 +68,7 @@ class _Speakers(schema.Section):
 
 
 def _parse_omega(value: object) -> object:
-    given = schema.parse_free(value)
+    given = schema.free_value(value)
     try:
         read_omega(given)
     except ValueError as error:
@@ -77,7 +77,7 @@ def _parse_omega(value: object) -> object:
 
 
 def _parse_group(value: object) -> object:
-    given = schema.parse_free(value)
+    given = schema.free_value(value)
     if given in ("", None, {}):
         return {}
     if not isinstance(given, dict) or len(given) != 1 or not all(isinstance(n, str) for n in given.values()):
@@ -99,16 +99,35 @@ class _Localisation(schema.Section):
     complements: dict[str, schema.Texts] = {}
 
 
+def _read_option(value: object) -> object:
+    """Read an option of a change: a value, a list of values or a span of whole numbers."""
+    option = schema.free_value(value)
+    if isinstance(option, dict):
+        low, high = option.get("from"), option.get("to")
+        whole = all(type(bound) is int for bound in (low, high))
+        if set(option) != {"from", "to"} or not whole or low > high:
+            raise schema.wrong("this is not a span of whole numbers", "Write {from: 5000, to: 7000}")
+    elif isinstance(option, list):
+        if not option or any(isinstance(item, dict | list) or item is None for item in option):
+            raise schema.wrong("this is not a list of values", "Write [first, second]")
+    elif value == "" and option is None:
+        raise schema.wrong("the value is empty", "Write a value, a list or {from: ..., to: ...}")
+    return option
+
+
+_Options = dict[str, schema.parsed(object, _read_option)]
+
+
 class _Sweep(schema.Section):
     axis: schema.Title
     option: schema.Text = ""
     values: schema.Free = ()
-    steps: dict[str, dict] = {}
+    steps: dict[str, _Options] = {}
 
 
 class _Test(schema.Section):
-    rule: schema.parsed(str, _parse_rule)
-    thresholds: dict[str, object]
+    rule: schema.parsed(schema.choice(*RULES), _check_rule)
+    thresholds: dict[str, schema.Number]
     source: schema.Prose
     note: schema.Prose = ""
     decimals: schema.whole(0, 9) = 3
@@ -174,10 +193,6 @@ class _Reader(DocumentReader):
         if top is not None:
             if top.family != name:
                 self.note(("family",), f"{quoted(top.family)} is not the name of the file", f"Write {name}")
-            for position, kind in enumerate(top.tasks):
-                if kind not in KINDS:
-                    remedy = did_you_mean(kind, KINDS)
-                    self.note(("tasks", position), f"unknown kind of task {quoted(kind)}", remedy)
             if set(top.probes) not in (set(), {"sentences"}):
                 self.note(("probes",), "this does not say what is spoken", "Write {sentences: 50}")
             if set(top.trials) not in (set(), {"targets", "same_sex", "cross_sex"}):
@@ -271,12 +286,7 @@ class _Reader(DocumentReader):
                 f"{item:g}" if isinstance(item, float) else str(item): {sweep.option: item} for item in given
             }
         else:
-            steps = {
-                step: {
-                    key: self.read_option((*path, "steps", step, key), item) for key, item in options.items()
-                }
-                for step, options in sweep.steps.items()
-            }
+            steps = sweep.steps
         if len(steps) < 2:
             self.note(path, "there are fewer than two steps", "Write option: snr_db and values: [30, 20, 10]")
             return None
@@ -294,40 +304,25 @@ class _Reader(DocumentReader):
         if not isinstance(transform, str) or not transform:
             self.note((*path, "transform"), "the key is missing", "Name the transform")
             return None
-        options = {}
-        for key, item in value.items():
-            if key != "transform":
-                options[key] = self.read_option((*path, key), item)
-        return Perturbation(name, str(transform), options)
-
-    def read_option(self, path: tuple, value: object) -> Any:
-        """Read an option of a change: a value, a list of values or a span of whole numbers."""
-        option = schema.attempt(self.document, path, self.problems, schema.parse_free, value)
-        if isinstance(option, dict):
-            low, high = option.get("from"), option.get("to")
-            whole = all(type(bound) is int for bound in (low, high))
-            if set(option) != {"from", "to"} or not whole or low > high:
-                self.note(path, "this is not a span of whole numbers", "Write {from: 5000, to: 7000}")
-        elif isinstance(option, list):
-            if not option or any(isinstance(item, dict | list) or item is None for item in option):
-                self.note(path, "this is not a list of values", "Write [first, second]")
-        elif isinstance(value, Plain) and option is None and not value:
-            self.note(path, "nothing stands here", "Write a value, a list or {from: ..., to: ...}")
-        return option
+        options = {key: item for key, item in value.items() if key != "transform"}
+        return Perturbation(name, str(transform), self.check(path, options, _Options) or {})
 
     def read_test(self, name: str, value: object) -> TestDefinition | None:
         """Read a test."""
         path = ("tests", name)
         test = self.section(path, value, _Test)
         if test is None:
-            given = value.get("thresholds") if isinstance(value, dict) else None
-            if isinstance(given, dict):
-                self.read_thresholds((*path, "thresholds"), given, None)
             return None
+        if not test.thresholds:
+            self.note((*path, "thresholds"), "there is no threshold", "Write {arousal: 0.5}")
+        for task, threshold in test.thresholds.items():
+            if test.range and not test.range[0] <= threshold <= test.range[1]:
+                what = f"{threshold:g} is impossible, scores lie from {test.range[0]:g} to {test.range[1]:g}"
+                self.note((*path, "thresholds", task), what, "Give a threshold in between")
         return TestDefinition(
             name=name,
             rule=test.rule,
-            thresholds=self.read_thresholds((*path, "thresholds"), test.thresholds, test.range),
+            thresholds=test.thresholds,
             source=test.source,
             note=test.note,
             decimals=test.decimals,
@@ -348,39 +343,3 @@ class _Reader(DocumentReader):
         except ValueError as error:
             self.note(path, str(error), "Name what `soundcheck thresholds simulate` can simulate")
         return known
-
-    def read_thresholds(
-        self, path: tuple, given: dict, bounds: tuple[float, float] | None
-    ) -> dict[str, float]:
-        """Read the thresholds of a test, one a task."""
-        if not given:
-            self.note(path, "there is no threshold", "Write {arousal: 0.5}")
-        thresholds = {}
-        for task, item in _joined(given).items():
-            number = schema.attempt(self.document, (*path, task), self.problems, schema.parse_number, item)
-            if number is None:
-                continue
-            if bounds and not bounds[0] <= number <= bounds[1]:
-                what = f"{number:g} is impossible, scores lie from {bounds[0]:g} to {bounds[1]:g}"
-                self.note((*path, task), what, "Give a threshold in between")
-            thresholds[task] = number
-        return thresholds
-
-
-def _joined(given: dict) -> dict:
-    """Join what a comma took apart: ``{arousal: 0,5}`` is arousal 0 and a key 5 without value."""
-    joined: dict[str, object] = {}
-    last = None
-    for key, item in given.items():
-        if (
-            last
-            and key.isdigit()
-            and isinstance(item, Plain)
-            and not item
-            and isinstance(joined[last], Plain)
-        ):
-            joined[last] = Plain(f"{joined[last]},{key}")
-        else:
-            joined[key] = item
-            last = key
-    return joined
