@@ -45,8 +45,6 @@ from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
-CODE_KINDS = ("python", "command")  # kinds of model that run a user's code
-
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
@@ -329,7 +327,7 @@ def _families(suite: Suite) -> list[Family]:
 def _refuse_code(suite: Suite) -> None:
     problems = Problems()
     for entry in suite.models.values():
-        if entry.kind in CODE_KINDS:
+        if entry.about.runs_code:
             where = f"{suite.file.name}, models.{entry.name}"
             problems.add(where, f"the model runs code ({entry.kind}), and --no-code was given")
     problems.raise_if_any()

@@ -36,6 +36,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_number, parse_seconds, parse_text_table
 from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT, LookUpModel, check_output
 from soundcheck.models.transcripts import TRN, read_transcripts, transcript_format
+from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -88,6 +89,7 @@ class TableModel(LookUpModel):
         Task -> one value for each number of the index: float64 (NaN = none) or object (``None`` = none).
     """
 
+    keyword = "predictions"
     changes_audio = False
 
     def __init__(
@@ -106,6 +108,11 @@ class TableModel(LookUpModel):
         self._tasks = tuple(tasks)
         self._index = index
         self._answers = answers
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
+        """Find the file."""
+        return find_place(suite_file, target, folder=False)
 
     @property
     def fingerprint(self) -> str:

@@ -26,8 +26,7 @@ from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import parse
 from soundcheck.sounds import responses
 from soundcheck.sounds.sound import BASE, OTHER, Sound, SoundSet
-from soundcheck.suite.entries import CorpusEntry, SoundEntry, public_path
-from soundcheck.suite.suite_file import NOISE_KINDS, RESPONSE_KINDS
+from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS, CorpusEntry, SoundEntry, public_path
 
 __all__ = ["read_sounds"]
 
