@@ -28,6 +28,7 @@ from soundcheck.common.errors import (
     input_error,
 )
 from soundcheck.common.escaping import quoted
+from soundcheck.common.folder_store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
@@ -37,7 +38,7 @@ from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run import planning, record, runner, tables
 from soundcheck.run.keyword_sentences import probe_corpora
-from soundcheck.run.output import CACHE_VARIABLE, Output
+from soundcheck.run.output import Output
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite

@@ -16,7 +16,9 @@ from pathlib import Path
 from soundcheck.common.files import TEMPORARY, OutputError, digest, write_text
 from soundcheck.common.lock import exclusive
 
-__all__ = ["made"]
+__all__ = ["CACHE_VARIABLE", "made"]
+
+CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere; models and children find it by this
 
 MARK = "complete.json"
 AUDIO = (".wav", ".flac")

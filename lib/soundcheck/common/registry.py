@@ -59,7 +59,7 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
         return dict(sorted(found.items()))
 
     def _add(self, found: dict, keyword: str, item: object) -> None:
-        if keyword in found and found[keyword] != item:
+        if keyword in found and _name(found[keyword]) != _name(item):
             what = f"{quoted(keyword)} is registered by {_name(found[keyword])} and by {_name(item)}"
             raise input_error(self._group, what, "Uninstall one of the packages, or rename what it registers")
         found[keyword] = item

@@ -14,7 +14,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import functools
 import os
 from pathlib import Path
 
@@ -311,9 +310,12 @@ class _Reader(EntryReader):
         """Find the format of a corpus; that it is missing is noted with the other keys."""
         if not isinstance(value, dict) or "format" not in value:
             return None
-        parse = functools.partial(schema.parse_choice, allowed=tuple(CORPUS_FORMATS))
-        found = schema.attempt(self.document, path, self.problems, parse, value["format"])
-        return found and CORPUS_FORMATS[found]
+        name = value["format"]
+        if isinstance(name, str) and name in CORPUS_FORMATS:
+            return CORPUS_FORMATS[name]
+        remedy = f"{did_you_mean(str(name), CORPUS_FORMATS)}. Other packages may bring more"
+        self.note(path, f"{schema.shown(name)} is not known here", remedy)
+        return None
 
     def read_ranges(self, path: tuple, value: object) -> dict[str, tuple[float, float]]:
         """Read the scale of labels: one for all regression tasks or one a task."""
