@@ -279,7 +279,8 @@ sweeps: false
     (tmp_path / "suite.yml").write_text(text)
     done = command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "build" / "html" / "methods" / "robustness_small_changes.html").is_file()
+    page = tmp_path / "build" / "html" / "methods" / "robustness_small_changes.html"
+    assert "There is nothing to hear: no installed package has a sample of speech." in page.read_text()
     (tmp_path / "suite.yml").write_text(text.replace("small_changes", "background_noise"))
     done = command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
     assert done.returncode == 2

@@ -273,8 +273,8 @@ def test_names_refused(suite, name):
         (DEMO, "{format: csv, path: file.csv, range: {emotion: [0, 1]}}", "range.emotion: not a regression"),
         (DEMO, "{format: csv, path: file.csv, synthetic: yes}", "Write true or false"),
         (CORPORA, "", "corpora: the key is missing"),
-        (CORPORA, "corpora: {}\n", "corpora: nothing stands here"),
-        (CORPORA, "corpora: [demo]\n", "corpora: a list stands where names belong"),
+        (CORPORA, "corpora: {}\n", "corpora: the section is empty"),
+        (CORPORA, "corpora: [demo]\n", "corpora: a list is not a mapping of names"),
         # models
         (
             GUESS,
@@ -384,7 +384,7 @@ def test_comparisons(suite):
         ("{up: {baseline: guess, candidate: words}}", ["comparisons.up", "share no task"]),
         (
             "{a: {baseline: guess, candidate: other}, b: {baseline: guess, candidate: other}}",
-            ["there twice"],
+            ["duplicate comparison of 'guess' and 'other'. Keep one"],
         ),
     ],
 )
@@ -424,7 +424,7 @@ def test_sounds(suite, tmp_path):
             "music takes no base. Remove it. It belongs to positions and rooms",
         ),
         ("{music: {path: ., where: {a: b, c: d}}}", "more than one column is named"),
-        ("[music]", "sounds: a list stands where names belong"),
+        ("[music]", "sounds: a list is not a mapping of names"),
     ],
 )
 def test_sounds_refused(suite, text, words):

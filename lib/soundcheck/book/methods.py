@@ -78,6 +78,8 @@ def cells(
             flush()
             parts.append(pages.output(tables.threshold_table(family)))
         elif line.strip() == LISTENING:
+            if signal is None and listens(family):
+                words.append("There is nothing to hear: no installed package has a sample of speech.")
             flush()
             if signal is not None:
                 parts.append(pages.output(_listening(family, media, signal, seed, sounds)))

@@ -414,7 +414,7 @@ def _column(
 
 
 def _place(cells: TextTable, problems: Problems) -> dict[tuple[str, str], list[_Row]]:
-    """Sort the rows under their files and refuse what is there twice."""
+    """Sort the rows under their files and refuse duplicates."""
     count = len(cells.places)
     times = {}
     for name in ("start", "end"):
@@ -435,7 +435,7 @@ def _place(cells: TextTable, problems: Problems) -> dict[tuple[str, str], list[_
                 first, second = sorted(cells.places[row.number] for row in (one, other))
                 problems.add(
                     f"{cells.shown} {cells.unit}s {first} and {second}",
-                    f"the segment {quoted(file)} is there twice",
+                    f"the segment {quoted(file)} is a duplicate",
                     "Keep one of the rows",
                 )
     return rows

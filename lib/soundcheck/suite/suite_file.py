@@ -150,7 +150,8 @@ class _Reader(EntryReader):
         }
         pairs = [(entry.baseline, entry.candidate) for entry in comparisons.values() if entry]
         for first, second in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
-            self.note(("comparisons",), f"{quoted(first)} and {quoted(second)} are there twice", "Keep one")
+            what = f"duplicate comparison of {quoted(first)} and {quoted(second)}"
+            self.note(("comparisons",), what, "Keep one")
         families = self.read_families(data.get("families"))
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         if len(self.problems):
@@ -182,7 +183,7 @@ class _Reader(EntryReader):
             return []
         if not isinstance(value, dict) or not value:
             empty = isinstance(value, dict | str) and not value
-            what = "nothing stands here" if empty else f"{schema.shown(value)} stands where names belong"
+            what = "the section is empty" if empty else f"{schema.shown(value)} is not a mapping of names"
             self.note((key,), what, "Write name: {...}, at least one")
             return []
         self.check_names((key,), value)
