@@ -34,6 +34,10 @@ def test_wheel_carries_all_files(wheel):
         assert {f"soundcheck/_share/{folder}/{name}" for name in own} <= names
     assert {"soundcheck/_share/suite.yml", "soundcheck/_share/_config.yml"} <= names
     assert "soundcheck/statistics/simulated_scores.csv" in names
+    assert {f"soundcheck_demo/{name}" for name in ("registration.py", "speech/corpus.py")} <= names
+    (points,) = (name for name in names if name.endswith("dist-info/entry_points.txt"))
+    registered = zipfile.ZipFile(wheel).read(points).decode()
+    assert all(f"[soundcheck.{group}]\ndemo = " in registered for group in ("formats", "sounds", "speech"))
 
 
 def test_installed_wheel_runs_in_an_empty_folder(wheel, tmp_path, command):

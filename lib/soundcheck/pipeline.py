@@ -28,6 +28,7 @@ from soundcheck.common.errors import (
     input_error,
 )
 from soundcheck.common.escaping import quoted
+from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
@@ -37,15 +38,13 @@ from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run import planning, record, runner, tables
 from soundcheck.run.keyword_sentences import probe_corpora
-from soundcheck.run.output import CACHE_VARIABLE, Output
+from soundcheck.run.output import Output
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
-
-CODE_KINDS = ("python", "command")  # kinds of model that run a user's code
 
 
 @dataclasses.dataclass(frozen=True)
@@ -329,7 +328,7 @@ def _families(suite: Suite) -> list[Family]:
 def _refuse_code(suite: Suite) -> None:
     problems = Problems()
     for entry in suite.models.values():
-        if entry.kind in CODE_KINDS:
+        if entry.about.runs_code:
             where = f"{suite.file.name}, models.{entry.name}"
             problems.add(where, f"the model runs code ({entry.kind}), and --no-code was given")
     problems.raise_if_any()

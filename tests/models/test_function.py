@@ -159,9 +159,6 @@ def test_problems_of_all_models_are_told_at_once(root):
     with pytest.raises(InputError) as caught:
         check_models(entries, suite(root))
     assert len(caught.value.problems) == 2
-    unknown = ModelEntry("x", "pyhton", "a:b", ("arousal",))
-    with pytest.raises(InputError, match="no kind of model 'pyhton'. Did you mean 'python'"):
-        check_models([unknown], suite(root))
 
 
 # Fingerprint ------------------------------------------------------------------------------------------------

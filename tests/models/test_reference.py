@@ -7,7 +7,6 @@ import pytest
 import scipy.stats
 
 from soundcheck.common import seeds
-from soundcheck.common.errors import InputError
 from soundcheck.common.precision import seven_digits
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import RandomModel, reference_answers
@@ -106,14 +105,15 @@ def test_random_model_of_classes():
 @pytest.mark.parametrize(
     ("target", "tasks", "words"),
     [
-        ("gausian", ("arousal",), "Did you mean 'gaussian'"),
-        ("gaussian", ("emotion",), "does not answer the classification task 'emotion'"),
-        ("categorical", ("arousal",), "does not answer the regression task 'arousal'"),
+        ("gausian", (), "unknown random model 'gausian'. Did you mean 'gaussian'"),
+        ("gaussian", ("emotion",), "random: gaussian does not predict 'emotion'"),
+        ("categorical", ("arousal",), "random: categorical does not predict 'arousal'"),
     ],
 )
 def test_what_does_not_fit_is_refused(target, tasks, words):
-    with pytest.raises(InputError, match=words):
-        RandomModel.load(ModelEntry("r", "random", target, tasks), suite(BUILTIN))
+    problems = [RandomModel.check_target(target, Path("suite.yml"))[1:]]
+    problems += RandomModel.check_tasks(target, [BUILTIN[name] for name in tasks])
+    assert words in " ".join(f"{what}. {remedy}" for what, remedy in problems if what)
 
 
 def test_random_model_does_not_listen():

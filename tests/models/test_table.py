@@ -84,7 +84,7 @@ def test_nothing_matches_is_found_by_the_check(load, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (GOOD + "a.wav,0.5,anger\n", "lines 2 and 5: the segment 'a.wav' is there twice"),
+        (GOOD + "a.wav,0.5,anger\n", "lines 2 and 5: the segment 'a.wav' is a duplicate"),
         (
             GOOD.replace("0.5", "high"),
             "line 3, column arousal: 'high' is not a number. Give a number from 0 to 1",

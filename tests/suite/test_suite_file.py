@@ -154,7 +154,7 @@ def test_home_is_expanded(suite, tmp_path, monkeypatch):
     (tmp_path / "home" / "s.csv").touch()
     entry = suite(GOOD, DEMO, "{format: csv, path: ~/s.csv}").corpora["demo"]
     assert entry.path == tmp_path / "home/s.csv" and entry.shown_path == "~/s.csv"
-    assert entry.root == tmp_path / "home"
+    assert entry.root is None  # files are relative to the table
 
 
 def test_awkward_folder(tmp_path, monkeypatch):
@@ -234,7 +234,11 @@ def test_names_refused(suite, name):
         # corpora
         (DEMO, "{}", "line 3, corpora.demo.format: the key is missing"),
         (DEMO, "", "corpora.demo: the value is empty. Write key: value lines"),
-        (DEMO, "{format: parquet}", r"format: 'parquet' is not known here.*Allowed: demo, csv, audformat"),
+        (
+            DEMO,
+            "{format: parquet}",
+            r"format: 'parquet' is not known here.*Allowed: audformat, csv, demo",
+        ),
         (DEMO, "{formt: demo}", r"corpora.demo.formt: unknown key. Did you mean 'format'\?"),
         (DEMO, "{format: demo, path: x}", "path: format demo does not take this key"),
         (DEMO, "{format: demo, size: tiny}", "size: 'tiny' is not known here"),
@@ -269,10 +273,14 @@ def test_names_refused(suite, name):
         (DEMO, "{format: csv, path: file.csv, range: {emotion: [0, 1]}}", "range.emotion: not a regression"),
         (DEMO, "{format: csv, path: file.csv, synthetic: yes}", "Write true or false"),
         (CORPORA, "", "corpora: the key is missing"),
-        (CORPORA, "corpora: {}\n", "corpora: nothing stands here"),
-        (CORPORA, "corpora: [demo]\n", "corpora: a list stands where names belong"),
+        (CORPORA, "corpora: {}\n", "corpora: the section is empty"),
+        (CORPORA, "corpora: [demo]\n", "corpora: a list is not a mapping of names"),
         # models
-        (GUESS, "{}", "models.guess: it does not say what the model is. Add one of: python"),
+        (
+            GUESS,
+            "{}",
+            "models.guess: it does not say what the model is. Add one of: command, predictions",
+        ),
         (GUESS, "x", "models.guess: 'x' is not a mapping"),
         (GUESS, "{random: gausian}", r"unknown random model 'gausian'. Did you mean 'gaussian'\?"),
         (GUESS, "{random: gaussian, tasks: [emotion]}", "does not predict 'emotion'"),
@@ -286,7 +294,7 @@ def test_names_refused(suite, name):
         (
             GUESS,
             "{onnx: m.onnx, tasks: [arousal]}",
-            "onnx: .*not supported yet in this version. Allowed: python, predictions, scores, random",
+            "onnx: .*not supported yet in this version. Allowed: command, predictions, python, random",
         ),
         (GUESS, "{command: 'asr {audio}', tasks: [arousal]}", "output of a command is a transcript"),
         (GUESS, "{command: 'asr {audio}', tasks: [transcript, emotion]}", r"Write tasks: \[transcript\]"),
@@ -376,7 +384,7 @@ def test_comparisons(suite):
         ("{up: {baseline: guess, candidate: words}}", ["comparisons.up", "share no task"]),
         (
             "{a: {baseline: guess, candidate: other}, b: {baseline: guess, candidate: other}}",
-            ["there twice"],
+            ["duplicate comparison of 'guess' and 'other'. Keep one"],
         ),
     ],
 )
@@ -416,7 +424,7 @@ def test_sounds(suite, tmp_path):
             "music takes no base. Remove it. It belongs to positions and rooms",
         ),
         ("{music: {path: ., where: {a: b, c: d}}}", "more than one column is named"),
-        ("[music]", "sounds: a list stands where names belong"),
+        ("[music]", "sounds: a list is not a mapping of names"),
     ],
 )
 def test_sounds_refused(suite, text, words):
@@ -478,17 +486,17 @@ def test_scores_are_for_lists_of_trials(suite, tmp_path):
     read = suite(text, GUESS, "{scores: scores.txt}")
     scores, (demo, silent) = read.models["guess"], read.corpora.values()
     assert scores.tasks == ("embedding",) and scores.path == tmp_path / "scores.txt"
-    assert not scores.needs_audio and not scores.answers_changes
+    assert not scores.about.needs_audio and not scores.answers_changes
     assert scores.listens_to(silent) and not scores.listens_to(demo)
     listener = suite(text, GUESS, '{python: "a:b", tasks: [embedding]}').models["guess"]
     assert listener.listens_to(demo) and not listener.listens_to(silent)
     table = suite(text, GUESS, "{predictions: scores.txt, tasks: [embedding]}").models["guess"]
     assert table.listens_to(demo) and table.listens_to(silent)
     turned = suite(text, GUESS, "{scores: scores.txt, distances: true}").models["guess"]
-    assert turned.options == {"distances": True} and not scores.options
+    assert turned.options == {"distances": True} and scores.options == {"distances": False}
     refused(
         suite,
-        "distances: this belongs to a file of scores",
+        "distances: kind random does not take this key. Remove it. Allowed: tasks",
         text,
         GUESS,
         "{random: gaussian, distances: true}",

@@ -28,6 +28,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.run.output import Output
 from soundcheck.run.record import failed_notebooks
 from soundcheck.sounds.sound import Sounds
+from soundcheck.sounds.sources import speech_source
 from soundcheck.suite.families import Family
 
 NO_STUDIES = (
@@ -147,11 +148,9 @@ def assemble(
     for about, corpus in zip(record["corpora"], corpora, strict=True):
         cells = model_and_corpus_pages.corpus_cells(about, corpus, tasks, near)
         names.append(pages.write(source, f"corpora/{about['slug']}", cells, record))
-    signal = None
-    if any(map(methods.listens, families)):
-        there = {"size": "full", "part": "speech"}  # if it was made anyway, else the small corpus will do
-        full = any(c.entry.format == "demo" and c.entry.options == there for c in corpora)
-        signal = methods.sample(output.cache, "full" if full else "small")
+    signal, speech = None, speech_source()
+    if speech is not None and any(map(methods.listens, families)):
+        signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
     for family in families:
         own = signal if methods.listens(family) else None
         cells = methods.cells(family, suite_root, near, own, record["seed"], sounds)

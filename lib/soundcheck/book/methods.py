@@ -20,11 +20,10 @@ from soundcheck.report.sound_tables import material
 from soundcheck.report.spectrum_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
 from soundcheck.sounds.sound import Sounds
+from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics import simulated_thresholds
 from soundcheck.statistics.simulation import METRICS, setting_of
 from soundcheck.suite.families import Family, Perturbation
-from soundcheck_demo.speech import corpus as demo
-from soundcheck_demo.speech.recordings import record
 
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
 LISTENING = "<!-- listening -->"
@@ -33,22 +32,11 @@ SPECTRA = "<!-- spectra -->"
 SIMULATED = "<!-- simulated -->"
 FILTERS = "<!-- filters -->"
 SAMPLE = "listening"  # stands for the content of the sample sound in draws
-MICROPHONES = {  # conditions of the demo's recordings
-    "headset": "what was said, with little noise",
-    "boundary": "on a table: the room, fewer high frequencies, noise",
-    "mobile": "a narrower band, loud parts compressed, hiss",
-}
 
 
 def listens(family: Family) -> bool:
     """Say whether there is something to hear on the page of a family."""
     return bool(family.all_changes) or "condition" in family.columns
-
-
-def sample(cache: Path, size: str) -> np.ndarray:
-    """Give the sound on which changes are shown: the first segment of the demo corpus, at 16 kHz."""
-    folder = demo.build(cache, size=size)
-    return audio.read(min((folder / "audio").rglob("*.wav")))
 
 
 def cells(
@@ -90,6 +78,8 @@ def cells(
             flush()
             parts.append(pages.output(tables.threshold_table(family)))
         elif line.strip() == LISTENING:
+            if signal is None and listens(family):
+                words.append("There is nothing to hear: no installed package has a sample of speech.")
             flush()
             if signal is not None:
                 parts.append(pages.output(_listening(family, media, signal, seed, sounds)))
@@ -121,18 +111,16 @@ def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int,
     """Play the sample and every changed version of it, made by the transforms that test the models.
 
     Of transformations every step is played, of a sweep the mildest, the middle and the most severe one. A
-    family that compares recordings plays those that the microphones of the demo would make of the sample.
+    family that compares recordings plays those that other microphones would make of the sample.
     """
+    speech = speech_source()
     if not family.all_changes:
-        recordings = {name: record(signal, name, SAMPLE, SAMPLE).astype(np.float32) for name in MICROPHONES}
-        shown = [
-            player(media, recordings[name], audio.SAMPLING_RATE, name.capitalize(), caption=caption)
-            for name, caption in MICROPHONES.items()
-        ]
+        shown = []
+        for name, caption in speech.conditions.items():
+            recorded = speech.record(signal, name, SAMPLE).astype(np.float32)
+            shown.append(player(media, recorded, audio.SAMPLING_RATE, name.capitalize(), caption=caption))
         return row(shown)
-    shown = [
-        player(media, signal, audio.SAMPLING_RATE, "Original", caption="synthetic speech of the demo corpus")
-    ]
+    shown = [player(media, signal, audio.SAMPLING_RATE, "Original", caption=speech.sample_caption)]
     rows = [
         row([*shown, *(_changed(change, media, signal, seed, sounds) for change in family.changes.values())])
     ]

@@ -27,6 +27,7 @@ from soundcheck.common.escaping import quoted
 
 TABLE_BYTES = 2 * 1024**3  # the largest table that is read
 TEMPORARY = ".soundcheck-part-"  # prefix of files being written
+MARKER = ".soundcheck"  # lies in every output folder
 
 
 class OutputError(SoundcheckError):

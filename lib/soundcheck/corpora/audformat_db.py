@@ -36,8 +36,8 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.corpora.segments import Excluded, RawTable
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.suite_file import RESERVED_COLUMNS
 
 HEADER = "db.yaml"
 HEADER_BYTES = 10 * 1024**2

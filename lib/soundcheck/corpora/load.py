@@ -17,18 +17,15 @@ from soundcheck.common import files
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora import segments
-from soundcheck.corpora.audformat_db import read_database
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
-from soundcheck.corpora.manifest import read_manifest
 from soundcheck.corpora.segments import Excluded, RawTable, SegmentTable
 from soundcheck.corpora.trials.resolve import resolve
-from soundcheck.corpora.trials.trial_corpus import read_trial_corpus
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.entries import CorpusEntry, Suite
-from soundcheck_demo.speech import corpus as demo
 
 NO_AUDIO = "the corpus has no audio: models that listen are not asked about it"
 TOLERANCE = 0.001  # seconds that an end may lie behind the end of its file, for rounding
@@ -46,7 +43,7 @@ def load_corpus(
     suite
         For its tasks and limits.
     cache
-        Folder for the demo corpus and what is known about files.
+        Folder for corpora that are made, and for what is known about files.
     jobs
         Processes for synthesis and for looking at files.
     progress
@@ -57,14 +54,9 @@ def load_corpus(
     InputError
         If the table cannot be used, a segment ends behind its file, or no segment is left.
     """
-    description = entry.description
-    if entry.format == "demo":
-        part = entry.options.get("part", "speech")
-        size = entry.options.get("size", "full")
-        folder = demo.build(cache, size=size, part=part, jobs=jobs, progress=progress)
-        entry = dataclasses.replace(entry, path=folder / demo.TABLE, root=folder, synthetic=True)
-        description = description or demo.DESCRIPTIONS[part]
-    raw = _read(entry, suite)
+    form = CORPUS_FORMATS[entry.format]
+    entry = form.make(entry, cache, jobs=jobs, progress=progress)
+    raw = form.read(entry, suite.tasks)
     parsed = segments.parse(raw, entry, suite.tasks)
     names = parsed.table["file"].unique()
     if entry.audio:
@@ -97,17 +89,9 @@ def load_corpus(
         left_out=tuple(left_out),
         notices=tuple(dict.fromkeys(notices)),
         synthetic=entry.synthetic,
-        description=description,
+        description=entry.description,
         trials=trials,
     )
-
-
-def _read(entry: CorpusEntry, suite: Suite) -> RawTable:
-    if entry.format == "trials":
-        return read_trial_corpus(entry)
-    if entry.format == "audformat":
-        return read_database(entry, suite.tasks)
-    return read_manifest(entry, suite.tasks)
 
 
 def _trials(
@@ -122,7 +106,7 @@ def _trials(
     unusable |= {item.item for item in parsed.left_out} - there
     elsewhere = set(raw.table["file"]) - there - unusable
     found = resolve(listed, table, enrolments=enrolments, elsewhere=elsewhere, left_out=unusable)
-    if entry.format == "trials":  # how its speakers were found matters to whoever reads about the trials
+    if entry.trials == entry.path:  # how its speakers were found matters to whoever reads about the trials
         found = dataclasses.replace(found, notices=(*found.notices, *raw.notices))
     return found
 

@@ -29,8 +29,8 @@ from soundcheck.common.errors import InputError, Problems, did_you_mean, input_e
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task, scaled
 from soundcheck.common.text_table import parse_number, parse_seconds
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
-from soundcheck.suite.suite_file import RESERVED_COLUMNS
 
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
 SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m": "male", "man": "male"}

@@ -12,8 +12,10 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["UtteranceNames"]
 
@@ -28,6 +30,7 @@ class UtteranceNames:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> names = UtteranceNames(pd.DataFrame({"file": ["s1/a.wav", "s2/b.wav"]}))
     >>> names.find("s2-b"), names.find("A"), names.find("c")
     ([1], [0], [])
@@ -76,5 +79,7 @@ class UtteranceNames:
         return [posixpath.basename(name) for name in self._bare()]
 
     def _spoken(self, speakers: Sequence[object], joint: str) -> list[str]:
+        import pandas as pd  # late: whoever reads a suite imports this module
+
         pairs = zip(speakers, self._base(), strict=True)
         return ["" if pd.isna(who) else f"{who}{joint}{name}" for who, name in pairs]

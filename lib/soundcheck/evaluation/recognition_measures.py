@@ -33,8 +33,8 @@ from soundcheck.metrics.differential import (
 )
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
+from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics.bootstrap import Resampled, block_codes, every_segment
-from soundcheck_demo.speech.sentences import obstacle
 
 __all__ = [
     "Compared",
@@ -320,10 +320,13 @@ def words_to_probe(
         languages
     ):
         return Probed(group, kinds, reason="sentences are read in English, and most of its segments are not")
+    speech = speech_source()
+    if speech is None:
+        return Probed(group, kinds, reason="no package is installed that speaks sentences (soundcheck_demo)")
     refused, surplus = {}, 0
     for kind, words_ in kinds.items():
         localised = [word.word for word in found[group] if word.kind == kind]
-        refused |= {word: reason for word in sorted(localised) if (reason := obstacle(word))}
+        refused |= {word: reason for word in sorted(localised) if (reason := speech.obstacle(word))}
         possible = [word for word in localised if word not in refused]
         draws = seeds.uniform(evaluation.seed, "probed words", keys=possible)
         words_ += [possible[n] for n in np.argsort(draws, kind="stable")]

@@ -1,1 +1,1 @@
-"""One small interface, and the adapters that speak it."""
+"""One small interface, and the kinds of model that speak it."""

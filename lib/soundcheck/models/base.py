@@ -19,7 +19,7 @@ import numbers
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from soundcheck.common.escaping import quoted, shorten
 from soundcheck.common.precision import half_precision
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.models.packing import pack
+from soundcheck.suite.model_kind import ModelKind
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -51,8 +52,11 @@ TEXT_LIMIT = 20_000  # characters of a transcript; a longer one is no answer
 VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no answer
 
 
-class Model(abc.ABC):
+class Model(ModelKind, abc.ABC):
     """Something that is given signals and says what it hears.
+
+    What suites may say about it, and what holds for all models of its kind, are attributes and methods of
+    :class:`~soundcheck.suite.model_kind.ModelKind`. One that is given no signals is a :class:`LookUpModel`.
 
     Attributes
     ----------
@@ -60,16 +64,10 @@ class Model(abc.ABC):
         Name in the suite.
     tasks
         Names of the tasks that it answers.
-    needs_audio
-        Whether it is given signals; otherwise it is a :class:`LookUpModel`.
-    changes_audio
-        Whether it can be asked about changed signals.
     """
 
     name: str
     tasks: tuple[str, ...]
-    needs_audio: ClassVar[bool] = True
-    changes_audio: ClassVar[bool] = True
 
     @property
     @abc.abstractmethod
@@ -153,6 +151,7 @@ class LookUpModel(Model):
     """A model that answers without hearing: from a table, or at random."""
 
     needs_audio = False
+    runs_code = False
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Refuse: there is nothing that listens."""

@@ -41,9 +41,10 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import shorten, terminal
-from soundcheck.corpora import audio
+from soundcheck.common.tasks import Task
 from soundcheck.models import processes
 from soundcheck.models.base import Model
+from soundcheck.suite.model_kind import public_path
 from soundcheck.suite.programs import AUDIO, TASK, find_program, parse_command
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _TAIL_BYTES = 4096  # of standard error in which that line is looked for
 _READ_BYTES = 65536  # at a time
 _TICK_SECONDS = 0.1  # how often to look whether a silent program has ended
 _STANDARD_ERROR = 2
+_ABSOLUTE = re.compile(r"(?<![^=:,'\"])[/~].*")  # a path, at the beginning of a word or behind --option=
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _CANNOT_RUN = {
     errno.ENOEXEC: "it is neither made for this machine nor a script that begins with #!",
@@ -80,6 +82,8 @@ class CommandModel(Model):
         Folder of the suite, in which it is run.
     """
 
+    keyword = "command"
+
     def __init__(self, entry: ModelEntry, program: Path, arguments: Sequence[str], root: Path) -> None:
         self.name = entry.name
         self.tasks = tuple(entry.tasks)
@@ -87,6 +91,30 @@ class CommandModel(Model):
         self._program = program
         self._arguments = tuple(arguments)
         self._root = root
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
+        """Check the command; the program is looked for later."""
+        return None, *parse_command(target)[1:]
+
+    @classmethod
+    def default_tasks(cls, target: str) -> tuple[str, ...]:
+        """Take what a command prints for a transcript."""
+        return (TASK,)
+
+    @classmethod
+    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
+        """Refuse other tasks."""
+        if all(task.name == TASK for task in tasks):
+            return []
+        remedy = f"Write tasks: [{TASK}], or leave the key out"
+        return [(f"the standard output of a command is a {TASK}", remedy)]
+
+    @classmethod
+    def public_target(cls, target: str) -> str:
+        """Keep the command, but of absolute paths in it only the last name."""
+        words = target.split(" ")
+        return " ".join(_ABSOLUTE.sub(lambda found: public_path(found[0]), word) for word in words)
 
     @property
     def fingerprint(self) -> str:
@@ -126,6 +154,8 @@ class CommandModel(Model):
         return [{TASK: self._transcribe(signal, sampling_rate)} for signal in signals]
 
     def _transcribe(self, signal: np.ndarray, sampling_rate: int) -> str:
+        from soundcheck.corpora import audio  # late: whoever reads a suite imports this module
+
         with _temporary_folder() as folder:
             recording = folder / "audio.wav"
             audio.write(recording, signal, sampling_rate)

@@ -18,6 +18,7 @@ imported only while predicting. After changing such a thing, change ``fingerprin
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.escaping import quoted
 from soundcheck.models import importing, processes
 from soundcheck.models.base import Model
 
@@ -50,12 +52,24 @@ class FunctionModel(Model):
         Folder of the suite.
     """
 
+    keyword = "python"
+
     def __init__(self, entry: ModelEntry, imported: importing.Imported, root: Path) -> None:
         self.name = entry.name
         self.tasks = tuple(entry.tasks)
         self._entry = entry
         self._imported = imported
         self._root = root
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
+        """Check ``module:function``."""
+        part = r"[^\W\d]\w*"
+        if re.fullmatch(rf"{part}(\.{part})*:{part}(\.{part})*", target):
+            return None, "", ""
+        why = "names no function" if ":" in target else "has no colon"
+        remedy = "Write module:function, for instance my_package.my_module:predict"
+        return None, f"{quoted(target)} {why}", remedy
 
     @property
     def fingerprint(self) -> str:

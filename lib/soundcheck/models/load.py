@@ -1,34 +1,19 @@
-"""Finds the adapter of a kind of model, loads models, and checks them before anything runs."""
+"""Loads models, and checks them before anything runs."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
-from soundcheck.common.escaping import quoted
+from soundcheck.common.errors import InputError, Problems
 from soundcheck.models.base import Model
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
-ADAPTERS = {  # kind -> module and class, imported when needed
-    "python": ("soundcheck.models.function", "FunctionModel"),
-    "predictions": ("soundcheck.models.table", "TableModel"),
-    "scores": ("soundcheck.models.scores", "ScoreModel"),
-    "random": ("soundcheck.models.reference", "RandomModel"),
-    "command": ("soundcheck.models.command", "CommandModel"),
-}
 _AT_ONCE = 2  # children that check models at the same time
-
-
-def adapter(kind: str) -> type[Model]:
-    """Return the class for a kind of model; running a user's code is left to its methods."""
-    module, name = ADAPTERS[kind]
-    return getattr(importlib.import_module(module), name)
 
 
 def load_model(entry: ModelEntry, suite: Suite) -> Model:
@@ -39,7 +24,7 @@ def load_model(entry: ModelEntry, suite: Suite) -> Model:
     InputError
         If it cannot be loaded.
     """
-    return _adapter(entry, suite).load(entry, suite)
+    return entry.about.load(entry, suite)
 
 
 def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
@@ -62,7 +47,7 @@ def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ())
     InputError
         Saying what was looked for, where, and what is wrong.
     """
-    return _adapter(entry, suite).check(entry, suite, corpora)
+    return entry.about.check(entry, suite, corpora)
 
 
 def check_models(
@@ -92,10 +77,3 @@ def check_models(
             problems.extend(error)
     problems.raise_if_any()
     return fingerprints
-
-
-def _adapter(entry: ModelEntry, suite: Suite) -> type[Model]:
-    if entry.kind not in ADAPTERS:
-        what = f"there is no kind of model {quoted(entry.kind)}"
-        raise input_error(f"{suite.file.name}, models.{entry.name}", what, did_you_mean(entry.kind, ADAPTERS))
-    return adapter(entry.kind)

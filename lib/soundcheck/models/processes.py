@@ -23,7 +23,8 @@ import time
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-CACHE_VARIABLE = "SOUNDCHECK_CACHE"
+from soundcheck.common.store import CACHE_VARIABLE
+
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

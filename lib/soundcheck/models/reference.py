@@ -16,16 +16,17 @@ suite draw the very same answers as the reference beside every verdict.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from soundcheck.common import seeds
-from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest
 from soundcheck.common.precision import seven_digits
-from soundcheck.common.tasks import CLASSIFICATION, REGRESSION, Task
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
 from soundcheck.models.base import LookUpModel
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ def reference_scores(seed: int, keys: Sequence[str], change: str = "") -> np.nda
 class RandomModel(LookUpModel):
     """A reference model as a model of the suite: ``random: gaussian`` or ``random: categorical``."""
 
+    keyword = "random"
+
     def __init__(self, name: str, tasks: Sequence[Task], seed: int) -> None:
         self.name = name
         self.tasks = tuple(task.name for task in tasks)
@@ -106,25 +109,28 @@ class RandomModel(LookUpModel):
         self._seed = seed
 
     @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> RandomModel:
-        """Make the model.
+    def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
+        """Refuse other kinds of draws."""
+        if target in KINDS:
+            return None, "", ""
+        return None, f"unknown random model {quoted(target)}", did_you_mean(target, KINDS)
 
-        Raises
-        ------
-        InputError
-            If it is neither gaussian nor categorical, or does not fit its tasks.
-        """
-        where = f"{suite.file.name}, models.{entry.name}"
-        if entry.target not in KINDS:
-            what = f"there is no random model {quoted(entry.target)}"
-            raise input_error(f"{where}.random", what, did_you_mean(entry.target, KINDS))
-        tasks = [suite.tasks[name] for name in entry.tasks]
-        for task in tasks:
-            if task.kind != KINDS[entry.target]:
-                what = f"random: {entry.target} does not answer the {task.kind} task {quoted(task.name)}"
-                remedy = "gaussian is for regression, categorical for classification"
-                raise input_error(f"{where}.tasks", what, remedy)
-        return cls(entry.name, tasks, suite.seed)
+    @classmethod
+    def default_tasks(cls, target: str) -> tuple[str, ...]:
+        """Name all built-in tasks that it can draw for."""
+        return tuple(name for name, task in BUILTIN.items() if task.kind == KINDS.get(target))
+
+    @classmethod
+    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
+        """Refuse tasks of another kind."""
+        remedy = "gaussian is for regression, categorical for classification"
+        wrong = [task.name for task in tasks if task.kind != KINDS.get(target, task.kind)]
+        return [(f"random: {target} does not predict {quoted(name)}", remedy) for name in wrong]
+
+    @classmethod
+    def load(cls, entry: ModelEntry, suite: Suite) -> RandomModel:
+        """Make the model."""
+        return cls(entry.name, [suite.tasks[name] for name in entry.tasks], suite.seed)
 
     @property
     def fingerprint(self) -> str:

@@ -17,15 +17,24 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
-from soundcheck.common.tasks import REGRESSION, Task
-from soundcheck.corpora.trials.trial_files import ScoreList, read_scores
+from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.models.base import Asked, LookUpModel
+from soundcheck.suite import schema
+from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
+    from soundcheck.corpora.trials.trial_files import ScoreList
     from soundcheck.suite.entries import ModelEntry, Suite
 
 SCORE = Task("score", REGRESSION, low=-np.inf, high=np.inf)
+
+
+class ScoreKeys(ModelKeys):
+    """Keys of a file of scores; with ``distances``, lower numbers mean more alike."""
+
+    distances: schema.Boolean = False
 
 
 class ScoreModel(LookUpModel):
@@ -41,11 +50,32 @@ class ScoreModel(LookUpModel):
         What it holds.
     """
 
+    keyword = "scores"
+    keys = ScoreKeys
     changes_audio = False
+    for_trials = True
 
     def __init__(self, entry: ModelEntry, fingerprint: str, scores: ScoreList) -> None:
         self.name, self.tasks = entry.name, entry.tasks
         self._entry, self._fingerprint, self._scores = entry, fingerprint, scores
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
+        """Find the file."""
+        return find_place(suite_file, target, folder=False)
+
+    @classmethod
+    def default_tasks(cls, target: str) -> tuple[str, ...]:
+        """Take scores for what embeddings would give."""
+        return (EMBEDDING,)
+
+    @classmethod
+    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
+        """Refuse other tasks."""
+        if all(task.is_embedding for task in tasks):
+            return []
+        remedy = f"Write tasks: [{EMBEDDING}], or leave the key out"
+        return [("scores of trials are all that the file holds", remedy)]
 
     @property
     def fingerprint(self) -> str:
@@ -61,6 +91,8 @@ class ScoreModel(LookUpModel):
         InputError
             If it holds no scores, or something that is not finite.
         """
+        from soundcheck.corpora.trials.trial_files import read_scores
+
         path = Path(entry.path if entry.path is not None else suite.root / entry.target)
         scores = read_scores(path, entry.target)
         distances = entry.options.get("distances", False)

@@ -36,6 +36,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_number, parse_seconds, parse_text_table
 from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT, LookUpModel, check_output
 from soundcheck.models.transcripts import TRN, read_transcripts, transcript_format
+from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -88,6 +89,7 @@ class TableModel(LookUpModel):
         Task -> one value for each number of the index: float64 (NaN = none) or object (``None`` = none).
     """
 
+    keyword = "predictions"
     changes_audio = False
 
     def __init__(
@@ -106,6 +108,11 @@ class TableModel(LookUpModel):
         self._tasks = tuple(tasks)
         self._index = index
         self._answers = answers
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
+        """Find the file."""
+        return find_place(suite_file, target, folder=False)
 
     @property
     def fingerprint(self) -> str:
@@ -407,7 +414,7 @@ def _column(
 
 
 def _place(cells: TextTable, problems: Problems) -> dict[tuple[str, str], list[_Row]]:
-    """Sort the rows under their files and refuse what is there twice."""
+    """Sort the rows under their files and refuse duplicates."""
     count = len(cells.places)
     times = {}
     for name in ("start", "end"):
@@ -428,7 +435,7 @@ def _place(cells: TextTable, problems: Problems) -> dict[tuple[str, str], list[_
                 first, second = sorted(cells.places[row.number] for row in (one, other))
                 problems.add(
                     f"{cells.shown} {cells.unit}s {first} and {second}",
-                    f"the segment {quoted(file)} is there twice",
+                    f"the segment {quoted(file)} is a duplicate",
                     "Keep one of the rows",
                 )
     return rows

@@ -22,7 +22,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import terminal
 from soundcheck.common.tasks import Task
 from soundcheck.models.base import LookUpModel, Model
-from soundcheck.models.load import adapter, check_model
+from soundcheck.models.load import check_model
 from soundcheck.models.packing import unpack
 from soundcheck.predict import protocol
 from soundcheck.predict.cache import Cache, Keys, repeated_key
@@ -97,7 +97,7 @@ def predict_model(
         If there is no space; answers that were kept are found again in the next run.
     """
     start = time.monotonic()
-    kind = adapter(entry.kind)
+    kind = entry.about
     tasks = [suite.tasks[name] for name in entry.tasks]
     out, cache = Path(out).absolute(), Path(cache).absolute()
     if kind.needs_audio:

@@ -6,8 +6,8 @@ from soundcheck.augment.registry import drawable, kind_of_sounds, missing
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import table
 from soundcheck.sounds.sound import BASE, Sounds, SoundSet
+from soundcheck.suite.entries import RESPONSE_KINDS
 from soundcheck.suite.families import Family, Perturbation
-from soundcheck.suite.suite_file import RESPONSE_KINDS
 
 __all__ = ["material"]
 

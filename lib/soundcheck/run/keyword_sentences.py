@@ -1,4 +1,4 @@
-"""Corpora that probe single words: sentences around words of a corpus, spoken by the synthesiser.
+"""Corpora that probe single words: sentences around words of a corpus, spoken by an installed package.
 
 Words that vanish from a recogniser's transcripts under noise may be words that it hears badly, or have stood
 in bad places. Other sentences tell. So a family may ask for sentences (``probes`` in its threshold file)
@@ -16,17 +16,10 @@ from soundcheck.corpora.load import load_corpus
 from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.recognition_measures import localised_words, vocabulary, words_to_probe
 from soundcheck.run.runner import Job
+from soundcheck.sounds.sources import SpeechSource, speech_source
 from soundcheck.suite.entries import CorpusEntry, Suite
-from soundcheck_demo.speech import sentences
-from soundcheck_demo.speech.corpus import TABLE
 
 __all__ = ["probe_corpora"]
-
-DESCRIPTION = (
-    "All speech of this corpus is synthetic. Praat's built-in synthesiser reads sentences around words that "
-    "one recogniser of this suite keeps under noise, and around words that it loses, with American and "
-    "British voices of women and men. They show whether it loses the words in other sentences as well."
-)
 
 
 def probe_corpora(
@@ -43,7 +36,7 @@ def probe_corpora(
     cache
         Folder that keeps the sentences.
     workers, progress
-        See :func:`soundcheck_demo.speech.sentences.build`.
+        See :meth:`soundcheck.sounds.sources.SpeechSource.sentences`.
 
     Returns
     -------
@@ -63,7 +56,8 @@ def probe_corpora(
             probed = words_to_probe(evaluation, subset, localised_words(evaluation, subset))
             if not any(probed.kinds.values()):
                 continue
-            folder = sentences.build(
+            speech = speech_source()
+            table = speech.sentences(
                 cache,
                 probed.kinds,
                 evaluation.family.probes["sentences"],
@@ -72,22 +66,22 @@ def probe_corpora(
                 jobs=workers,
                 progress=progress,
             )
-            entry = _entry(subset.corpus, job, folder, several)
+            entry = _entry(subset.corpus, job, speech, table, several)
             found.append(load_corpus(entry, suite, cache, workers, progress))
     return found
 
 
-def _entry(corpus: str, job: Job, folder: Path, several: bool) -> CorpusEntry:
+def _entry(corpus: str, job: Job, speech: type[SpeechSource], table: Path, several: bool) -> CorpusEntry:
     title = f"words of {corpus} for {job.model}"
     return CorpusEntry(
         name=f"{title}, {job.family}" if several else title,
         format="csv",
-        path=folder / TABLE,
-        root=folder,
-        shown_path=TABLE,
+        path=table,
+        root=table.parent,
+        shown_path=table.name,
         columns={"item": "keyword"},
         title=title,
-        description=DESCRIPTION,
+        description=speech.description,
         synthetic=True,
         families=(job.family,),
         probes_of=corpus,

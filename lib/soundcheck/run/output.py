@@ -15,9 +15,8 @@ from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-
-MARKER = ".soundcheck"
-CACHE_VARIABLE = "SOUNDCHECK_CACHE"  # moves the cache elsewhere, shared by several output folders
+from soundcheck.common.files import MARKER
+from soundcheck.common.store import CACHE_VARIABLE
 
 
 class Output:

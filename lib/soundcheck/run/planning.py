@@ -42,6 +42,7 @@ __all__ = [
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
 COMPARISON = "comparison"  # the notebook that compares two models
+UNTOLD = ("title", "studies")  # settings that no notebook depends on
 
 
 def tasks_of(suite: Suite, entry: ModelEntry) -> list[Task]:
@@ -162,12 +163,9 @@ def family_jobs(
                 "model": entry.name,
                 "family": family.name,
                 **_settings(suite, tasks),
-                "thresholds": suite.thresholds,
                 "balance_samples": suite.balance_samples,
                 "seconds": suite.notebook_seconds,
                 "answers_changes": entry.answers_changes,
-                "sweeps": suite.sweeps,
-                "normaliser": suite.normaliser,
                 "prefix": "../../media/",
             }
             notebook = notebook_of(family.name, suite.root)
@@ -312,9 +310,7 @@ def _common_tasks(suite: Suite, entry: ComparisonEntry) -> list[Task]:
 def _settings(suite: Suite, tasks: Iterable[Task]) -> dict:
     return {
         "tasks": [dataclasses.asdict(task) for task in tasks],
-        "seed": suite.seed,
-        "replicates": suite.replicates,
-        "interval": suite.interval,
+        **{name: getattr(suite, name) for name in suite.settings() if name not in UNTOLD},
     }
 
 

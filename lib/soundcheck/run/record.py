@@ -21,7 +21,7 @@ from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
 from soundcheck.run.output import Output
 from soundcheck.run.runner import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
-from soundcheck.suite.entries import ComparisonEntry, Suite, public_target
+from soundcheck.suite.entries import ComparisonEntry, Suite
 from soundcheck.suite.families import Family
 
 PACKAGES = (
@@ -143,7 +143,7 @@ def _model(suite: Suite, name: str, report: PredictionReport, fingerprint: str) 
         "name": name,
         "slug": files.slug(name),
         "kind": entry.kind,
-        "target": public_target(entry.kind, entry.target),
+        "target": entry.public_target,
         "tasks": list(entry.tasks),
         "description": entry.description,
         "license": entry.license,

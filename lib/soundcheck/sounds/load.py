@@ -1,4 +1,4 @@
-"""Loads the sound material of a suite: what it brings itself, and synthesised sounds for the rest."""
+"""Loads the sound material of a suite: what it brings itself, and what other packages make for the rest."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Collection
 from pathlib import Path
 
+from soundcheck.common.errors import input_error
 from soundcheck.sounds.recorded import read_sounds
 from soundcheck.sounds.sound import Sounds
+from soundcheck.sounds.sources import SOUND_SOURCES
 from soundcheck.suite.entries import SoundEntry, Suite
 
 __all__ = ["load_sounds"]
@@ -36,12 +38,17 @@ def load_sounds(
     """
     limit = suite.audio_limit
     sets = read_sounds(suite.sounds, limit, cache, jobs=jobs, progress=progress)
-    missing = sorted(set(kinds) - set(sets))
+    missing = {kind for kind in kinds if kind not in sets}
+    for source in SOUND_SOURCES.values() if missing else ():
+        made = {kind: text for kind, text in source.kinds().items() if kind in missing}
+        if made:
+            folder = source.make(cache, jobs=jobs, progress=progress)
+            entries = {kind: SoundEntry(kind, folder / kind, kind) for kind in made}
+            for kind, found in read_sounds(entries, limit, cache).items():
+                sets[kind] = dataclasses.replace(found, source=made[kind], synthetic=True)
+            missing -= set(made)
     if missing:
-        from soundcheck_demo.sounds import build
-
-        folder = build.build(cache, jobs=jobs, progress=progress)
-        entries = {kind: SoundEntry(kind, folder / kind, kind) for kind in missing}
-        for kind, found in read_sounds(entries, limit, cache).items():
-            sets[kind] = dataclasses.replace(found, source=build.SOURCES[kind], synthetic=True)
+        what = f"nobody has sounds of {', '.join(sorted(missing))}, which the families draw from"
+        remedy = "Name folders with recordings, or install a package that makes such sounds (soundcheck_demo)"
+        raise input_error(f"{suite.file.name}, sounds", what, f"{remedy}; or name other families")
     return Sounds({kind: sets[kind] for kind in sorted(sets) if kind in kinds})

@@ -20,20 +20,19 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.files import MARKER
 from soundcheck.corpora.audformat_db import read_database
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import parse
 from soundcheck.sounds import responses
 from soundcheck.sounds.sound import BASE, OTHER, Sound, SoundSet
-from soundcheck.suite.entries import CorpusEntry, SoundEntry, public_path
-from soundcheck.suite.suite_file import NOISE_KINDS, RESPONSE_KINDS
+from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS, CorpusEntry, SoundEntry, public_path
 
 __all__ = ["read_sounds"]
 
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc")
 HEADER = "db.yaml"
-MARKER = ".soundcheck"  # in every output folder
 FOLDERS = {  # kind: what its folder may be called in a collection
     "babble": ("babble", "speech"),
     "coughing": ("coughing", "cough", "coughs"),

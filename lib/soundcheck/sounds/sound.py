@@ -21,7 +21,7 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.corpora import audio
-from soundcheck.suite.suite_file import NOISE_KINDS, RESPONSE_KINDS
+from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS
 
 __all__ = ["BASE", "KINDS", "OTHER", "Sound", "SoundSet", "Sounds"]
 

@@ -1,1 +1,3 @@
 """Resampling, balancing and simulation."""
+
+INTERVALS = ("percentile", "expanded", "gaussian")  # kinds of confidence intervals, see bootstrap

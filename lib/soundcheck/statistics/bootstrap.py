@@ -34,6 +34,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from soundcheck.common import seeds
 from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.statistics import INTERVALS
 from soundcheck.statistics.rules import passes
 
 __all__ = [
@@ -55,7 +56,7 @@ __all__ = [
 
 REPLICATES = 1000
 LEVEL = 0.95
-KINDS = ("percentile", "expanded", "gaussian")
+KINDS = INTERVALS
 FEW_BLOCKS = 20  # below, percentile intervals of CCC cover 80 to 90 % instead of 95 %
 MISSING_WITHHELD = 0.1  # share of replicates without a value above which there is no interval
 

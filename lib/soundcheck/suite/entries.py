@@ -9,14 +9,20 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import os
-import re
+import typing
 from pathlib import Path, PurePath
 from typing import Any
 
 from soundcheck.common.tasks import Task
+from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.statistics import INTERVALS
+from soundcheck.suite import schema
+from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind, public_path
 
-_ABSOLUTE = re.compile(r"(?<![^=:,'\"])[/~].*")  # a path, at the beginning of a word or behind --option=
+__all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "SoundEntry", "Suite", "public_path"]
+
+NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
+RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,9 +34,9 @@ class CorpusEntry:
     name
         Its key in the suite.
     format
-        ``"demo"``, ``"csv"`` or ``"audformat"``.
+        Keyword of its format, such as ``"csv"``; see :mod:`soundcheck.suite.corpus_format`.
     path
-        Manifest (csv) or database folder (audformat), absolute; ``None`` for the demo.
+        Manifest (csv) or database folder (audformat), absolute; ``None`` if the format names none.
     shown_path
         The same as the user wrote it.
     columns
@@ -48,15 +54,15 @@ class CorpusEntry:
     synthetic
         Whether pages say that the speech is synthetic.
     root
-        csv: folder that the files are relative to, absolute; ``None`` otherwise.
+        Folder that the files are relative to, absolute; ``None`` = the folder of ``path``.
     shown_root
-        The same as the user wrote it, empty for the folder of the CSV file.
+        The same as the user wrote it.
     base_condition
         Condition that recordings under others are compared with; empty = the most frequent one.
     families
         Names of the families that look at it; empty = all that it fits.
     options
-        What only one format knows; demo: ``{"size": ..., "part": ...}``.
+        What only its format knows.
     probes_of
         Name of the corpus whose words are probed by this one, which no suite names; empty for all others.
     listener
@@ -139,13 +145,13 @@ class ModelEntry:
     name
         Its key in the suite.
     kind
-        ``"python"``, ``"command"``, ``"predictions"``, ``"scores"`` or ``"random"``.
+        Keyword of its kind, such as ``"python"``; see :mod:`soundcheck.suite.model_kind`.
     target
         What stands behind the kind, as written.
     tasks
         Names of the tasks that it predicts.
     path
-        predictions, scores: the file, absolute; ``None`` otherwise.
+        The file that the target names, absolute; ``None`` if it names none.
     batch
         Signals a call; ``None`` = one signal a call.
     description, license
@@ -187,21 +193,26 @@ class ModelEntry:
             return False
         if corpus.listener not in ("", self.name):
             return False
-        if self.kind == "scores" and not corpus.lists_trials:
+        if self.about.for_trials and not corpus.lists_trials:
             return False
-        if self.needs_audio and not corpus.audio:
+        if self.about.needs_audio and not corpus.audio:
             return False
         return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
 
     @property
-    def answers_changes(self) -> bool:
-        """Whether the model can be asked about signals that the corpora do not hold; a table cannot."""
-        return self.kind not in ("predictions", "scores")
+    def about(self) -> type[ModelKind]:
+        """What its kind says about all such models."""
+        return MODEL_KINDS[self.kind]
 
     @property
-    def needs_audio(self) -> bool:
-        """Whether the model listens to signals."""
-        return self.kind not in ("predictions", "scores", "random")
+    def answers_changes(self) -> bool:
+        """Whether the model can be asked about signals that the corpora do not hold; a table cannot."""
+        return self.about.changes_audio
+
+    @property
+    def public_target(self) -> str:
+        """The target for people, without absolute paths."""
+        return self.about.public_target(self.target)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,6 +235,9 @@ class ComparisonEntry:
 @dataclasses.dataclass(frozen=True)
 class Suite:
     """A checked suite.
+
+    A field whose type is one of :mod:`soundcheck.suite.schema` is a setting: a key of the file's top level,
+    read and checked as its type says. Notebooks are told all settings but ``title`` and ``studies``.
 
     Parameters
     ----------
@@ -260,28 +274,35 @@ class Suite:
         Seconds: longest file that is read; a model's call; a notebook.
     """
 
-    title: str
-    seed: int
-    replicates: int
-    interval: str
-    families: tuple[str, ...]
-    corpora: dict[str, CorpusEntry]
-    models: dict[str, ModelEntry]
-    tasks: dict[str, Task]
-    root: Path
-    file: Path
+    title: schema.Title = "Soundcheck"
+    seed: schema.whole(0, 2**32 - 1) = 0
+    replicates: schema.whole(100, 100_000) = 1000
+    interval: schema.choice(*INTERVALS) = "percentile"
+    families: tuple[str, ...] = ()
+    corpora: dict[str, CorpusEntry] = dataclasses.field(default_factory=dict)
+    models: dict[str, ModelEntry] = dataclasses.field(default_factory=dict)
+    tasks: dict[str, Task] = dataclasses.field(default_factory=dict)
+    root: Path = Path()
+    file: Path = Path("suite.yml")
     shown: str = "suite.yml"
     digest: str = ""
     comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
-    thresholds: str = "published"
-    studies: bool = True
+    thresholds: schema.choice("published", "simulated") = "published"
+    studies: schema.Boolean = True
     sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
-    sweeps: bool = True
-    normaliser: str = "basic"
+    sweeps: schema.Boolean = True
+    normaliser: schema.choice(*NORMALISERS) = "basic"
     balance_samples: int = 1000
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0
+
+    @classmethod
+    def settings(cls) -> dict[str, tuple[Any, Any]]:
+        """List the settings: name -> its type in the schema, and its default."""
+        types = typing.get_type_hints(cls, include_extras=True)
+        fields = [field for field in dataclasses.fields(cls) if hasattr(types[field.name], "__metadata__")]
+        return {field.name: (types[field.name], field.default) for field in fields}
 
     def describe(self) -> dict[str, Any]:
         """Describe the suite in plain JSON values, without absolute paths."""
@@ -297,25 +318,15 @@ class Suite:
                 entry[key] = public_path(entry.pop(f"shown_{key}"))
         for entry in described["sounds"].values():
             entry["path"] = public_path(entry.pop("shown_path"))
-        for entry in described["models"].values():
+        for name, entry in described["models"].items():
             del entry["path"]
-            entry["target"] = public_target(entry["kind"], entry["target"])
+            entry["target"] = self.models[name].public_target
         return described
 
 
-def public_path(shown: str) -> str:
-    """Keep a path as written, but of an absolute one only the last name."""
-    return f"…/{PurePath(shown).name}" if os.path.isabs(shown) else shown
-
-
-def public_target(kind: str, target: str) -> str:
-    """Keep what stands behind a model, but of absolute paths only the last name."""
-    if kind != "command":
-        return public_path(target)
-    return " ".join(_ABSOLUTE.sub(lambda found: public_path(found[0]), word) for word in target.split(" "))
-
-
 def _plain(value: Any) -> Any:
+    if isinstance(value, PurePath):
+        return public_path(str(value))
     if dataclasses.is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):

@@ -13,29 +13,39 @@ Conventions
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
+
+import pydantic
 
 from soundcheck.common import resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
-from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
-from soundcheck.suite.document_reader import DocumentReader
-from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, SoundEntry, Suite
+from soundcheck.suite.corpus_format import (
+    CORPUS_FORMATS,
+    RESERVED_COLUMNS,
+    CorpusFormat,
+    CorpusKeys,
+    places,
+)
+from soundcheck.suite.entries import (
+    NOISE_KINDS,
+    RESPONSE_KINDS,
+    ComparisonEntry,
+    CorpusEntry,
+    ModelEntry,
+    SoundEntry,
+    Suite,
+)
+from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.model_entries import ModelReader
-from soundcheck.suite.paths import find_place
 from soundcheck.suite.yaml_reader import Document, read_yaml
 
 __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "read_suite"]
 
-INTERVALS = ("percentile", "expanded", "gaussian")
-THRESHOLDS = ("published", "simulated")
-RESERVED_COLUMNS = (
-    *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
-    *("transcript", "condition", "item", "split"),
-)
 # Names that mean something else in a table or threshold file.
 _TAKEN = (
     *RESERVED_COLUMNS,
@@ -49,17 +59,6 @@ _TAKEN = (
     CLASSIFICATION,
 )
 
-_COMMON_KEYS = ("format", "title", "description", "families", "base_condition")
-_TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "synthetic")
-_TRIAL_KEYS = ("trials", "enrolments")
-CORPUS_FORMATS = {  # format: keys that it takes
-    "demo": (*_COMMON_KEYS, "size", "part"),
-    "csv": (*_TABLE_KEYS, *_TRIAL_KEYS, "root"),
-    "audformat": (*_TABLE_KEYS, *_TRIAL_KEYS, "tables"),
-    "trials": (*_COMMON_KEYS, "path", "root", "audio", "enrolments", "synthetic"),
-}
-NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
-RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS)  # noise: a folder with several kinds
 
 
@@ -76,38 +75,8 @@ class _Balance(schema.Section):
     samples: schema.whole(1, 1_000_000) = 1000
 
 
-class _Top(schema.Section):
-    title: schema.Title = "Soundcheck"
-    seed: schema.whole(0, 2**32 - 1) = 0
-    replicates: schema.whole(100, 100_000) = 1000
-    interval: schema.choice(*INTERVALS) = "percentile"
-    thresholds: schema.choice(*THRESHOLDS) = "published"
-    studies: schema.Boolean = True
-    sweeps: schema.Boolean = True
-    normaliser: schema.choice(*NORMALISERS) = "basic"
-
-
+_Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = ("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds")
-
-
-class _Corpus(schema.Section):
-    format: schema.choice(*CORPUS_FORMATS)
-    path: schema.Text = ""
-    columns: dict[str, schema.Text] = {}
-    tables: schema.Texts = []
-    split: schema.Text | None = None
-    blocks: schema.Names = ["speaker"]
-    title: schema.Title = ""
-    description: schema.Prose = ""
-    synthetic: schema.Boolean = False
-    root: schema.Text = ""
-    base_condition: schema.Text = ""
-    size: schema.choice("small", "full") = "full"
-    part: schema.choice("speech", "texts", "recordings", "commands") = "speech"
-    families: schema.Texts = []
-    trials: schema.Text = ""
-    enrolments: schema.Text = ""
-    audio: schema.Boolean = True
 
 
 class _Comparison(schema.Section):
@@ -155,12 +124,11 @@ def read_suite(path: str | os.PathLike) -> Suite:
     return suite
 
 
-class _Reader(DocumentReader):
+class _Reader(EntryReader):
     """Reads the sections of one suite and notes the problems of all."""
 
     def __init__(self, document: Document, file: Path, problems: Problems) -> None:
-        super().__init__(document, problems)
-        self.file = file
+        super().__init__(document, problems, file)
         self.root = file.parent
         self.tasks: dict[str, Task] = dict(BUILTIN)
         self.limits = _Limits()
@@ -182,16 +150,14 @@ class _Reader(DocumentReader):
         }
         pairs = [(entry.baseline, entry.candidate) for entry in comparisons.values() if entry]
         for first, second in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
-            self.note(("comparisons",), f"{quoted(first)} and {quoted(second)} are there twice", "Keep one")
+            what = f"duplicate comparison of {quoted(first)} and {quoted(second)}"
+            self.note(("comparisons",), what, "Keep one")
         families = self.read_families(data.get("families"))
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         if len(self.problems):
             return None
         return Suite(
-            title=top.title,
-            seed=top.seed,
-            replicates=top.replicates,
-            interval=top.interval,
+            **top.model_dump(),
             families=families,
             corpora=corpora,
             models=models,
@@ -201,11 +167,7 @@ class _Reader(DocumentReader):
             shown=self.document.shown,
             digest=self.document.digest,
             comparisons=comparisons,
-            thresholds=top.thresholds,
-            studies=top.studies,
             sounds=sounds,
-            sweeps=top.sweeps,
-            normaliser=top.normaliser,
             balance_samples=balance.samples,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
@@ -221,7 +183,7 @@ class _Reader(DocumentReader):
             return []
         if not isinstance(value, dict) or not value:
             empty = isinstance(value, dict | str) and not value
-            what = "nothing stands here" if empty else f"{schema.shown(value)} stands where names belong"
+            what = "the section is empty" if empty else f"{schema.shown(value)} is not a mapping of names"
             self.note((key,), what, "Write name: {...}, at least one")
             return []
         self.check_names((key,), value)
@@ -315,67 +277,46 @@ class _Reader(DocumentReader):
     def read_corpus(self, name: str, value: object) -> CorpusEntry | None:
         """Read a corpus."""
         path = ("corpora", name)
-        corpus = self.section(path, value, _Corpus, ("range",))
-        if corpus is None:
+        form = self.read_format((*path, "format"), value)
+        corpus = self.read_keys(path, value, form, CorpusKeys, CORPUS_FORMATS, "format")
+        if corpus is None or form is None:
             return None
-        allowed = CORPUS_FORMATS[corpus.format]
-        for key in value:
-            if key not in allowed and key in (*_Corpus.model_fields, "range"):
-                what = f"format {corpus.format} does not take this key"
-                self.note((*path, key), what, f"Remove it. Allowed: {', '.join(allowed)}")
-        known = [*RESERVED_COLUMNS, *self.tasks, *corpus.blocks]
-        for column in corpus.columns:
+        keys = {key: getattr(corpus, key) for key in type(corpus).model_fields}
+        keys |= {"format": form.keyword, "title": corpus.title or name}
+        keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None))
+        known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ())]
+        for column in keys.get("columns", ()):
             if column not in known:
                 remedy = did_you_mean(column, known)
                 self.note((*path, "columns", column), "unknown column; ours: theirs", remedy)
-        self.refuse_repeated((*path, "tables"), corpus.tables)
-        self.refuse_repeated((*path, "blocks"), corpus.blocks)
         families = resources.names("thresholds", ".yml", own=self.root)
-        self.known_names((*path, "families"), corpus.families, families, "family")
-        place = root = None
-        if "path" in allowed:
-            folder = corpus.format == "audformat"
-            place = self.read_path((*path, "path"), corpus.path, folder=folder)
-        if "root" in allowed and place is not None:
-            root = place.parent
-            if corpus.root:
-                root = self.read_path((*path, "root"), corpus.root, folder=True)
-        lists = {
-            key: self.read_path((*path, key), getattr(corpus, key), folder=False)
-            if getattr(corpus, key)
-            else None
-            for key in _TRIAL_KEYS
-        }
-        shown_trials = corpus.trials
-        if corpus.format == "trials":
-            lists["trials"], shown_trials = place, corpus.path
-        elif corpus.enrolments and not corpus.trials:
-            what = "there is no list of trials that the enrolments are for"
-            self.note((*path, "enrolments"), what, "Add trials: file")
-        return CorpusEntry(
-            name=name,
-            format=corpus.format,
-            path=place,
-            shown_path=corpus.path,
-            columns=dict(corpus.columns),
-            tables=tuple(corpus.tables),
-            split=corpus.split,
-            blocks=tuple(corpus.blocks),
-            ranges=self.read_ranges((*path, "range"), value.get("range")),
-            title=corpus.title or name,
-            description=corpus.description,
-            synthetic=corpus.synthetic or corpus.format == "demo",
-            root=root,
-            shown_root=corpus.root,
-            base_condition=corpus.base_condition,
-            families=tuple(corpus.families),
-            trials=lists["trials"],
-            shown_trials=shown_trials,
-            enrolments=lists["enrolments"],
-            shown_enrolments=corpus.enrolments,
-            audio=corpus.audio,
-            options={"size": corpus.size, "part": corpus.part} if corpus.format == "demo" else {},
-        )
+        self.known_names((*path, "families"), keys["families"], families, "family")
+        for key in [key for key, item in keys.items() if isinstance(item, list)]:
+            keys[key] = tuple(keys[key])
+            if key != "families":
+                self.refuse_repeated((*path, key), keys[key])
+        shown = {}
+        for key, place in places(type(corpus)).items():
+            text = shown[f"shown_{key}"] = keys[key]
+            needed = text or key == "path"
+            keys[key] = self.read_path((*path, key), text, folder=place.folder) if needed else None
+        for key, what, remedy in form.problems(corpus):
+            self.note((*path, key), what, remedy)
+        fields = {field.name for field in dataclasses.fields(CorpusEntry)}
+        known = {key: item for key, item in (keys | shown).items() if key in fields}
+        options = {key: item for key, item in keys.items() if key not in fields}
+        return form.complete(CorpusEntry(name=name, options=options, **known))
+
+    def read_format(self, path: tuple, value: object) -> type[CorpusFormat] | None:
+        """Find the format of a corpus; that it is missing is noted with the other keys."""
+        if not isinstance(value, dict) or "format" not in value:
+            return None
+        name = value["format"]
+        if isinstance(name, str) and name in CORPUS_FORMATS:
+            return CORPUS_FORMATS[name]
+        remedy = f"{did_you_mean(str(name), CORPUS_FORMATS)}. Other packages may bring more"
+        self.note(path, f"{schema.shown(name)} is not known here", remedy)
+        return None
 
     def read_ranges(self, path: tuple, value: object) -> dict[str, tuple[float, float]]:
         """Read the scale of labels: one for all regression tasks or one a task."""
@@ -394,10 +335,3 @@ class _Reader(DocumentReader):
             if bounds:
                 ranges[task] = bounds
         return ranges
-
-    def read_path(self, path: tuple, text: str, *, folder: bool) -> Path | None:
-        """Find a file or folder that the suite names."""
-        place, what, remedy = find_place(self.file, text, folder=folder)
-        if what:
-            self.note(path, what, remedy)
-        return place

@@ -1,0 +1,1 @@
+"""Formats of corpora, a module each; see :mod:`soundcheck.suite.corpus_format`."""

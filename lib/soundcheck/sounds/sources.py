@@ -1,0 +1,117 @@
+"""Sound and speech that other packages make: for suites that bring no recordings, and to listen to.
+
+Sources are registered as entry points of the groups ``soundcheck.sounds`` and ``soundcheck.speech``. If
+several can do something, the first in the order of their names does it.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from soundcheck.common.registry import Registry
+from soundcheck.suite.entries import CorpusEntry
+
+__all__ = ["SOUND_SOURCES", "SPEECH_SOURCES", "SoundSource", "SpeechSource", "speech_source"]
+
+
+class SoundSource(abc.ABC):
+    """Makes sounds of the kinds that a suite brings no recordings of."""
+
+    keyword: ClassVar[str] = ""
+
+    @classmethod
+    @abc.abstractmethod
+    def kinds(cls) -> Mapping[str, str]:
+        """Map the kinds of sound that it makes to what pages say about how they are made."""
+
+    @classmethod
+    @abc.abstractmethod
+    def make(cls, cache: Path, *, jobs: int, progress: bool) -> Path:
+        """Make the sounds, or find them in the cache; returns a folder with a folder for each kind."""
+
+
+class SpeechSource(abc.ABC):
+    """Speaks sentences around words, and has a sample of speech for the pages about methods.
+
+    Attributes
+    ----------
+    description
+        What pages say about corpora of sentences around words.
+    sample_caption
+        What pages say about the sample.
+    conditions
+        How the sample can be recorded -> what pages say about that.
+    """
+
+    keyword: ClassVar[str] = ""
+    description: ClassVar[str]
+    sample_caption: ClassVar[str]
+    conditions: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    @abc.abstractmethod
+    def obstacle(cls, word: str) -> str:
+        """Say why a word cannot be spoken so that recognisers can be tested with it; empty if it can."""
+
+    @classmethod
+    @abc.abstractmethod
+    def sentences(
+        cls,
+        cache: Path,
+        kinds: Mapping[str, Sequence[str]],
+        count: int,
+        *,
+        seed: int,
+        complements: Mapping[str, Sequence[str]] | None,
+        jobs: int,
+        progress: bool,
+    ) -> Path:
+        """Speak sentences around words, or find them in the cache.
+
+        Parameters
+        ----------
+        cache
+            Folder that keeps them.
+        kinds
+            Kind of word -> words.
+        count
+            Sentences of each kind.
+        seed
+            Decides which sentences a word gets.
+        complements
+            Word -> ends of sentences that suit it.
+        jobs, progress
+            Processes; whether to show progress bars.
+
+        Returns
+        -------
+        pathlib.Path
+            A table of segments in CSV, with the word of each in the column ``keyword``.
+        """
+
+    @classmethod
+    @abc.abstractmethod
+    def sample(cls, cache: Path, corpora: Sequence[CorpusEntry]) -> np.ndarray:
+        """Give a sample of speech: float32 ``(samples,)`` at 16 kHz.
+
+        ``corpora`` are those of the run, which may have been made with the same voices.
+        """
+
+    @classmethod
+    def record(cls, signal: np.ndarray, condition: str, item: str) -> np.ndarray:
+        """Record a sample under one of the conditions; ``item`` decides the noise."""
+        raise NotImplementedError
+
+
+SOUND_SOURCES = Registry(SoundSource, "soundcheck.sounds", "soundcheck.sounds")
+SPEECH_SOURCES = Registry(SpeechSource, "soundcheck.sounds", "soundcheck.speech")
+
+
+def speech_source() -> type[SpeechSource] | None:
+    """Give the source of speech; ``None`` if no installed package has one."""
+    return next(iter(SPEECH_SOURCES.values()), None)

@@ -1,0 +1,163 @@
+"""What a format of corpora is: its keys in suite.yml, and how its corpora are read.
+
+Formats are the classes in the modules of :mod:`soundcheck.corpora.formats`, and those that installed packages
+register as entry points of the group ``soundcheck.formats``. Modules with formats should import what is heavy
+inside of methods: every suite that is read imports them.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from soundcheck.common.registry import Registry
+from soundcheck.common.tasks import Task
+from soundcheck.suite import schema
+
+if TYPE_CHECKING:
+    from soundcheck.suite.entries import CorpusEntry
+
+__all__ = [
+    "CORPUS_FORMATS",
+    "CorpusFormat",
+    "CorpusKeys",
+    "File",
+    "Folder",
+    "RESERVED_COLUMNS",
+    "TableFormat",
+    "TableKeys",
+    "places",
+]
+
+RESERVED_COLUMNS = (  # of segment tables
+    *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
+    *("transcript", "condition", "item", "split"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Marks a key that names a file or a folder: relative to suite.yml, and it must exist."""
+
+    folder: bool
+
+
+File = Annotated[schema.Text, Place(folder=False)]
+Folder = Annotated[schema.Text, Place(folder=True)]
+
+
+def places(keys: type[schema.Section]) -> dict[str, Place]:
+    """List the keys that name files or folders."""
+    marked = ((key, mark) for key, field in keys.model_fields.items() for mark in field.metadata)
+    return {key: mark for key, mark in marked if isinstance(mark, Place)}
+
+
+class CorpusKeys(schema.Section):
+    """Keys of every corpus."""
+
+    format: Any
+    title: schema.Title = ""
+    description: schema.Prose = ""
+    families: schema.Texts = []
+    base_condition: schema.Text = ""
+
+
+class TableKeys(CorpusKeys):
+    """Keys of corpora that are tables of segments."""
+
+    path: File = ""
+    columns: dict[str, schema.Text] = {}
+    split: schema.Text | None = None
+    blocks: schema.Names = ["speaker"]
+    range: Any = None  # the tasks of the suite tell what is allowed
+    synthetic: schema.Boolean = False
+    trials: File = ""
+    enrolments: File = ""
+
+
+class CorpusFormat(abc.ABC):
+    """A format of corpora.
+
+    Attributes
+    ----------
+    keyword
+        What stands behind ``format:`` in suite.yml.
+    keys
+        What a corpus of this format may say. Keys with the name of an attribute of
+        :class:`soundcheck.suite.entries.CorpusEntry` become that, all others are found in its ``options``. A
+        key ``path`` must be given; other files and folders may be left out.
+    """
+
+    keyword: ClassVar[str] = ""
+    keys: ClassVar[type[CorpusKeys]] = CorpusKeys
+
+    @classmethod
+    def problems(cls, keys: CorpusKeys) -> Iterator[tuple[str, str, str]]:
+        """Say what is wrong although each key by itself is fine: key, what, and remedy; here nothing."""
+        yield from ()
+
+    @classmethod
+    def complete(cls, entry: CorpusEntry) -> CorpusEntry:
+        """Add what the format says about its corpora; here nothing."""
+        return entry
+
+    @classmethod
+    def make(cls, entry: CorpusEntry, cache: Path, *, jobs: int, progress: bool) -> CorpusEntry:
+        """Make or fetch the corpus before it is read; here nothing.
+
+        Parameters
+        ----------
+        entry
+            The suite's entry.
+        cache
+            Folder that keeps what is made.
+        jobs, progress
+            Processes; whether to show progress bars.
+
+        Returns
+        -------
+        CorpusEntry
+            The entry, with the places of what was made.
+        """
+        return entry
+
+    @classmethod
+    @abc.abstractmethod
+    def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Any:
+        """Read the table of segments; audio is looked at later.
+
+        Parameters
+        ----------
+        entry
+            The suite's entry, as :meth:`make` returned it.
+        tasks
+            Tasks of the suite by name.
+
+        Returns
+        -------
+        soundcheck.corpora.segments.RawTable
+            Text under our column names; it is checked afterwards.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read; holds all problems.
+        """
+
+
+class TableFormat(CorpusFormat):
+    """A format of tables of segments, which may bring trials of their recordings."""
+
+    keys: ClassVar[type[CorpusKeys]] = TableKeys
+
+    @classmethod
+    def problems(cls, keys: TableKeys) -> Iterator[tuple[str, str, str]]:
+        """Refuse enrolments without trials."""
+        if keys.enrolments and not keys.trials:
+            yield "enrolments", "there is no list of trials that the enrolments are for", "Add trials: file"
+
+
+CORPUS_FORMATS = Registry(CorpusFormat, "soundcheck.corpora.formats", "soundcheck.formats")

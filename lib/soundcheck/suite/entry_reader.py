@@ -1,0 +1,80 @@
+"""Reads entries of a suite whose keys depend on what they are: a format of corpora or a kind of model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from soundcheck.common.errors import Problems
+from soundcheck.suite.document_reader import DocumentReader
+from soundcheck.suite.paths import find_place
+from soundcheck.suite.schema import Section
+from soundcheck.suite.yaml_reader import Document
+
+__all__ = ["EntryReader"]
+
+
+class EntryReader(DocumentReader):
+    """Reads entries of one suite.
+
+    Parameters
+    ----------
+    document, problems
+        The suite, and where problems are noted.
+    file
+        The suite.yml, absolute.
+    """
+
+    def __init__(self, document: Document, problems: Problems, file: Path) -> None:
+        super().__init__(document, problems)
+        self.file = file
+
+    def read_keys(
+        self,
+        path: tuple,
+        value: object,
+        chosen: type | None,
+        common: type[Section],
+        known: Mapping[str, type],
+        what: str,
+        also: Collection[str] = (),
+    ) -> Any:
+        """Check an entry against the keys of what it is.
+
+        Parameters
+        ----------
+        path, value
+            The entry.
+        chosen
+            The class that it belongs to; ``None`` = nobody knows, only the common keys are checked.
+        common
+            Keys of all classes.
+        known
+            All classes; a key that only others take gets a message of its own.
+        what
+            How messages call the class, such as ``"format"``.
+        also
+            Keys that are read elsewhere.
+
+        Returns
+        -------
+        Section or None
+            The checked keys.
+        """
+        keys = chosen.keys if chosen else common
+        allowed = (*keys.model_fields, *also)
+        if isinstance(value, dict) and any(key not in allowed for key in value):
+            others = {key for other in known.values() for key in other.keys.model_fields} - {*allowed}
+            for key in [key for key in value if key in others and chosen]:
+                remedy = f"Remove it. Allowed: {', '.join(allowed)}"
+                self.note((*path, key), f"{what} {chosen.keyword} does not take this key", remedy)
+            value = {key: item for key, item in value.items() if key not in others}
+        return self.section(path, value, keys, tuple(also))
+
+    def read_path(self, path: tuple, text: str, *, folder: bool) -> Path | None:
+        """Find a file or folder that the suite names."""
+        place, what, remedy = find_place(self.file, text, folder=folder)
+        if what:
+            self.note(path, what, remedy)
+        return place

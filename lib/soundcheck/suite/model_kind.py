@@ -1,0 +1,94 @@
+"""What a kind of model is: the key of suite.yml that introduces it, its other keys, and what may stand there.
+
+Kinds are the classes of models with a ``keyword`` in :mod:`soundcheck.models`, and those that installed
+packages register as entry points of the group ``soundcheck.models``. Modules with kinds should import what is
+heavy inside of methods: every suite that is read imports them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import ClassVar
+
+from soundcheck.common.registry import Registry
+from soundcheck.common.tasks import Task
+from soundcheck.suite import schema
+
+__all__ = ["MODEL_KINDS", "ModelKeys", "ModelKind", "public_path"]
+
+
+class ModelKeys(schema.Section):
+    """Keys of every model, beside the one that introduces its kind."""
+
+    tasks: schema.Texts | None = None
+    batch: schema.whole(1, 1024) | None = None
+    families: schema.Texts = []
+    corpora: schema.Texts = []
+    description: schema.Prose = ""
+    license: schema.Text = ""
+    time_limit: schema.number(0, 604_800, positive=True) | None = None
+
+
+class ModelKind:
+    """A kind of model, as far as suites know it; :class:`soundcheck.models.base.Model` does the rest.
+
+    Attributes
+    ----------
+    keyword
+        The key that introduces it. What stands behind the key is the *target*.
+    keys
+        What else a model of this kind may say; what not all kinds know is found in the entry's ``options``.
+    needs_audio
+        Whether it is given signals.
+    changes_audio
+        Whether it can be asked about signals that the corpora do not hold.
+    runs_code
+        Whether it runs code that the suite brings; refused with ``--no-code``.
+    for_trials
+        Whether it answers for trials instead of segments, and so only for corpora with a list of them.
+    """
+
+    keyword: ClassVar[str] = ""
+    keys: ClassVar[type[ModelKeys]] = ModelKeys
+    needs_audio: ClassVar[bool] = True
+    changes_audio: ClassVar[bool] = True
+    runs_code: ClassVar[bool] = True
+    for_trials: ClassVar[bool] = False
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
+        """Check the target as far as that is possible without opening anything.
+
+        Returns
+        -------
+        path
+            The file that it names, absolute; ``None`` if it names none.
+        what, remedy
+            The problem and what to do, sentences without full stop; empty if there is none.
+        """
+        return None, "", ""
+
+    @classmethod
+    def default_tasks(cls, target: str) -> tuple[str, ...] | None:
+        """Name what such a model predicts if it does not say; ``None`` if it has to."""
+        return None
+
+    @classmethod
+    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
+        """Say what such a model cannot predict: what is wrong, and the remedy; here nothing."""
+        return []
+
+    @classmethod
+    def public_target(cls, target: str) -> str:
+        """Give the target for people: of an absolute path only the last name."""
+        return public_path(target)
+
+
+def public_path(shown: str) -> str:
+    """Keep a path as written, but of an absolute one only the last name."""
+    return f"…/{PurePath(shown).name}" if os.path.isabs(shown) else shown
+
+
+MODEL_KINDS = Registry(ModelKind, "soundcheck.models", "soundcheck.models")
