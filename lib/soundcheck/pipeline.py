@@ -35,7 +35,7 @@ from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.models.load import check_model
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
-from soundcheck.run import planning, record, runner, tables
+from soundcheck.run import notebook_jobs, planning, record, runner, tables
 from soundcheck.run.keyword_sentences import probe_corpora
 from soundcheck.run.output import CACHE_VARIABLE, Output
 from soundcheck.sounds.load import load_sounds
@@ -178,7 +178,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             jobs=jobs,
             progress=True,
             fingerprint=fingerprints[entry.name],
-            wanted=functools.partial(planning.wanted, families, asked, suite.seed),
+            wanted=functools.partial(planning.needed_segments, families, asked, suite.seed),
             sounds=sounds,
             log=log,
         )
@@ -188,7 +188,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         for entry in suite.models.values()
     }
     # What is spoken around words depends on which of them each model loses.
-    localising = planning.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
+    localising = notebook_jobs.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
     probes = probe_corpora(suite, localising, output.cache, jobs, progress=True)
     corpora += probes
     tables.write_segments(corpora, lists, output)
@@ -201,12 +201,12 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
     tables.write_scores(lists, tested, corpora, reports, output)
 
-    judging = planning.family_jobs(suite, tested, corpora, output, sounds)
-    studying = planning.study_jobs(output) if suite.studies else []
+    judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
+    studying = notebook_jobs.study_jobs(output) if suite.studies else []
     done = _execute([*judging, *studying], output, jobs, "notebooks")
     judged, studied = done[: len(judging)], done[len(judging) :]
     fine = [job for job, outcome in zip(judging, judged, strict=True) if outcome.status == "ok"]
-    comparing = planning.comparison_jobs(suite, tested, corpora, output, fine)
+    comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
     compared = _execute(comparing, output, jobs, "comparisons")
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
@@ -305,7 +305,7 @@ def _families(suite: Suite) -> list[Family]:
     for name in suite.families:
         try:
             family = read_family(name, suite.root)
-            runner.check_notebook(planning.notebook_of(name, suite.root))
+            runner.check_notebook(notebook_jobs.notebook_of(name, suite.root))
         except InputError as error:
             problems.extend(error)
             continue

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from soundcheck import __version__
-from soundcheck.common import files, resources
+from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
@@ -39,13 +39,6 @@ PACKAGES = (
     "papermill",
     "jupyter-book",
 )
-
-
-def library_digest() -> str:
-    """Digest of all files of the library: what was computed with other code or tables is not kept."""
-    root = resources.PACKAGE
-    sources = sorted(path for suffix in (".py", ".csv") for path in root.rglob(f"*{suffix}"))
-    return files.digest("\n".join(f"{path.relative_to(root)} {files.digest(path)}" for path in sources))
 
 
 def versions() -> dict[str, str]:

@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from soundcheck.common import files
+from soundcheck.common.description import Description
 from soundcheck.common.errors import InputError, Problem
 from soundcheck.results import REPLICATES
 from soundcheck.run.notebook_process import jupyter_folders
@@ -46,10 +47,9 @@ class Job:
     source
         The family's notebook.
     target
-        Where the executed notebook is kept; its rows lie beside it as ``.json``.
+        Where the executed notebook is kept, with its state beside it.
     description
-        What the evaluation needs to know, as JSON: written to a file whose path is the notebook's only
-        parameter.
+        What the notebook is told.
     fingerprint
         Digest of everything the notebook can see.
     limit
@@ -63,7 +63,7 @@ class Job:
     family: str
     source: Path
     target: Path
-    description: dict
+    description: Description
     fingerprint: str
     limit: float
     judges: bool = True
@@ -71,7 +71,7 @@ class Job:
     @property
     def rows(self) -> Path:
         """File into which the notebook saves its rows and notes."""
-        return self.target.with_suffix(".json")
+        return self.description.rows
 
     @property
     def replicates(self) -> Path:
@@ -170,7 +170,7 @@ class _Running:
         for draft in (self.draft_rows, self.draft_replicates):
             draft.unlink(missing_ok=True)
         description = self.folder / "evaluation.json"
-        description.write_text(json.dumps(self.job.description | {"rows": str(self.draft_rows)}))
+        dataclasses.replace(self.job.description, rows=self.draft_rows).write(description)
         job_file = self.folder / "job.json"
         job = {
             "source": str(self.job.source),
