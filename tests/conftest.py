@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.results.record import RunRecord
 from soundcheck.sounds.sound import Sounds
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -47,6 +49,23 @@ def describe(tmp_path):
         return EvaluationDescription(family=family, **(usual | changes))
 
     return described
+
+
+@pytest.fixture(scope="session")
+def recorded():
+    """Make the record of a run from plain values, as in ``run.json``: ``recorded(notebooks=[...])``."""
+
+    def record(**content: object) -> RunRecord:
+        usual = {
+            **{"version": "0.1.0", "title": "", "run": "0123456789ab", "results": "0" * 40, "seed": 0},
+            **{"replicates": 100, "interval": "percentile", "suite": {"digest": "s" * 40}, "order": []},
+            **dict.fromkeys(("families", "models", "corpora", "sounds"), ()),
+            **dict.fromkeys(("notebooks", "comparisons", "studies"), ()),
+            "versions": {"numpy": "2"},
+        }
+        return TypeAdapter(RunRecord).validate_python(usual | content)
+
+    return record
 
 
 def common(factory: pytest.TempPathFactory, name: str) -> Path:

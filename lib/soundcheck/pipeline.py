@@ -35,9 +35,11 @@ from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.models.load import check_model
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
-from soundcheck.run import notebook_jobs, planning, record, runner, tables
+from soundcheck.results.record import RunRecord
+from soundcheck.run import notebook_jobs, planning, runner, tables
 from soundcheck.run.keyword_sentences import probe_corpora
 from soundcheck.run.output import CACHE_VARIABLE, Output
+from soundcheck.run.record import compose
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
@@ -216,12 +218,11 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     results_digest = results.write_results(frame, output.folder)
     tables.write_left_out(corpora, sounds, reports, output)
     files.write_bytes(output.comparison_table, results.contrast_csv(contrasts))
-    content = record.compose(
+    record = compose(
         suite,
         tested,
         corpora,
         reports,
-        fingerprints,
         judged,
         comparisons=compared,
         studies=studied,
@@ -229,13 +230,13 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         sounds=sounds,
         results=results_digest,
     )
-    record.write(output, content)
+    record.write(output.record)
 
     from soundcheck.book import build  # heavy, and of no use when anything above was refused
 
     problems = build.build(
         output,
-        content,
+        record,
         frame,
         suite_root=suite.root,
         families=tested,
@@ -243,7 +244,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         tasks=suite.tasks,
         sounds=sounds,
     )
-    return _outcome(output, frame, content, reports, problems)
+    return _outcome(output, frame, record, reports, problems)
 
 
 def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
@@ -408,13 +409,13 @@ def _contrasts(jobs: Sequence[runner.Job], outcomes: Sequence[runner.Outcome]) -
 def _outcome(
     output: Output,
     frame: pd.DataFrame,
-    content: dict,
+    record: RunRecord,
     reports: dict[str, PredictionReport],
     problems: Sequence[object],
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
     lines = []
-    for name in content["order"]:
+    for name in record.order:
         rows = frame[frame["model"] == name]
         passed, failed = int(rows["passed"].eq(True).sum()), int(rows["passed"].eq(False).sum())
         skipped = len(rows) - passed - failed
@@ -424,18 +425,16 @@ def _outcome(
             f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "
             f"of those that a random model fails, {told} passed"
         )
-    for comparison in content["comparisons"]:
-        counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison["outcomes"].items())
-        lines.append(
-            f"{comparison['candidate']} against {comparison['baseline']}: {counts or 'not compared'}"
-        )
-    failed_notebooks = record.failed_notebooks(content)
-    for name, error in failed_notebooks:
-        lines.append(f"The notebook {name} failed: {error.splitlines()[0][:200] if error else ''}")
+    for comparison in record.comparisons:
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
+        lines.append(f"{comparison.candidate} against {comparison.baseline}: {counts}")
+    for notebook in record.failed:
+        first = "".join(notebook.error.splitlines()[:1])
+        lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
     failed_inputs = {name: report.failed for name, report in reports.items() if report.failed}
     for name, count in failed_inputs.items():
         lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
-    left_out = sum(len(corpus["left_out"]) for corpus in content["corpora"])
+    left_out = sum(len(corpus.left_out) for corpus in record.corpora)
     if left_out:
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += [str(problem) for problem in problems]
@@ -444,6 +443,6 @@ def _outcome(
     else:
         lines.append(f"Book: {Path(output.shown) / 'html' / 'index.html'}")
     lines.append(f"Results: {Path(output.shown) / 'results.csv'}")
-    fine = not (failed_notebooks or failed_inputs or problems)
-    worse = sum(comparison["outcomes"].get(results.WORSE, 0) for comparison in content["comparisons"])
+    fine = not (record.failed or failed_inputs or problems)
+    worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
