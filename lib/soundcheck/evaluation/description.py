@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from pydantic import ConfigDict
-
 from soundcheck.common.description import Description
 from soundcheck.common.tasks import Task
 
@@ -26,8 +24,6 @@ class CorpusDescription:
     trials
         Parquet file of the trials of a family; ``None`` if it compares none.
     """
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
 
     name: str
     title: str

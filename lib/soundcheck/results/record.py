@@ -7,14 +7,13 @@ or time, so that the same suite on the same data gives the same record.
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from soundcheck.common import files
 from soundcheck.common.errors import input_error
+from soundcheck.common.json_file import JsonFile
 from soundcheck.corpora.segments import Excluded
 
 __all__ = [
@@ -203,7 +202,7 @@ class StudyRecord(Executed):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class RunRecord:
+class RunRecord(JsonFile):
     """The record of a run.
 
     Parameters
@@ -227,8 +226,6 @@ class RunRecord:
     versions
         Name of a package -> its version.
     """
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
 
     version: str
     title: str
@@ -254,7 +251,7 @@ class RunRecord:
         return [one for one in (*self.notebooks, *self.comparisons, *self.studies) if one.failed]
 
     @classmethod
-    def read(cls, path: Path) -> RunRecord:
+    def read(cls, path: Path) -> Self:
         """Read a record.
 
         Raises
@@ -263,7 +260,7 @@ class RunRecord:
             If the file cannot be read or holds anything else.
         """
         try:
-            return TypeAdapter(cls).validate_python(json.loads(path.read_text(encoding="utf-8")))
+            return super().read(path)
         except (OSError, ValueError) as error:
             reason: object = error
             if isinstance(error, ValidationError):
@@ -271,8 +268,3 @@ class RunRecord:
                 reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
             what = f"the record of the run cannot be read ({reason})"
             raise input_error(path.name, what, "Run the suite again") from error
-
-    def write(self, path: Path) -> str:
-        """Write the record as JSON; returns the digest of the file."""
-        content = TypeAdapter(RunRecord).dump_python(self, mode="json")
-        return files.write_text(path, json.dumps(content, indent=1, ensure_ascii=True) + "\n")

@@ -83,16 +83,13 @@ def family_jobs(
                     )
                     for other in others
                 },
-                thresholds=suite.thresholds,
-                balance_samples=suite.balance_samples,
                 seconds=suite.notebook_seconds,
                 answers_changes=entry.answers_changes,
-                sweeps=suite.sweeps,
-                normaliser=suite.normaliser,
                 media=output.media,
                 prefix="../../media/",
                 rows=target.with_suffix(".json"),
-                **_settings(suite, tasks),
+                tasks=tuple(tasks),
+                **_settings(suite, EvaluationDescription),
             )
             material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
             absent = [missing(change, sounds) for change in family.all_changes]
@@ -163,7 +160,8 @@ def comparison_jobs(
             media=output.media,
             prefix="../media/",
             rows=target.with_suffix(".json"),
-            **_settings(suite, tasks),
+            tasks=tuple(tasks),
+            **_settings(suite, ComparisonDescription),
         )
         replicates = [files.digest(job.replicates) for pair in pairs for job in pair]
         jobs.append(
@@ -207,14 +205,10 @@ def study_jobs(output: Output) -> list[Job]:
     return jobs
 
 
-def _settings(suite: Suite, tasks: Iterable[Task]) -> dict[str, Any]:
-    """Give the fields of all descriptions of models."""
-    return {
-        "tasks": tuple(tasks),
-        "seed": suite.seed,
-        "replicates": suite.replicates,
-        "interval": suite.interval,
-    }
+def _settings(suite: Suite, kind: type[Description]) -> dict[str, Any]:
+    """Take those settings of a suite that a description has a field for."""
+    known, fields = ({field.name for field in dataclasses.fields(one)} for one in (suite, kind))
+    return {name: getattr(suite, name) for name in (known & fields) - {"corpora", "tasks"}}
 
 
 def _with_predictions(
