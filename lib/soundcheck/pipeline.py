@@ -207,14 +207,14 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     studying = notebook_jobs.study_jobs(output) if suite.studies else []
     done = _execute([*judging, *studying], output, jobs, "notebooks")
     judged, studied = done[: len(judging)], done[len(judging) :]
-    fine = [job for job, outcome in zip(judging, judged, strict=True) if outcome.status == "ok"]
+    fine = [outcome.job for outcome in judged if not outcome.failed]
     comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
     compared = _execute(comparing, output, jobs, "comparisons")
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
-    frame = _results(suite, tested, corpora, judging, judged)
-    contrasts = _contrasts(comparing, compared)
+    frame = _results(suite, tested, corpora, judged)
+    contrasts = _contrasts(compared)
     results_digest = results.write_results(frame, output.folder)
     tables.write_left_out(corpora, sounds, reports, output)
     files.write_bytes(output.comparison_table, results.contrast_csv(contrasts))
@@ -376,14 +376,14 @@ def _results(
     suite: Suite,
     families: Sequence[Family],
     corpora: Sequence[Corpus],
-    jobs: Sequence[runner.Job],
     outcomes: Sequence[runner.Outcome],
 ) -> pd.DataFrame:
     """Collect the rows of all notebooks; a failed notebook's tests become rows with its error."""
     by_name = {family.name: family for family in families}
     rows: list[results.Verdict] = []
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if outcome.status == "ok":
+    for outcome in outcomes:
+        job = outcome.job
+        if not outcome.failed:
             rows += results.load(job.rows)
             continue
         family = by_name[job.family]
@@ -397,12 +397,12 @@ def _results(
     return results.to_frame(rows)
 
 
-def _contrasts(jobs: Sequence[runner.Job], outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
+def _contrasts(outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
     """Collect the rows of all comparisons."""
     rows: list[results.Contrast] = []
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if outcome.status == "ok":
-            rows += results.load_contrasts(job.rows)
+    for outcome in outcomes:
+        if not outcome.failed:
+            rows += results.load_contrasts(outcome.job.rows)
     return results.contrast_frame(rows)
 
 

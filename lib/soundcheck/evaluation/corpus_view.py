@@ -105,19 +105,12 @@ class CorpusView:
 
 def read_view(description: CorpusDescription) -> CorpusView:
     """Read the corpus and predictions that the runner describes."""
-    return CorpusView(
-        name=description.name,
-        title=description.title,
-        synthetic=description.synthetic,
-        root=description.root,
-        blocks=description.blocks,
-        base_condition=description.base_condition,
-        probes_of=description.probes_of,
-        segments=pd.read_parquet(description.segments),
-        predictions=read_predictions(description.predictions),
-        audio=description.audio,
-        trials=read_table(description.trials) if description.trials else None,
-    )
+    tables = {
+        "segments": pd.read_parquet(description.segments),
+        "predictions": read_predictions(description.predictions),
+        "trials": read_table(description.trials) if description.trials else None,
+    }
+    return CorpusView(**(vars(description) | tables))
 
 
 def _array(column: pd.Series, task: Task) -> np.ndarray:

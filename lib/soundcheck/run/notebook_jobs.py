@@ -208,7 +208,7 @@ def study_jobs(output: Output) -> list[Job]:
 def _settings(suite: Suite, kind: type[Description]) -> dict[str, Any]:
     """Take those settings of a suite that a description has a field for."""
     known, fields = ({field.name for field in dataclasses.fields(one)} for one in (suite, kind))
-    return {name: getattr(suite, name) for name in (known & fields) - {"corpora", "tasks"}}
+    return {name: getattr(suite, name) for name in (known & fields) - {"corpora", "sounds", "tasks"}}
 
 
 def _with_predictions(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import pandas as pd
 
@@ -31,6 +33,8 @@ from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite, public_
 from soundcheck.suite.families import Family
 
 __all__ = ["compose"]
+
+T = TypeVar("T")
 
 PACKAGES = (
     "numpy",
@@ -86,103 +90,76 @@ def compose(
     results
         Digest of ``results.csv``.
     """
-    return RunRecord(
+    return _recorded(
+        RunRecord,
+        suite,
         version=__version__,
-        title=suite.title,
         run=results[:12],
         results=results,
-        seed=suite.seed,
-        replicates=suite.replicates,
-        interval=suite.interval,
         suite=suite.describe(),
         order=tuple(suite.models),
-        families=tuple(map(_family, families)),
+        families=tuple(_recorded(FamilyRecord, family) for family in families),
         models=tuple(_model(entry, reports[name]) for name, entry in suite.models.items()),
         corpora=tuple(map(_corpus, corpora)),
         sounds=tuple(map(_sounds, sounds.sets.values())),
-        notebooks=tuple(
-            NotebookRecord(model=o.model, family=o.family, status=o.status, error=o.error) for o in notebooks
-        ),
-        comparisons=tuple(_comparison(suite.comparisons[o.model], o, contrasts) for o in comparisons),
-        studies=tuple(StudyRecord(name=o.family, status=o.status, error=o.error) for o in studies),
+        notebooks=tuple(_recorded(NotebookRecord, o, o.job) for o in notebooks),
+        comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
+        studies=tuple(_recorded(StudyRecord, o, name=o.job.family) for o in studies),
         versions=_versions(),
     )
+
+
+def _recorded(kind: type[T], *sources: object, **more: object) -> T:
+    """Make a record of attributes of the same names, of the first source that has one, and of what is given."""
+    for field in dataclasses.fields(kind):
+        if field.name not in more:
+            source = next(source for source in sources if hasattr(source, field.name))
+            more[field.name] = getattr(source, field.name)
+    return kind(**more)
 
 
 def _comparison(entry: ComparisonEntry, outcome: Outcome, contrasts: pd.DataFrame) -> ComparisonRecord:
     both = contrasts["baseline"].eq(entry.baseline) & contrasts["candidate"].eq(entry.candidate)
     found = contrasts.loc[both, "outcome"].value_counts()
-    return ComparisonRecord(
-        name=entry.name,
-        slug=files.slug(entry.name),
-        baseline=entry.baseline,
-        candidate=entry.candidate,
-        status=outcome.status,
-        error=outcome.error,
-        outcomes={name: int(found.get(name, 0)) for name in (BETTER, WORSE, NO_EVIDENCE)},
-    )
-
-
-def _family(family: Family) -> FamilyRecord:
-    return FamilyRecord(
-        name=family.name,
-        title=family.title,
-        category=family.category,
-        question=family.question,
-        digest=family.digest,
-    )
+    counts = {name: int(found.get(name, 0)) for name in (BETTER, WORSE, NO_EVIDENCE)}
+    return _recorded(ComparisonRecord, entry, outcome, slug=files.slug(entry.name), outcomes=counts)
 
 
 def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
-    return ModelRecord(
-        name=entry.name,
+    failures = [
+        FailedInput(corpus=corpus, item=item, change=change, reason=reason)
+        for corpus, item, change, reason in report.failures
+    ]
+    return _recorded(
+        ModelRecord,
+        entry,
+        report,
         slug=files.slug(entry.name),
-        kind=entry.kind,
         target=public_target(entry.kind, entry.target),
-        tasks=entry.tasks,
-        description=entry.description,
-        license=entry.license,
-        fingerprint=report.fingerprint,
-        inputs=report.inputs,
-        failed=report.failed,
-        unusable=report.unusable,
         notes=tuple(report.notes()),
-        failures=tuple(
-            FailedInput(corpus=corpus, item=item, change=change, reason=reason)
-            for corpus, item, change, reason in report.failures
-        ),
-        repeated=report.repeated,
-        repeated_different=report.repeated_different,
-        out_of_range=report.out_of_range,
-        unknown_classes=report.unknown_classes,
+        failures=tuple(failures),
     )
 
 
 def _sounds(group: SoundSet) -> SoundsRecord:
-    return SoundsRecord(
-        kind=group.kind,
-        source=group.source,
-        synthetic=group.synthetic,
+    return _recorded(
+        SoundsRecord,
+        group,
         sounds=len(group.sounds),
         seconds=round(group.duration, 3),
         left_out=tuple(ExcludedSound(item=item, reason=reason) for item, reason in group.left_out),
-        digest=group.digest,
     )
 
 
 def _corpus(corpus: Corpus) -> CorpusRecord:
     segments = corpus.segments
-    return CorpusRecord(
-        name=corpus.name,
+    return _recorded(
+        CorpusRecord,
+        corpus,
+        corpus.entry,
         slug=files.slug(corpus.name),
-        format=corpus.entry.format,
-        title=corpus.entry.title,
-        description=corpus.description,
-        synthetic=corpus.synthetic,
         segments=len(segments),
         speakers=int(segments["speaker"].nunique()) if "speaker" in segments else 0,
         seconds=round(float(segments["duration"].sum()), 3),
-        left_out=corpus.left_out,
-        notices=corpus.notices,
         digest=files.digest("\n".join(segments["audio"])),
     )

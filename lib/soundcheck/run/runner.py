@@ -30,6 +30,7 @@ from soundcheck.common.description import Description
 from soundcheck.common.errors import InputError, Problem
 from soundcheck.common.json_file import JsonFile
 from soundcheck.results import REPLICATES
+from soundcheck.results.record import Executed
 from soundcheck.run.notebook_process import Ending, NotebookTask, jupyter_folders
 
 STARTING = 60  # seconds granted for starting a kernel, on top of a notebook's limit
@@ -115,15 +116,12 @@ class State(JsonFile):
 
 
 @dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How a job ended: ``status`` is ``ok``, ``failed`` or ``timeout``."""
+class Outcome(Executed):
+    """How a job ended."""
 
-    model: str
-    family: str
+    job: Job
     status: str
     error: str
-    seconds: float
-    kept: bool
 
 
 def check_notebook(path: Path) -> None:
@@ -230,7 +228,6 @@ class _Running:
         """Store what the child left; ``None`` if it should be tried again."""
         overdue = self.process.poll() is None
         self.stop()
-        seconds = time.monotonic() - self.start
         try:
             ending = Ending.read(self.ending)
         except (OSError, ValueError):
@@ -250,7 +247,7 @@ class _Running:
             status = "failed"
             problem = "the notebook saved no rows; its last cell must call evaluation.save()"
         self._store(status)
-        return Outcome(self.job.model, self.job.family, status, problem, round(seconds, 1), kept=False)
+        return Outcome(self.job, status, problem)
 
     def _store(self, status: str) -> None:
         job = self.job
@@ -302,7 +299,7 @@ def execute(
     waiting: list[int] = []
     for number, job in enumerate(jobs):
         if kept(job):
-            outcomes[number] = Outcome(job.model, job.family, "ok", "", 0.0, kept=True)
+            outcomes[number] = Outcome(job, "ok", "")
             finished(outcomes[number])
         else:
             waiting.append(number)
