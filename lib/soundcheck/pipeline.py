@@ -420,10 +420,10 @@ def _outcome(
         passed, failed = int(rows["passed"].eq(True).sum()), int(rows["passed"].eq(False).sum())
         skipped = len(rows) - passed - failed
         informative = rows[results.informative(rows)]
-        told = f"{int(informative['passed'].eq(True).sum())} of {int(informative['passed'].notna().sum())}"
+        share = f"{int(informative['passed'].eq(True).sum())} of {int(informative['passed'].notna().sum())}"
         lines.append(
             f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "
-            f"of those that a random model fails, {told} passed"
+            f"of those that a random model fails, {share} passed"
         )
     for comparison in record.comparisons:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
@@ -439,10 +439,10 @@ def _outcome(
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += [str(problem) for problem in problems]
     if problems:
-        lines.append(f"The book could not be built; {output.log.name} in {output.shown} tells more.")
+        lines.append(f"The book could not be built; {output.log.name} in {output.display_name} tells more.")
     else:
-        lines.append(f"Book: {Path(output.shown) / 'html' / 'index.html'}")
-    lines.append(f"Results: {Path(output.shown) / 'results.csv'}")
+        lines.append(f"Book: {Path(output.display_name) / 'html' / 'index.html'}")
+    lines.append(f"Results: {Path(output.display_name) / 'results.csv'}")
     fine = not (record.failed or failed_inputs or problems)
     worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)

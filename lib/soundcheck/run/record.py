@@ -110,7 +110,7 @@ def compose(
 
 
 def _recorded(kind: type[T], *sources: object, **more: object) -> T:
-    """Make a record of attributes of the same names, of the first source that has one, and of what is given."""
+    """Make a record of attributes of the same names, of the first source with one, and of what is given."""
     for field in dataclasses.fields(kind):
         if field.name not in more:
             source = next(source for source in sources if hasattr(source, field.name))
