@@ -8,6 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
+
+from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.results.record import RunRecord
+from soundcheck.sounds.sound import Sounds
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: children would inherit that they ignore an interruption.
@@ -26,6 +31,41 @@ def speech() -> Path:
     if not folder:
         pytest.skip("set SOUNDCHECK_SPEECH to a folder with recordings and a segments.csv")
     return Path(folder)
+
+
+@pytest.fixture
+def describe(tmp_path):
+    """Describe an evaluation as a run would: ``describe("fairness_sex", replicates=20)``."""
+    Sounds({}).write(tmp_path / "sounds.json")
+
+    def described(family: str, **changes: object) -> EvaluationDescription:
+        usual = {
+            **{"model": "m", "suite_root": tmp_path, "sounds": tmp_path / "sounds.json"},
+            **{"corpora": (), "others": {}, "tasks": (), "seed": 0, "replicates": 10},
+            **{"interval": "percentile", "thresholds": "published", "balance_samples": 1000},
+            **{"seconds": 120.0, "answers_changes": False, "sweeps": False, "normaliser": "basic"},
+            **{"media": tmp_path / "media", "prefix": "media/", "rows": tmp_path / "rows.json"},
+        }
+        return EvaluationDescription(family=family, **(usual | changes))
+
+    return described
+
+
+@pytest.fixture(scope="session")
+def recorded():
+    """Make the record of a run from plain values, as in ``run.json``: ``recorded(notebooks=[...])``."""
+
+    def record(**content: object) -> RunRecord:
+        usual = {
+            **{"version": "0.1.0", "title": "", "run": "0123456789ab", "results": "0" * 40, "seed": 0},
+            **{"replicates": 100, "interval": "percentile", "suite": {"digest": "s" * 40}, "order": []},
+            **dict.fromkeys(("families", "models", "corpora", "sounds"), ()),
+            **dict.fromkeys(("notebooks", "comparisons", "studies"), ()),
+            "versions": {"numpy": "2"},
+        }
+        return TypeAdapter(RunRecord).validate_python(usual | content)
+
+    return record
 
 
 def common(factory: pytest.TempPathFactory, name: str) -> Path:

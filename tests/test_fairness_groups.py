@@ -10,7 +10,7 @@ import pytest
 from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.sounds.sound import Sounds
+from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.statistics import simulation
 
 EMOTIONS = BUILTIN["emotion"].classes
@@ -33,10 +33,9 @@ class Found:
 
 
 @pytest.fixture
-def evaluate(tmp_path, monkeypatch):
+def evaluate(tmp_path, monkeypatch, describe):
     """Run the notebook of a family, cell by cell, on a table with predictions in it."""
     monkeypatch.setattr(simulation, "MANY_RUNS", 20)  # by how much random models differ is not of interest
-    Sounds({}).write(tmp_path / "sounds.json")
 
     def run(family: str, table: pd.DataFrame, own: str = "") -> Found:
         numbers = [f"{n:06d}" for n in range(len(table))]
@@ -52,22 +51,15 @@ def evaluate(tmp_path, monkeypatch):
         if own:
             (tmp_path / "thresholds").mkdir(exist_ok=True)
             (tmp_path / "thresholds" / f"{family}.yml").write_text(own)
-        corpus = {
-            **{"name": "c", "title": "c", "synthetic": False, "root": str(tmp_path)},
-            "blocks": "speaker" if known else "file",
-            **{"base_condition": "", "probes_of": "", "audio": False, "trials": ""},
-            "segments": str(tmp_path / "segments.parquet"),
-            "predictions": str(tmp_path / "predictions.parquet"),
-        }
-        description = {
-            **{"model": "m", "family": family, "own": str(tmp_path), "seed": 0, "replicates": 20},
-            **{"interval": "percentile", "thresholds": "published", "balance_samples": 1000},
-            **{"answers_changes": False, "sounds": str(tmp_path / "sounds.json"), "sweeps": False},
-            **{"media": str(tmp_path / "media"), "prefix": "media/", "rows": str(tmp_path / "rows.json")},
-            "tasks": [vars(BUILTIN[task]) for task in tasks],
-            "corpora": [corpus],
-        }
-        (tmp_path / "run.json").write_text(json.dumps(description))
+        corpus = CorpusDescription(
+            **{"name": "c", "title": "c", "synthetic": False, "root": tmp_path, "audio": False},
+            **{"base_condition": "", "probes_of": "", "trials": None},
+            blocks=("speaker",) if known else ("file",),
+            segments=tmp_path / "segments.parquet",
+            predictions=tmp_path / "predictions.parquet",
+        )
+        known_tasks = tuple(BUILTIN[task] for task in tasks)
+        describe(family, replicates=20, tasks=known_tasks, corpora=(corpus,)).write(tmp_path / "run.json")
         MediaStore(tmp_path / "media", "media/")
         shown: list[str] = []
         space = {"display": lambda what: shown.append(str(what))}

@@ -36,9 +36,11 @@ from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.models.load import check_model
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
-from soundcheck.run import planning, record, runner, tables
+from soundcheck.results.record import RunRecord
+from soundcheck.run import notebook_jobs, planning, runner, tables
 from soundcheck.run.keyword_sentences import probe_corpora
 from soundcheck.run.output import Output
+from soundcheck.run.record import compose
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
@@ -177,7 +179,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             jobs=jobs,
             progress=True,
             fingerprint=fingerprints[entry.name],
-            wanted=functools.partial(planning.wanted, families, asked, suite.seed),
+            wanted=functools.partial(planning.needed_segments, families, asked, suite.seed),
             sounds=sounds,
             log=log,
         )
@@ -187,7 +189,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         for entry in suite.models.values()
     }
     # What is spoken around words depends on which of them each model loses.
-    localising = planning.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
+    localising = notebook_jobs.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
     probes = probe_corpora(suite, localising, output.cache, jobs, progress=True)
     corpora += probes
     tables.write_segments(corpora, lists, output)
@@ -200,27 +202,26 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
     tables.write_scores(lists, tested, corpora, reports, output)
 
-    judging = planning.family_jobs(suite, tested, corpora, output, sounds)
-    studying = planning.study_jobs(output) if suite.studies else []
+    judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
+    studying = notebook_jobs.study_jobs(output) if suite.studies else []
     done = _execute([*judging, *studying], output, jobs, "notebooks")
     judged, studied = done[: len(judging)], done[len(judging) :]
-    fine = [job for job, outcome in zip(judging, judged, strict=True) if outcome.status == "ok"]
-    comparing = planning.comparison_jobs(suite, tested, corpora, output, fine)
+    fine = [outcome.job for outcome in judged if not outcome.failed]
+    comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
     compared = _execute(comparing, output, jobs, "comparisons")
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
-    frame = _results(suite, tested, corpora, judging, judged)
-    contrasts = _contrasts(comparing, compared)
+    frame = _results(suite, tested, corpora, judged)
+    contrasts = _contrasts(compared)
     results_digest = results.write_results(frame, output.folder)
     tables.write_left_out(corpora, sounds, reports, output)
     files.write_bytes(output.comparison_table, results.contrast_csv(contrasts))
-    content = record.compose(
+    record = compose(
         suite,
         tested,
         corpora,
         reports,
-        fingerprints,
         judged,
         comparisons=compared,
         studies=studied,
@@ -228,13 +229,13 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         sounds=sounds,
         results=results_digest,
     )
-    record.write(output, content)
+    record.write(output.record)
 
     from soundcheck.book import build  # heavy, and of no use when anything above was refused
 
     problems = build.build(
         output,
-        content,
+        record,
         frame,
         suite_root=suite.root,
         families=tested,
@@ -242,7 +243,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         tasks=suite.tasks,
         sounds=sounds,
     )
-    return _outcome(output, frame, content, reports, problems)
+    return _outcome(output, frame, record, reports, problems)
 
 
 def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
@@ -304,7 +305,7 @@ def _families(suite: Suite) -> list[Family]:
     for name in suite.families:
         try:
             family = read_family(name, suite.root)
-            runner.check_notebook(planning.notebook_of(name, suite.root))
+            runner.check_notebook(notebook_jobs.notebook_of(name, suite.root))
         except InputError as error:
             problems.extend(error)
             continue
@@ -374,14 +375,14 @@ def _results(
     suite: Suite,
     families: Sequence[Family],
     corpora: Sequence[Corpus],
-    jobs: Sequence[runner.Job],
     outcomes: Sequence[runner.Outcome],
 ) -> pd.DataFrame:
     """Collect the rows of all notebooks; a failed notebook's tests become rows with its error."""
     by_name = {family.name: family for family in families}
     rows: list[results.Verdict] = []
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if outcome.status == "ok":
+    for outcome in outcomes:
+        job = outcome.job
+        if not outcome.failed:
             rows += results.load(job.rows)
             continue
         family = by_name[job.family]
@@ -395,54 +396,52 @@ def _results(
     return results.to_frame(rows)
 
 
-def _contrasts(jobs: Sequence[runner.Job], outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
+def _contrasts(outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
     """Collect the rows of all comparisons."""
     rows: list[results.Contrast] = []
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if outcome.status == "ok":
-            rows += results.load_contrasts(job.rows)
+    for outcome in outcomes:
+        if not outcome.failed:
+            rows += results.load_contrasts(outcome.job.rows)
     return results.contrast_frame(rows)
 
 
 def _outcome(
     output: Output,
     frame: pd.DataFrame,
-    content: dict,
+    record: RunRecord,
     reports: dict[str, PredictionReport],
     problems: Sequence[object],
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
     lines = []
-    for name in content["order"]:
+    for name in record.order:
         rows = frame[frame["model"] == name]
         passed, failed = int(rows["passed"].eq(True).sum()), int(rows["passed"].eq(False).sum())
         skipped = len(rows) - passed - failed
         informative = rows[results.informative(rows)]
-        told = f"{int(informative['passed'].eq(True).sum())} of {int(informative['passed'].notna().sum())}"
+        share = f"{int(informative['passed'].eq(True).sum())} of {int(informative['passed'].notna().sum())}"
         lines.append(
             f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "
-            f"of those that a random model fails, {told} passed"
+            f"of those that a random model fails, {share} passed"
         )
-    for comparison in content["comparisons"]:
-        counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison["outcomes"].items())
-        lines.append(
-            f"{comparison['candidate']} against {comparison['baseline']}: {counts or 'not compared'}"
-        )
-    failed_notebooks = record.failed_notebooks(content)
-    for name, error in failed_notebooks:
-        lines.append(f"The notebook {name} failed: {error.splitlines()[0][:200] if error else ''}")
+    for comparison in record.comparisons:
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
+        lines.append(f"{comparison.candidate} against {comparison.baseline}: {counts}")
+    for notebook in record.failed:
+        first = "".join(notebook.error.splitlines()[:1])
+        lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
     failed_inputs = {name: report.failed for name, report in reports.items() if report.failed}
     for name, count in failed_inputs.items():
         lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
-    left_out = sum(len(corpus["left_out"]) for corpus in content["corpora"])
+    left_out = sum(len(corpus.left_out) for corpus in record.corpora)
     if left_out:
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += [str(problem) for problem in problems]
     if problems:
-        lines.append(f"The book could not be built; {output.log.name} in {output.shown} tells more.")
+        lines.append(f"The book could not be built; {output.log.name} in {output.display_name} tells more.")
     else:
-        lines.append(f"Book: {Path(output.shown) / 'html' / 'index.html'}")
-    lines.append(f"Results: {Path(output.shown) / 'results.csv'}")
-    fine = not (failed_notebooks or failed_inputs or problems)
-    worse = sum(comparison["outcomes"].get(results.WORSE, 0) for comparison in content["comparisons"])
+        lines.append(f"Book: {Path(output.display_name) / 'html' / 'index.html'}")
+    lines.append(f"Results: {Path(output.display_name) / 'results.csv'}")
+    fine = not (record.failed or failed_inputs or problems)
+    worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)

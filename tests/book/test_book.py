@@ -13,12 +13,13 @@ import pytest
 import soundfile
 
 from soundcheck import results
-from soundcheck.book import build
+from soundcheck.book import build, executed, overview
 from soundcheck.common import files
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
+from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
@@ -34,7 +35,7 @@ FAMILIES = ("correctness_regression", "robustness_spectral_tilt")
 @dataclasses.dataclass(frozen=True)
 class MadeUp:
     output: Output
-    record: dict
+    record: RunRecord
     results: pd.DataFrame
     arguments: dict
 
@@ -71,7 +72,7 @@ def make_corpus(folder: Path) -> Corpus:
     )
 
 
-def make_record(corpus: Corpus, families: list, out: Path) -> dict:
+def make_record(corpus: Corpus, families: list, out: Path) -> dict[str, object]:
     models = [
         {
             "name": name,
@@ -99,7 +100,8 @@ def make_record(corpus: Corpus, families: list, out: Path) -> dict:
         for model in MODELS
         for family in families
     ]
-    notebooks[-1] |= {"status": "failed", "error": f"FileNotFoundError: {out}/predictions/{IMAGE}"}
+    error = executed.without_paths(f"FileNotFoundError: {out}/predictions/{IMAGE}", out)
+    notebooks[-1] |= {"status": "failed", "error": error}
     about = {
         "name": CORPUS,
         "slug": files.slug(CORPUS),
@@ -115,14 +117,7 @@ def make_record(corpus: Corpus, families: list, out: Path) -> dict:
         "digest": "d" * 40,
     }
     return {
-        "version": "0.1.0",
         "title": f"Suite {IMAGE} {JINJA}",
-        "run": "0123456789ab",
-        "results": "0" * 40,
-        "seed": 0,
-        "replicates": 100,
-        "interval": "percentile",
-        "suite": {"digest": "s" * 40},
         "order": list(MODELS),
         "families": [
             {name: getattr(family, name) for name in ("name", "title", "category", "question", "digest")}
@@ -130,10 +125,7 @@ def make_record(corpus: Corpus, families: list, out: Path) -> dict:
         ],
         "models": models,
         "corpora": [about],
-        "comparisons": [],
-        "studies": [],
         "notebooks": notebooks,
-        "versions": {"numpy": "2"},
     }
 
 
@@ -176,7 +168,7 @@ def make_notebook(media: MediaStore, out: Path) -> str:
 
 
 @pytest.fixture
-def made_up(tmp_path) -> MadeUp:
+def made_up(tmp_path, recorded) -> MadeUp:
     output = Output(tmp_path / "out")
     output.prepare()
     (tmp_path / "talk").mkdir()
@@ -184,17 +176,17 @@ def made_up(tmp_path) -> MadeUp:
     families = [read_family(name) for name in FAMILIES]
     # No changes: the sample sound would have to be synthesised.
     families[1] = dataclasses.replace(families[1], changes={})
-    record = make_record(corpus, families, output.folder)
+    record = recorded(**make_record(corpus, families, output.folder))
     media = MediaStore(output.media, "../../media/")
     media.add(b"not referred to", ".flac")
     task = BUILTIN["arousal"]
     rows = []
-    for entry in record["notebooks"]:
-        family = next(family for family in families if family.name == entry["family"])
-        if entry["status"] == "ok":
-            target = output.notebooks / files.slug(entry["model"]) / f"{files.slug(family.name)}.ipynb"
+    for entry in record.notebooks:
+        family = next(family for family in families if family.name == entry.family)
+        if not entry.failed:
+            target = output.notebooks / files.slug(entry.model) / f"{files.slug(family.name)}.ipynb"
             files.write_text(target, make_notebook(media, output.folder))
-            skipped = results.skipped_rows(entry["model"], CORPUS, family, task, f"skipped {IMAGE}")
+            skipped = results.skipped_rows(entry.model, CORPUS, family, task, f"skipped {IMAGE}")
             failed = dataclasses.replace(
                 skipped[0],
                 label=IMAGE,
@@ -214,7 +206,7 @@ def made_up(tmp_path) -> MadeUp:
             rows += [failed, *skipped[1:]]
         else:
             reason = f"error: the notebook failed: FileNotFoundError: {IMAGE}"
-            rows += results.skipped_rows(entry["model"], CORPUS, family, task, reason)
+            rows += results.skipped_rows(entry.model, CORPUS, family, task, reason)
     frame = results.to_frame(rows)
     results.write_results(frame, output.folder)
     files.write_text(output.left_out, "stage,model\n")
@@ -275,8 +267,7 @@ def test_notebooks_are_cleaned(made_up):
 
 def test_failed_notebook_has_a_page_with_its_error(made_up):
     source, names = made_up.assemble()
-    entry = made_up.record["notebooks"][-1]
-    name = f"results/{files.slug(entry['model'])}/{files.slug(entry['family'])}"
+    name = overview.page_of(made_up.record.notebooks[-1])
     assert name in names
     page = (source / f"{name}.ipynb").read_text(encoding="utf-8")
     assert "This notebook failed" in page

@@ -1,13 +1,15 @@
 """Executed notebooks are cleaned before they are published: folded code, no paths, bounded outputs."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
 from soundcheck.book import executed
+from soundcheck.results.record import StudyRecord
 
-OK = {"model": "m", "family": "f", "status": "ok", "error": ""}
+OK = StudyRecord(name="f", status="ok", error="")
 
 
 def code(source="1", outputs=(), tags=()):
@@ -114,7 +116,7 @@ def test_text_that_no_file_can_hold(clean):
 
 
 def test_a_failure_is_shown_without_paths(clean, tmp_path):
-    outcome = OK | {"status": "failed", "error": f"ValueError: <b> in {tmp_path}/secret.csv"}
+    outcome = dataclasses.replace(OK, status="failed", error=f"ValueError: <b> in {tmp_path}/secret.csv")
     cells = clean(words("# Family"), code(outputs=[stream("before")]), outcome=outcome)
     shown = cells[1]["outputs"][0]["data"]["text/html"]
     assert "This notebook failed" in shown
@@ -127,7 +129,7 @@ def test_a_notebook_that_is_not_there_still_has_a_page(tmp_path, content):
     path = tmp_path / "n.ipynb"
     if content is not None:
         path.write_text(content)
-    cells = executed.cells(path, "m: F", OK | {"status": "timeout", "error": ""}, tmp_path)
+    cells = executed.cells(path, "m: F", dataclasses.replace(OK, status="timeout"), tmp_path)
     assert cells[0]["source"] == "# m: F"
     assert "This notebook failed" in text_of(cells)
 

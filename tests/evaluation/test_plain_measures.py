@@ -281,13 +281,8 @@ FAULTS = {
 
 
 @pytest.fixture
-def evaluation(tmp_path) -> Evaluation:
-    (tmp_path / "sounds.json").write_text("[]")
-    description = {"model": "m", "family": "correctness_regression", "own": str(tmp_path), "tasks": []}
-    description |= {"seed": 0, "replicates": REPLICATES, "interval": "percentile", "thresholds": "published"}
-    description |= {"balance_samples": 10, "answers_changes": False, "sweeps": False, "corpora": []}
-    description |= {"sounds": str(tmp_path / "sounds.json"), "media": str(tmp_path), "prefix": ""}
-    return Evaluation(description | {"rows": str(tmp_path / "rows.json"), "seconds": 20})
+def evaluation(describe) -> Evaluation:
+    return Evaluation(describe("correctness_regression", replicates=REPLICATES, seconds=20.0))
 
 
 @pytest.mark.parametrize("name", FAULTS)

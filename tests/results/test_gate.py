@@ -1,6 +1,5 @@
 """A gate that is green because nothing ran would be the worst failure."""
 
-import json
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -41,11 +40,11 @@ def skipped(reason: str, test: str = "S") -> results.Verdict:
 
 
 @pytest.fixture
-def written(tmp_path):
+def written(tmp_path, recorded):
     def write(*rows, notebooks=(("m", "f", "ok"),)):
         digest = results.write_results(results.to_frame(rows), tmp_path)
         entries = [{"model": m, "family": f, "status": s, "error": "boom"} for m, f, s in notebooks]
-        (tmp_path / "run.json").write_text(json.dumps({"results": digest, "notebooks": entries}))
+        recorded(results=digest, notebooks=entries).write(tmp_path / "run.json")
         return tmp_path
 
     return write

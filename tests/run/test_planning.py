@@ -10,7 +10,7 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.run import planning
+from soundcheck.run import notebook_jobs, planning
 from soundcheck.suite.entries import CorpusEntry, ModelEntry
 from soundcheck.suite.thresholds import read_family
 
@@ -35,17 +35,17 @@ def test_changed_signals_are_wanted_for_all_segments_unless_labels_are_needed(co
     needy = dataclasses.replace(family, label=True)
     for change in family.changes.values():
         for tasks in ([AROUSAL, EMOTION], [AROUSAL], [BUILTIN["valence"]]):
-            assert planning.wanted([family], tasks, 0, corpus)[change.identity].all()
-        rows = planning.wanted([needy], [AROUSAL, EMOTION], 0, corpus)[change.identity]
+            assert planning.needed_segments([family], tasks, 0, corpus)[change.identity].all()
+        rows = planning.needed_segments([needy], [AROUSAL, EMOTION], 0, corpus)[change.identity]
         assert rows.tolist() == [True, True, False]
-        rows = planning.wanted([needy], [AROUSAL], 0, corpus)[change.identity]
+        rows = planning.needed_segments([needy], [AROUSAL], 0, corpus)[change.identity]
         assert rows.tolist() == [True, False, False]
 
 
 def test_families_share_what_they_want(corpus):
     tilt, small = read_family("robustness_spectral_tilt"), read_family("robustness_small_changes")
     tilt = dataclasses.replace(tilt, label=True)
-    both = planning.wanted([tilt, small], [AROUSAL], 0, corpus)
+    both = planning.needed_segments([tilt, small], [AROUSAL], 0, corpus)
     assert set(both) == set(planning.changes_of([tilt, small], [AROUSAL]))
     for change in small.changes.values():
         assert both[change.identity].all()
@@ -65,7 +65,7 @@ def test_nothing_is_changed_where_there_are_no_trials(corpus):
     def wanted(trials=None, **columns):
         table = corpus.segments.assign(**columns)
         one = SimpleNamespace(segments=table, entry=corpus.entry, trials=trials)
-        masks = planning.wanted([family], embedding, 0, one).values()
+        masks = planning.needed_segments([family], embedding, 0, one).values()
         assert len(masks) == len(family.changes)
         return {tuple(rows.tolist()) for rows in masks}
 
@@ -75,13 +75,13 @@ def test_nothing_is_changed_where_there_are_no_trials(corpus):
 
 def test_missing_notebook_is_named():
     with pytest.raises(InputError, match=r"notebooks/no_such\.ipynb is missing"):
-        planning.notebook_of("no_such", Path("nowhere"))
+        notebook_jobs.notebook_of("no_such", Path("nowhere"))
 
 
 def test_steps_of_sweeps_are_wanted_for_their_segments(corpus):
     family = read_family("robustness_background_noise")
     family = dataclasses.replace(family, options={**family.options, "sweep_segments": 2})
-    wanted = planning.wanted([family], [AROUSAL], 0, corpus)
+    wanted = planning.needed_segments([family], [AROUSAL], 0, corpus)
     assert set(wanted) == set(planning.changes_of([family], [AROUSAL]))
     assert len(wanted) == 6 + 2 * 7
     assert all(wanted[change.identity].all() for change in family.changes.values())
@@ -91,7 +91,7 @@ def test_steps_of_sweeps_are_wanted_for_their_segments(corpus):
 def test_a_corpus_for_other_families_is_asked_nothing(corpus):
     corpus.entry = CorpusEntry("c", "csv", families=("fairness_sex",))
     family = read_family("robustness_spectral_tilt")
-    assert not any(rows.any() for rows in planning.wanted([family], [AROUSAL], 0, corpus).values())
+    assert not any(rows.any() for rows in planning.needed_segments([family], [AROUSAL], 0, corpus).values())
     model = ModelEntry("m", "python", "m:f", ("arousal",))
     assert planning.evaluated_corpora(family, model, [corpus]) == []
     assert planning.evaluated_corpora(read_family("fairness_sex"), model, [corpus]) == [corpus]
@@ -132,11 +132,11 @@ def test_probes_get_the_changes_and_corpora_the_steps(corpus):
     family = read_family("asr_fault_localisation")
     (noise,) = family.changes.values()
     tasks = [BUILTIN["transcript"]]
-    masks = planning.wanted([family], tasks, 0, corpus)
+    masks = planning.needed_segments([family], tasks, 0, corpus)
     assert not masks[noise.identity].any()
     assert all(masks[change.identity].all() for change in family.stepped)
     corpus.entry = CorpusEntry("words of c", "csv", probes_of="c")
-    masks = planning.wanted([family], tasks, 0, corpus)
+    masks = planning.needed_segments([family], tasks, 0, corpus)
     assert masks[noise.identity].all()
     assert not any(masks[change.identity].any() for change in family.stepped)
 

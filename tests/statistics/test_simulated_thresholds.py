@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from soundcheck.common import resources
+from soundcheck.common.description import Description
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -194,52 +195,35 @@ def test_what_is_not_recorded_is_simulated():
 # Verdicts and the page
 
 
-def evaluation(tmp_path: Path, family: str, thresholds: str) -> Evaluation:
-    (tmp_path / "sounds.json").write_text("[]")
-    description = {
-        "model": "m",
-        "family": family,
-        "own": str(tmp_path),
-        "tasks": [],
-        "seed": 0,
-        "replicates": 10,
-        "interval": "percentile",
-        "thresholds": thresholds,
-        "balance_samples": 1000,
-        "answers_changes": False,
-        "sounds": str(tmp_path / "sounds.json"),
-        "sweeps": False,
-        "media": str(tmp_path),
-        "prefix": "",
-        "corpora": [],
-        "rows": str(tmp_path / "rows.json"),
-    }
-    return Evaluation(description)
-
-
-def judged_by(tmp_path: Path, key: tuple[str, str], thresholds: str, groups: int, samples: int) -> float:
+@pytest.fixture
+def judged_by(describe):
     """Give the threshold that a verdict would be made by."""
-    test, _, _ = SETTINGS[key]
-    task = BUILTIN["arousal" if "arousal" in test.thresholds else "emotion"]
-    nothing = np.array([])
-    subset = Subset("c", task, None, None, Predictions(nothing), Predictions(nothing), nothing)
-    return evaluation(tmp_path, key[0], thresholds)._threshold(subset.sized(groups, samples), test)
+
+    def threshold(key: tuple[str, str], thresholds: str, groups: int, samples: int) -> float:
+        test, _, _ = SETTINGS[key]
+        task = BUILTIN["arousal" if "arousal" in test.thresholds else "emotion"]
+        nothing = np.array([])
+        subset = Subset("c", task, None, None, Predictions(nothing), Predictions(nothing), nothing)
+        evaluation = Evaluation(describe(key[0], thresholds=thresholds))
+        return evaluation._threshold(subset.sized(groups, samples), test)
+
+    return threshold
 
 
 @EACH
-def test_verdicts_use_them(tmp_path, key):
+def test_verdicts_use_them(judged_by, key):
     _, found, published = SETTINGS[key]
     groups, samples = published_size(found)
     for size in (20, samples, 5 * samples):
-        assert judged_by(tmp_path, key, "published", groups, size) == published
+        assert judged_by(key, "published", groups, size) == published
         expected = simulated_threshold(published, found, groups, size).threshold
-        assert judged_by(tmp_path, key, "simulated", groups, size) == expected
+        assert judged_by(key, "simulated", groups, size) == expected
 
 
-def test_the_page_shows_what_verdicts_use(tmp_path):
+def test_the_page_shows_what_verdicts_use(tmp_path, judged_by):
     """Every number of the page's table of thresholds is the one that an evaluation would judge by."""
     run = tmp_path / "run.json"
-    run.write_text(json.dumps({"media": str(tmp_path / "media"), "prefix": "media/"}))
+    Description(media=tmp_path / "media", prefix="media/", rows=tmp_path / "rows.json").write(run)
     notebook = resources.root() / "book" / "fairness_thresholds.ipynb"
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     page = {}
@@ -254,7 +238,7 @@ def test_the_page_shows_what_verdicts_use(tmp_path):
         groups, samples = published_size(found)
         assert row[2:4] == [f"{groups} × {samples:,}", published]
         for size, shown in zip(page["SIZES"], row[4:], strict=True):
-            assert shown == judged_by(tmp_path, key, "simulated", groups, size)
+            assert shown == judged_by(key, "simulated", groups, size)
     assert len(list((tmp_path / "media").iterdir())) == 3
 
 

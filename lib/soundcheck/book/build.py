@@ -25,8 +25,8 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
-from soundcheck.run.record import failed_notebooks
 from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import speech_source
 from soundcheck.suite.families import Family
@@ -43,7 +43,7 @@ _MEDIA = re.compile(r"media/([0-9a-f]{20}\.[a-z0-9]+)")
 
 def build(
     output: Output,
-    record: Mapping,
+    record: RunRecord,
     results: pd.DataFrame,
     *,
     suite_root: Path,
@@ -87,13 +87,13 @@ def build(
     )
     state = output.folder / "book-src.json"
     fingerprint = _fingerprint(source)
-    if _unchanged(state, fingerprint) and not inspect(output.html, names, record["run"], output.folder):
+    if _unchanged(state, fingerprint) and not inspect(output.html, names, record.run, output.folder):
         return []
     state.unlink(missing_ok=True)
     site, problem = _run(source, output)
     if problem:
         return [problem]
-    problems = inspect(site, names, record["run"], output.folder)
+    problems = inspect(site, names, record.run, output.folder)
     if problems:
         return problems
     _into_place(site, output.html)
@@ -104,7 +104,7 @@ def build(
 def assemble(
     source: Path,
     output: Output,
-    record: Mapping,
+    record: RunRecord,
     results: pd.DataFrame,
     *,
     suite_root: Path,
@@ -114,53 +114,48 @@ def assemble(
     sounds: Sounds,
 ) -> list[str]:
     """Write all sources of the book; returns the names of its generated pages."""
-    record = _without_paths(record, output)
     share = resources.root()
     near = MediaStore(output.media, "../media/")
     welcome = (share / "book" / "index.md").read_text(encoding="utf-8")
     names = [pages.write(source, "index", overview.cells(welcome, record, results), record)]
     titles = {family.name: family.title for family in families}
-    for outcome in record["notebooks"]:
-        folder, stem = files.slug(outcome["model"]), files.slug(outcome["family"])
-        title = executed.title(outcome["model"], titles[outcome["family"]])
-        notebook = output.notebooks / folder / f"{stem}.ipynb"
-        cells = executed.cells(notebook, title, outcome, output.folder)
+    for entry in record.notebooks:
+        folder, stem = files.slug(entry.model), files.slug(entry.family)
+        title = executed.title(entry.model, titles[entry.family])
+        cells = executed.cells(output.notebooks / folder / f"{stem}.ipynb", title, entry, output.folder)
         about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
         cells.insert(1, pages.markdown(about))
-        names.append(
-            pages.write(source, overview.result_page(outcome["model"], outcome["family"]), cells, record)
-        )
-    for entry in record["comparisons"]:
-        title = f"Comparison {heading(entry['name'])}"
-        notebook = output.comparisons / f"{entry['slug']}.ipynb"
-        cells = executed.cells(notebook, title, entry, output.folder)
-        names.append(pages.write(source, overview.comparison_page(entry["name"]), cells, record))
-    for entry in record["studies"]:
-        notebook = output.studies / f"{entry['name']}.ipynb"
-        cells = executed.cells(notebook, STUDY_TITLES[entry["name"]], entry, output.folder)
-        names.append(pages.write(source, entry["name"], cells, record))
-    for name in sorted(set(STUDY_TITLES) - {entry["name"] for entry in record["studies"]}):
+        names.append(pages.write(source, overview.page_of(entry), cells, record))
+    for entry in record.comparisons:
+        notebook = output.comparisons / f"{entry.slug}.ipynb"
+        cells = executed.cells(notebook, f"Comparison {heading(entry.name)}", entry, output.folder)
+        names.append(pages.write(source, overview.page_of(entry), cells, record))
+    for entry in record.studies:
+        notebook = output.studies / f"{entry.name}.ipynb"
+        cells = executed.cells(notebook, STUDY_TITLES[entry.name], entry, output.folder)
+        names.append(pages.write(source, overview.page_of(entry), cells, record))
+    for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         names.append(pages.write(source, name, cells, record))
-    for model in record["models"]:
+    for model in record.models:
         cells = model_and_corpus_pages.model_cells(model, record, results, near)
-        names.append(pages.write(source, f"models/{model['slug']}", cells, record))
-    for about, corpus in zip(record["corpora"], corpora, strict=True):
+        names.append(pages.write(source, f"models/{model.slug}", cells, record))
+    for about, corpus in zip(record.corpora, corpora, strict=True):
         cells = model_and_corpus_pages.corpus_cells(about, corpus, tasks, near)
-        names.append(pages.write(source, f"corpora/{about['slug']}", cells, record))
+        names.append(pages.write(source, f"corpora/{about.slug}", cells, record))
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
     for family in families:
         own = signal if methods.listens(family) else None
-        cells = methods.cells(family, suite_root, near, own, record["seed"], sounds)
+        cells = methods.cells(family, suite_root, near, own, record.seed, sounds)
         cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
     names.append(
         pages.write(source, "all_results", model_and_corpus_pages.all_results_cells(results), record)
     )
     names.append(pages.write(source, "provenance", model_and_corpus_pages.provenance_cells(record), record))
-    if failed_notebooks(record):
+    if record.failed:
         names.append(pages.write(source, "failures", model_and_corpus_pages.failures_cells(record), record))
     for page in sorted((share / "book").glob("*.md")):
         if page.stem != "index":
@@ -173,40 +168,29 @@ def assemble(
     return names
 
 
-def _without_paths(record: Mapping, output: Output) -> dict:
-    """Take folders of this machine out of what notebooks failed with; several pages show it."""
-    cleaned = {
-        kind: [
-            entry | {"error": executed.without_paths(entry["error"], output.folder)} for entry in record[kind]
-        ]
-        for kind in ("notebooks", "comparisons", "studies")
-    }
-    return {**record, **cleaned}
-
-
-def _configure(source: Path, share: Path, record: Mapping) -> None:
+def _configure(source: Path, share: Path, record: RunRecord) -> None:
     """Write the configuration and the table of contents of this book."""
     configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
-    configuration["title"] = heading(record["title"], "Soundcheck")
-    if len(record["notebooks"]) > MOST_OPEN:  # else the menu would make every page large
+    configuration["title"] = heading(record.title, "Soundcheck")
+    if len(record.notebooks) > MOST_OPEN:  # else the menu would make every page large
         configuration["sphinx"]["config"]["html_theme_options"]["collapse_navbar"] = True
     files.write_text(source / "_config.yml", yaml.safe_dump(configuration, sort_keys=False))
     contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
     results = []
-    for model in record["models"]:
-        own = [entry for entry in record["notebooks"] if entry["model"] == model["name"]]
-        sections = [{"file": overview.result_page(entry["model"], entry["family"])} for entry in own]
-        chapter = {"file": f"models/{model['slug']}"}
+    for model in record.models:
+        own = [entry for entry in record.notebooks if entry.model == model.name]
+        sections = [{"file": overview.page_of(entry)} for entry in own]
+        chapter = {"file": f"models/{model.slug}"}
         results.append(chapter | ({"sections": sections} if sections else {}))
-    failures = [{"file": "failures"}] if failed_notebooks(record) else []
-    compared = [{"file": overview.comparison_page(entry["name"])} for entry in record["comparisons"]]
+    failures = [{"file": "failures"}] if record.failed else []
+    compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
     generated = [
         {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *failures]},
         *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
-        {"caption": "Corpora", "chapters": [{"file": f"corpora/{c['slug']}"} for c in record["corpora"]]},
+        {"caption": "Corpora", "chapters": [{"file": f"corpora/{c.slug}"} for c in record.corpora]},
         {
             "caption": "Methods",
-            "chapters": [{"file": f"methods/{files.slug(f['name'])}"} for f in record["families"]],
+            "chapters": [{"file": f"methods/{files.slug(f.name)}"} for f in record.families],
         },
     ]
     about = contents.get("parts", [])

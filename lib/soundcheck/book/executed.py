@@ -15,6 +15,7 @@ from nbformat import v4
 from soundcheck.book import pages
 from soundcheck.common.escaping import escape, heading
 from soundcheck.report.html import Html, element
+from soundcheck.results.record import Executed
 
 MOST_LINES = 200  # of printed text that an output keeps
 MOST_CHARACTERS = 20_000
@@ -46,7 +47,7 @@ def user_name() -> str:
         return ""
 
 
-def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
+def cells(path: Path, title: str, outcome: Executed, out: Path) -> list[dict]:
     """Read an executed notebook and clean its cells.
 
     Parameters
@@ -60,7 +61,7 @@ def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
     out
         Output folder, whose path is taken out of all texts.
     """
-    failure = [] if outcome["status"] == "ok" else [_failure(outcome, out)]
+    failure = [_failure(outcome, out)] if outcome.failed else []
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         own = list(notebook["cells"])
@@ -96,8 +97,8 @@ def cells(path: Path, title: str, outcome: Mapping, out: Path) -> list[dict]:
     return cleaned + failure
 
 
-def _failure(outcome: Mapping, out: Path) -> dict:
-    text = without_paths(_ANSI.sub("", outcome["error"]), out) or "no message"
+def _failure(outcome: Executed, out: Path) -> dict:
+    text = without_paths(_ANSI.sub("", outcome.error), out) or "no message"
     head = element("strong", "This notebook failed; its tests are skipped in the results.")
     return pages.output(
         element("div", head, element("pre", text, limit=4000), class_="sc-error", role="alert")

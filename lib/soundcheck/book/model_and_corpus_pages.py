@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from soundcheck.book import pages
-from soundcheck.book.overview import comparison_page, result_page
+from soundcheck.book.overview import page_of, result_page
 from soundcheck.common import files
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
@@ -18,44 +18,42 @@ from soundcheck.report import figures, tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import player, row
 from soundcheck.results import informative
+from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
 
 LISTED = 200  # items that a page lists before it only counts
 EXAMPLES = 4  # segments of a corpus to listen to
 MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
 
 
-def model_cells(model: Mapping, record: Mapping, results: pd.DataFrame, media: MediaStore) -> list[dict]:
+def model_cells(
+    model: ModelRecord, record: RunRecord, results: pd.DataFrame, media: MediaStore
+) -> list[dict]:
     """Make the page of a model: what it is, what it passed, where it gave no answer."""
-    own = results[results["model"] == model["name"]]
+    own = results[results["model"] == model.name]
     facts = [
-        ("name", model["name"]),
-        ("kind", model["kind"]),
-        ("source", model["target"]),
-        ("tasks", ", ".join(model["tasks"])),
-        ("description", model["description"] or "–"),
-        ("license", model["license"] or "–"),
-        ("fingerprint", model["fingerprint"][:16]),
-        ("inputs", f"{model['inputs']}, without an answer {model['failed'] + model['unusable']}"),
+        ("name", model.name),
+        ("kind", model.kind),
+        ("source", model.target),
+        ("tasks", ", ".join(model.tasks)),
+        ("description", model.description or "–"),
+        ("license", model.license or "–"),
+        ("fingerprint", model.fingerprint[:16]),
+        ("inputs", f"{model.inputs}, without an answer {model.failed + model.unusable}"),
     ]
-    if model["repeated"]:
-        facts.append(
-            ("asked twice", f"{model['repeated_different']} of {model['repeated']} answers differed")
-        )
+    if model.repeated:
+        facts.append(("asked twice", f"{model.repeated_different} of {model.repeated} answers differed"))
     families = []
-    for family in record["families"]:
-        rows = own[own["family"] == family["name"]]
+    for family in record.families:
+        rows = own[own["family"] == family.name]
         if len(rows):
-            page = f"../results/{model['slug']}/{files.slug(family['name'])}.html"
-            name = element("a", family["title"], href=page)
-            told = rows[informative(rows)]
-            skipped = int(rows["passed"].isna().sum())
-            families.append(
-                [name, family["question"], tables.share_bar(rows), tables.share_bar(told), skipped]
-            )
+            page = f"../results/{model.slug}/{files.slug(family.name)}.html"
+            name = element("a", family.title, href=page)
+            shares = tables.share_bar(rows), tables.share_bar(rows[informative(rows)])
+            families.append([name, family.question, *shares, int(rows["passed"].isna().sum())])
     cells = [
-        pages.markdown(f"# Model {heading(model['name'])}"),
+        pages.markdown(f"# Model {heading(model.name)}"),
         pages.output(_facts(facts)),
-        pages.output(tables.notes(model["notes"])),
+        pages.output(tables.notes(model.notes)),
         pages.markdown("## Results by family"),
         pages.output(
             tables.table(families, ["family", "question", "passed", "informative passed", "skipped"])
@@ -65,36 +63,37 @@ def model_cells(model: Mapping, record: Mapping, results: pd.DataFrame, media: M
         cells.append(pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."))
         figure = figures.intervals(own)
         cells.append(pages.output(figures.show(media, figure, "Values with 95 % intervals and thresholds")))
-    if model["failures"]:
+    if model.failures:
         cells.append(pages.markdown("## Inputs without an answer"))
         rows = [
-            [entry["corpus"], entry["item"], entry["change"] or "–", entry["reason"]]
-            for entry in model["failures"][:LISTED]
+            [entry.corpus, entry.item, entry.change or "–", entry.reason] for entry in model.failures[:LISTED]
         ]
         shown = tables.table(rows, ["corpus", "segment", "change", "reason"])
-        cells.append(pages.output(join([shown, _more(len(model["failures"]))])))
+        cells.append(pages.output(join([shown, _more(len(model.failures))])))
     return cells
 
 
-def corpus_cells(about: Mapping, corpus: Corpus, tasks: Mapping[str, Task], media: MediaStore) -> list[dict]:
+def corpus_cells(
+    about: CorpusRecord, corpus: Corpus, tasks: Mapping[str, Task], media: MediaStore
+) -> list[dict]:
     """Make the page of a corpus: how it came about, what is in it, what was left out, how it sounds."""
     segments = corpus.segments
     facts = [
-        ("name", about["name"]),
-        ("format", about["format"]),
-        ("segments", f"{about['segments']:,}"),
-        ("length", f"{about['seconds'] / 60:.1f} minutes" if corpus.entry.audio else "not known"),
-        ("speakers", f"{about['speakers']}" if about["speakers"] else "not known"),
-        ("digest of all sounds", about["digest"][:16]),
+        ("name", about.name),
+        ("format", about.format),
+        ("segments", f"{about.segments:,}"),
+        ("length", f"{about.seconds / 60:.1f} minutes" if corpus.entry.audio else "not known"),
+        ("speakers", f"{about.speakers}" if about.speakers else "not known"),
+        ("digest of all sounds", about.digest[:16]),
     ]
     cells = [
-        pages.markdown(f"# Corpus {heading(about['name'])}"),
-        pages.output(join([tables.synthetic_notice(about["synthetic"]), _facts(facts)])),
+        pages.markdown(f"# Corpus {heading(about.name)}"),
+        pages.output(join([tables.synthetic_notice(about.synthetic), _facts(facts)])),
     ]
     if corpus.description:
         cells.append(pages.output(element("p", corpus.description, limit=None)))
-    if about["notices"]:
-        cells += [pages.markdown("## What to know"), pages.output(tables.notes(about["notices"]))]
+    if about.notices:
+        cells += [pages.markdown("## What to know"), pages.output(tables.notes(about.notices))]
     counts = []
     for column in ("sex", "language", "accent", "split", "condition"):
         if column in segments.columns:
@@ -118,12 +117,12 @@ def corpus_cells(about: Mapping, corpus: Corpus, tasks: Mapping[str, Task], medi
         cells += [pages.markdown("## Labels"), pages.output(figures.show(media, figure, alt))]
     if corpus.entry.audio:
         cells += [pages.markdown("## Listen"), pages.output(_examples(corpus, media))]
-    if about["left_out"]:
-        rows = [[item["item"], item["stage"], item["reason"]] for item in about["left_out"][:LISTED]]
+    if about.left_out:
+        rows = [[item.item, item.stage, item.reason] for item in about.left_out[:LISTED]]
         shown = tables.table(rows, ["item", "stage", "reason"])
         cells += [
             pages.markdown("## Left out"),
-            pages.output(join([shown, _more(len(about["left_out"]))])),
+            pages.output(join([shown, _more(len(about.left_out))])),
         ]
     return cells
 
@@ -173,41 +172,28 @@ def all_results_cells(results: pd.DataFrame) -> list[dict]:
     return [pages.markdown("# All results"), pages.output(shown)]
 
 
-def failures_cells(record: Mapping) -> list[dict]:
+def failures_cells(record: RunRecord) -> list[dict]:
     """Make the page of notebooks that failed; their tests are skipped rows of the results."""
     rows = []
-    for kind in ("notebooks", "comparisons", "studies"):
-        for entry in record[kind]:
-            if entry["status"] != "ok":
-                page, name = _about(kind, entry)
-                where = element("a", name, href=f"{page}.html")
-                error = entry["error"].splitlines()[0] if entry["error"] else ""
-                rows.append([where, entry["status"], error])
+    for entry in record.failed:
+        where = element("a", entry.display_name, href=f"{page_of(entry)}.html")
+        rows.append([where, entry.status, "".join(entry.error.splitlines()[:1])])
     words = "# Failed notebooks\n\nTheir tests count as skipped. Each page shows how far its notebook came."
     return [pages.markdown(words), pages.output(tables.table(rows, ["notebook", "how", "error"]))]
 
 
-def _about(kind: str, entry: Mapping) -> tuple[str, str]:
-    """Give page and name of a notebook in the record."""
-    if kind == "notebooks":
-        return result_page(entry["model"], entry["family"]), f"{entry['model']}: {entry['family']}"
-    if kind == "comparisons":
-        return comparison_page(entry["name"]), f"comparison {entry['name']}"
-    return entry["name"], entry["name"]
-
-
-def provenance_cells(record: Mapping) -> list[dict]:
+def provenance_cells(record: RunRecord) -> list[dict]:
     """Make the page that says with what the book was made."""
-    versions = [[name, version] for name, version in record["versions"].items()]
+    versions = [[name, version] for name, version in record.versions.items()]
     facts = [
-        ("run", record["run"]),
-        ("seed", str(record["seed"])),
-        ("replicates", str(record["replicates"])),
-        ("interval", record["interval"]),
-        ("digest of results.csv", record["results"]),
-        ("digest of the suite", record["suite"]["digest"]),
+        ("run", record.run),
+        ("seed", str(record.seed)),
+        ("replicates", str(record.replicates)),
+        ("interval", record.interval),
+        ("digest of results.csv", record.results),
+        ("digest of the suite", record.suite["digest"]),
     ]
-    families = [[family["name"], family["title"], family["digest"][:16]] for family in record["families"]]
+    families = [[family.name, family.title, family.digest[:16]] for family in record.families]
     return [
         pages.markdown(
             "# Provenance\n\nWith what this book was made. The same suite on the same data gives the same "
@@ -216,16 +202,16 @@ def provenance_cells(record: Mapping) -> list[dict]:
         pages.output(_facts(facts)),
         pages.markdown("## Versions"),
         pages.output(tables.table(versions, ["package", "version"], sortable=False)),
-        *_sounds(record.get("sounds", [])),
+        *_sounds(record.sounds),
         pages.markdown("## Threshold files"),
         pages.output(tables.table(families, ["family", "title", "digest"], sortable=False)),
     ]
 
 
-def _sounds(groups: list[dict]) -> list[dict]:
+def _sounds(groups: Sequence[SoundsRecord]) -> list[dict]:
     if not groups:
         return []
-    rows = [[g["kind"], g["sounds"], g["seconds"], g["source"], g["digest"][:16]] for g in groups]
+    rows = [[g.kind, g.sounds, g.seconds, g.source, g.digest[:16]] for g in groups]
     columns = ["kind", "sounds", "seconds", "source", "digest"]
     words = "## Sounds\n\nNoises and impulse responses that signals were changed with."
     return [pages.markdown(words), pages.output(tables.table(rows, columns, sortable=False))]

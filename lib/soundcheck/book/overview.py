@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from soundcheck.book import pages
@@ -11,6 +9,7 @@ from soundcheck.common import files
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.results import informative, summary
+from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
 WORRIES, WORRIES_EACH = 20, 3
@@ -23,9 +22,11 @@ def result_page(model: str, family: str) -> str:
     return f"results/{files.slug(model)}/{files.slug(family)}"
 
 
-def comparison_page(name: str) -> str:
-    """Name the page of a comparison."""
-    return f"comparisons/{files.slug(name)}"
+def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
+    """Name the page of an executed notebook."""
+    if isinstance(notebook, NotebookRecord):
+        return result_page(notebook.model, notebook.family)
+    return f"comparisons/{notebook.slug}" if isinstance(notebook, ComparisonRecord) else notebook.name
 
 
 def link(text: str | Html, page: str) -> Html:
@@ -33,7 +34,7 @@ def link(text: str | Html, page: str) -> Html:
     return element("a", text, href=f"{page}.html")
 
 
-def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
+def cells(welcome: str, record: RunRecord, results: pd.DataFrame) -> list[dict]:
     """Make the first page.
 
     Parameters
@@ -45,11 +46,11 @@ def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
     results
         The results table.
     """
-    synthetic = any(corpus["synthetic"] for corpus in record["corpora"])
+    synthetic = any(corpus.synthetic for corpus in record.corpora)
     return [
         pages.markdown(welcome),
         pages.output(
-            join([element("p", element("strong", record["title"])), tables.synthetic_notice(synthetic)])
+            join([element("p", element("strong", record.title)), tables.synthetic_notice(synthetic)])
         ),
         pages.markdown(
             "## Overview\n\nTests passed, by model and family; below, the same among the *informative* "
@@ -75,15 +76,12 @@ def cells(welcome: str, record: Mapping, results: pd.DataFrame) -> list[dict]:
     ]
 
 
-def _comparisons(record: Mapping) -> list[dict]:
+def _comparisons(record: RunRecord) -> list[dict]:
     """Show what each comparison found."""
     rows = []
-    for entry in record["comparisons"]:
-        counts = list(entry["outcomes"].values())
-        if entry["status"] != "ok":
-            counts = ["✗ failed to run", "", ""]
-        name = link(entry["name"], comparison_page(entry["name"]))
-        rows.append([name, entry["candidate"], entry["baseline"], *counts])
+    for entry in record.comparisons:
+        counts = ["✗ failed to run", "", ""] if entry.failed else entry.outcomes.values()
+        rows.append([link(entry.name, page_of(entry)), entry.candidate, entry.baseline, *counts])
     if not rows:
         return []
     columns = ["comparison", "candidate", "baseline", "▲ better", "▼ worse", "· no evidence"]
@@ -94,17 +92,17 @@ def _comparisons(record: Mapping) -> list[dict]:
     return [pages.markdown(words), pages.output(tables.table(rows, columns))]
 
 
-def matrix(record: Mapping, results: pd.DataFrame) -> Html:
+def matrix(record: RunRecord, results: pd.DataFrame) -> Html:
     """Show families against models, whatever there is more of down the page."""
-    families, models = record["families"], record["models"]
-    status = {(entry["model"], entry["family"]): entry["status"] for entry in record["notebooks"]}
-    names = {model["name"]: link(model["name"], f"models/{model['slug']}") for model in models}
+    families, models = record.families, record.models
+    failed = {(entry.model, entry.family): entry.failed for entry in record.notebooks}
+    names = {model.name: link(model.name, f"models/{model.slug}") for model in models}
     groups = {key: rows for key, rows in results.groupby(["model", "family"], sort=False)}
 
     def cell(model: str, family: str) -> object:
-        if (model, family) not in status:
+        if (model, family) not in failed:
             return "–"
-        if status[model, family] != "ok":
+        if failed[model, family]:
             return link("✗ failed to run", result_page(model, family))
         own = groups.get((model, family), results.iloc[:0])
         shown = link(tables.share_bar(own), result_page(model, family))
@@ -112,21 +110,21 @@ def matrix(record: Mapping, results: pd.DataFrame) -> Html:
         return element("div", shown, element("small", "informative:"), inner, class_="sc-pair")
 
     if len(models) > max(MOST_COLUMNS, len(families)):
-        rows = [[names[m], *(cell(m, family["name"]) for family in families)] for m in names]
-        return tables.table(rows, ["model", *(family["title"] for family in families)], sortable=False)
+        rows = [[names[m], *(cell(m, family.name) for family in families)] for m in names]
+        return tables.table(rows, ["model", *(family.title for family in families)], sortable=False)
     rows = [
         [
-            link(family["title"], f"methods/{files.slug(family['name'])}"),
-            *(cell(m, family["name"]) for m in names),
+            link(family.title, f"methods/{files.slug(family.name)}"),
+            *(cell(m, family.name) for m in names),
         ]
         for family in families
     ]
     return tables.table(rows, ["family", *names.values()], sortable=False)
 
 
-def tested(record: Mapping, family: str) -> Html:
+def tested(record: RunRecord, family: str) -> Html:
     """Link from a method page to the results of its family."""
-    models = [entry["model"] for entry in record["notebooks"] if entry["family"] == family][:MOST_LINKS]
+    models = [entry.model for entry in record.notebooks if entry.family == family][:MOST_LINKS]
     if not models:
         return element("p", "No model of this book was tested with this family.")
     links = [element("a", name, href=f"../{result_page(name, family)}.html") for name in models]
@@ -134,13 +132,13 @@ def tested(record: Mapping, family: str) -> Html:
     return element("p", element("strong", "Results: "), *parts)
 
 
-def ranking(record: Mapping, results: pd.DataFrame) -> Html:
+def ranking(record: RunRecord, results: pd.DataFrame) -> Html:
     """Rank the models by the averaged share of informative tests."""
     entries = []
-    for model in record["models"]:
-        total = summary(results[results["model"] == model["name"]])
-        name = link(model["name"], f"models/{model['slug']}")
-        if model["kind"] == "random":
+    for model in record.models:
+        total = summary(results[results["model"] == model.name])
+        name = link(model.name, f"models/{model.slug}")
+        if model.kind == "random":
             name = name + element("small", " (random reference)")
         shares = [
             total.all.share,
@@ -168,9 +166,9 @@ def _percent_cell(share: float | None) -> tables.Cell:
     return tables.Cell(percent(share), share, "sc-number")
 
 
-def surest_failures(record: Mapping, results: pd.DataFrame) -> Html:
+def surest_failures(record: RunRecord, results: pd.DataFrame) -> Html:
     """Name the surest failures of models that are not random."""
-    random = [model["name"] for model in record["models"] if model["kind"] == "random"]
+    random = [model.name for model in record.models if model.kind == "random"]
     failed = results[results["passed"].eq(False) & ~results["model"].isin(random)]
     miss = (failed["value"].abs() - failed["threshold"].abs()).abs() / (failed["high"] - failed["low"])
     failed = failed.assign(few=failed["blocks"] < FEW_BLOCKS, miss=miss.replace(float("inf"), 1e9))
@@ -200,29 +198,23 @@ def surest_failures(record: Mapping, results: pd.DataFrame) -> Html:
     return join([shown, rest])
 
 
-def missing(record: Mapping, results: pd.DataFrame) -> Html:
+def missing(record: RunRecord, results: pd.DataFrame) -> Html:
     """Count what was left out, failed or skipped, with the way to the details."""
     items = []
-    for corpus in record["corpora"]:
-        count = len(corpus["left_out"])
+    for corpus in record.corpora:
+        count = len(corpus.left_out)
         if count:
             text = f"{count} items of the corpus left out: "
-            items.append(element("li", text, link(corpus["name"], f"corpora/{corpus['slug']}")))
-    for model in record["models"]:
-        if model["failed"] or model["unusable"]:
-            count = model["failed"] + model["unusable"]
-            text = f"{count} of {model['inputs']} inputs without an answer: "
-            items.append(element("li", text, link(model["name"], f"models/{model['slug']}")))
-    for entry in record["notebooks"]:
-        if entry["status"] != "ok":
-            page = result_page(entry["model"], entry["family"])
-            items.append(
-                element("li", "notebook failed: ", link(f"{entry['family']} of {entry['model']}", page))
-            )
-    for kind, page in (("comparisons", comparison_page), ("studies", str)):
-        for entry in record[kind]:
-            if entry["status"] != "ok":
-                items.append(element("li", "notebook failed: ", link(entry["name"], page(entry["name"]))))
+            items.append(element("li", text, link(corpus.name, f"corpora/{corpus.slug}")))
+    for model in record.models:
+        count = model.failed + model.unusable
+        if count:
+            text = f"{count} of {model.inputs} inputs without an answer: "
+            items.append(element("li", text, link(model.name, f"models/{model.slug}")))
+    items += [
+        element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))
+        for entry in record.failed
+    ]
     skipped = int(results["passed"].isna().sum())
     if skipped:
         items.append(

@@ -7,7 +7,7 @@ in a mark that names page and run, written pages included; the finished site is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -15,6 +15,7 @@ from nbformat import NotebookNode, v4
 
 from soundcheck.common import files
 from soundcheck.report.html import Html, element
+from soundcheck.results.record import RunRecord
 
 MARK = "sc-page"
 KERNEL = {
@@ -35,19 +36,19 @@ def output(html: Html) -> NotebookNode:
     return v4.new_code_cell("show", execution_count=1, metadata={"tags": ["remove-input"]}, outputs=[shown])
 
 
-def mark(name: str, record: Mapping) -> Html:
+def mark(name: str, record: RunRecord) -> Html:
     """Make the last line of a page: the mark by which the finished page is known."""
-    text = f"Soundcheck {record['version']}, run {record['run']}"
-    return element("div", text, class_=f"{MARK} sc-footer", data_page=name, data_run=record["run"])
+    text = f"Soundcheck {record.version}, run {record.run}"
+    return element("div", text, class_=f"{MARK} sc-footer", data_page=name, data_run=record.run)
 
 
-def write_words(folder: Path, name: str, text: str, record: Mapping) -> str:
+def write_words(folder: Path, name: str, text: str, record: RunRecord) -> str:
     """Write a page of our own words, never of text from data; returns its name."""
     files.write_text(folder / f"{name}.md", f"{text}\n\n```{{raw}} html\n{mark(name, record)}\n```\n")
     return name
 
 
-def write(folder: Path, name: str, cells: Sequence[dict], record: Mapping) -> str:
+def write(folder: Path, name: str, cells: Sequence[dict], record: RunRecord) -> str:
     """Write a page; returns its name.
 
     Parameters

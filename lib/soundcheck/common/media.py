@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from soundcheck.common import files
+from soundcheck.common.description import Description
 
 
 def open_media(run: str) -> MediaStore:
     """Open the store that the runner describes in a JSON file, for pages that need nothing else."""
-    description = json.loads(Path(run).read_text(encoding="utf-8"))
-    return MediaStore(Path(description["media"]), description["prefix"])
+    description = Description.read(run)
+    return MediaStore(description.media, description.prefix)
 
 
 class MediaStore:

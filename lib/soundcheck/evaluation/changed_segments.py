@@ -48,15 +48,15 @@ def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, see
     numpy.ndarray
         bool ``(segments,)``.
     """
-    evaluated_corpora = nothing = np.zeros(len(table), dtype=bool)
+    rows = nothing = np.zeros(len(table), dtype=bool)
     for task in tasks:
         labelled = table[task.name].notna().to_numpy() if task.name in table.columns else nothing
         needed = family.label or (task.is_transcription and labelled.any())
-        evaluated_corpora = evaluated_corpora | (labelled if needed else True)
+        rows = rows | (labelled if needed else True)
     most = family.options.get("segments")
-    if most is None or evaluated_corpora.sum() <= most:
-        return evaluated_corpora
-    return smallest(_draws(family, table, seed), evaluated_corpora, int(most))
+    if most is None or rows.sum() <= most:
+        return rows
+    return smallest(_draws(family, table, seed), rows, int(most))
 
 
 def swept_rows(

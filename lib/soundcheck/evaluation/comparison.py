@@ -16,8 +16,7 @@ models on the same blocks are paired (see :mod:`soundcheck.results.contrast`).
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from soundcheck import results
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation import corpus_view
+from soundcheck.evaluation.description import ComparisonDescription
 from soundcheck.metrics.additive import Statistic
 from soundcheck.statistics import bootstrap
 
@@ -74,33 +74,31 @@ class Comparison:
     Parameters
     ----------
     description
-        What the runner writes: see :func:`soundcheck.run.planning.comparison_jobs`.
+        What the run tells the notebook.
     """
 
-    def __init__(self, description: Mapping) -> None:
-        self.name: str = description["comparison"]
-        self.baseline: str = description["baseline"]
-        self.candidate: str = description["candidate"]
-        self.titles: dict[str, str] = description["titles"]
-        self.tasks = [corpus_view.read_task(task) for task in description["tasks"]]
-        self.seed: int = description["seed"]
-        self.replicates: int = description["replicates"]
-        self.interval: str = description["interval"]
-        self.media = MediaStore(Path(description["media"]), description["prefix"])
-        self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description["corpora"]]
-        self._rows_file = Path(description["rows"])
+    def __init__(self, description: ComparisonDescription) -> None:
+        self.name = description.comparison
+        self.baseline = description.baseline
+        self.candidate = description.candidate
+        self.titles = description.titles
+        self.tasks = list(description.tasks)
+        self.seed = description.seed
+        self.replicates = description.replicates
+        self.interval = description.interval
+        self.media = MediaStore(description.media, description.prefix)
+        self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description.corpora]
+        self._rows_file = description.rows
         judged = [
             [entry for path in paths for entry in results.load_judged(path)]
-            for paths in zip(*description["pairs"], strict=True)
+            for paths in zip(*description.pairs, strict=True)
         ] or [[], []]
         self.contrasts = results.contrasts(*judged, self.interval)
 
     @classmethod
     def load(cls, run: str) -> Comparison:
         """Load the comparison that the runner described in a JSON file."""
-        if not run:
-            raise ValueError("This notebook is run by `soundcheck run`, which fills in the parameter 'run'.")
-        return cls(json.loads(Path(run).read_text(encoding="utf-8")))
+        return cls(ComparisonDescription.read(run))
 
     @property
     def synthetic(self) -> bool:

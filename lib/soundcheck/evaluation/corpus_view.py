@@ -10,7 +10,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +17,12 @@ import pandas as pd
 
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
+from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.trial_scores import score_trials
 from soundcheck.predict.tables import read_predictions
 from soundcheck.statistics import bootstrap
 
-__all__ = ["CorpusView", "read_task", "read_view"]
+__all__ = ["CorpusView", "read_view"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,26 +99,14 @@ class CorpusView:
         return bootstrap.blocks_of(self.segments, self.blocks)
 
 
-def read_view(description: Mapping) -> CorpusView:
+def read_view(description: CorpusDescription) -> CorpusView:
     """Read the corpus and predictions that the runner describes."""
-    return CorpusView(
-        name=description["name"],
-        title=description["title"],
-        synthetic=description["synthetic"],
-        root=Path(description["root"]),
-        blocks=tuple(description["blocks"]),
-        base_condition=description["base_condition"],
-        probes_of=description["probes_of"],
-        segments=pd.read_parquet(description["segments"]),
-        predictions=read_predictions(Path(description["predictions"])),
-        audio=description["audio"],
-        trials=read_table(Path(description["trials"])) if description["trials"] else None,
-    )
-
-
-def read_task(description: Mapping) -> Task:
-    """Read a task that the runner describes."""
-    return Task(**{**description, "classes": tuple(description["classes"])})
+    tables = {
+        "segments": pd.read_parquet(description.segments),
+        "predictions": read_predictions(description.predictions),
+        "trials": read_table(description.trials) if description.trials else None,
+    }
+    return CorpusView(**(vars(description) | tables))
 
 
 def _array(column: pd.Series, task: Task) -> np.ndarray:

@@ -29,11 +29,9 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +43,7 @@ from soundcheck.common import files, seeds
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation import changed_segments, corpus_view, plain_measures, recording_pairs
+from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.plain_measures import (
     NothingAnsweredError,
     PlainMeasureError,
@@ -74,40 +73,37 @@ class Evaluation:
     Parameters
     ----------
     description
-        What the runner writes: see :func:`describe`.
+        What the run tells the notebook.
     """
 
-    def __init__(self, description: Mapping) -> None:
-        self.model: str = description["model"]
-        self.family: Family = read_family(description["family"], Path(description["own"]))
-        self.tasks = [corpus_view.read_task(task) for task in description["tasks"]]
-        self.seed: int = description["seed"]
-        self.replicates: int = description["replicates"]
-        self.interval: str = description["interval"]
-        self.thresholds: str = description["thresholds"]
-        self.balance_samples: int = description["balance_samples"]
-        self.answers_changes: bool = description["answers_changes"]
-        limit = description.get("seconds", plain_measures.SECONDS / PLAIN_SHARE)
-        self._seconds_left = PLAIN_SHARE * limit
-        self.sounds = Sounds.load(Path(description["sounds"]))
-        if not description["sweeps"]:
+    def __init__(self, description: EvaluationDescription) -> None:
+        self.model = description.model
+        self.family: Family = read_family(description.family, description.suite_root)
+        self.tasks = list(description.tasks)
+        self.seed = description.seed
+        self.replicates = description.replicates
+        self.interval = description.interval
+        self.thresholds = description.thresholds
+        self.balance_samples = description.balance_samples
+        self.answers_changes = description.answers_changes
+        self._seconds_left = PLAIN_SHARE * description.seconds
+        self.sounds = Sounds.load(description.sounds)
+        if not description.sweeps:
             self.family = dataclasses.replace(self.family, sweeps={})
-        self.media = MediaStore(Path(description["media"]), description["prefix"])
-        found = [corpus_view.read_view(corpus) for corpus in description["corpora"]]
+        self.media = MediaStore(description.media, description.prefix)
+        found = [corpus_view.read_view(corpus) for corpus in description.corpora]
         self.corpora = [corpus for corpus in found if not corpus.probes_of]
         self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[results.Judged] = []
         self.notes: list[str] = []
         self._reasons: dict[tuple[str, str, str], str] = {}
-        self._rows_file = Path(description["rows"])
+        self._rows_file = description.rows
 
     @classmethod
     def load(cls, run: str) -> Evaluation:
         """Load the evaluation that the runner described in a JSON file."""
-        if not run:
-            raise ValueError("This notebook is run by `soundcheck run`, which fills in the parameter 'run'.")
-        return cls(json.loads(Path(run).read_text(encoding="utf-8")))
+        return cls(EvaluationDescription.read(run))
 
     @property
     def synthetic(self) -> bool:

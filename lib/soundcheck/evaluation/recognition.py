@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments, corpus_view
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics import differential
@@ -124,19 +125,19 @@ class Recognition(Evaluation):
     Parameters
     ----------
     description
-        What the runner writes.
+        What the run tells the notebook.
     """
 
-    def __init__(self, description: Mapping) -> None:
+    def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)
-        self.normaliser = NORMALISERS[description["normaliser"]]
+        self.normaliser = NORMALISERS[description.normaliser]
         self._texts: dict[str, str] = {}
         self._transcripts: dict[tuple[str, str, str], dict[str, str | None]] = {}
         self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
         own = [*self.corpora, *self.probes.values()]
         self._views = {self.model: {view.name: view for view in own}}
-        for name, described in description["others"].items():
-            self._views[name] = {view["name"]: corpus_view.read_view(view) for view in described}
+        for name, described in description.others.items():
+            self._views[name] = {view.name: corpus_view.read_view(view) for view in described}
 
     @property
     def others(self) -> list[str]:

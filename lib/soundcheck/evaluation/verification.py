@@ -14,7 +14,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from soundcheck.augment import registry
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
+from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.trials import Trials
@@ -94,10 +95,10 @@ class Verification(Evaluation):
     Parameters
     ----------
     description
-        What the runner writes.
+        What the run tells the notebook.
     """
 
-    def __init__(self, description: Mapping) -> None:
+    def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)
         self._views = {view.name: view for view in self.corpora}
 

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
+from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
 
 __all__ = [
@@ -244,7 +245,7 @@ def _rates(
 
     def notes(sums: np.ndarray) -> tuple[str, ...]:
         empty = round(float(sums[-1]))
-        return (f"{empty} empty reference{'' if empty == 1 else 's'}" if empty else "",) * m
+        return (counted(empty, "empty reference") if empty else "",) * m
 
     everything = rows.all()
     empty = (words == 0).astype(np.float64)

@@ -19,6 +19,7 @@ import pandas as pd
 
 from soundcheck import results
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element, join
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.suite.families import Family
@@ -243,7 +244,7 @@ def _folded(frame: pd.DataFrame) -> Html:
     items = []
     for (corpus, reason), rows in frame.groupby(["corpus", "skipped"], sort=False):
         tasks = ", ".join(dict.fromkeys(rows["task"]))
-        count = f"{len(rows)} test{'' if len(rows) == 1 else 's'} skipped"
+        count = f"{counted(len(rows), 'test')} skipped"
         items.append(element("li", f"{corpus}, {tasks}: {count}: {reason}", limit=None))
     return element("ul", *items, class_="sc-note")
 
@@ -252,7 +253,7 @@ def _company(row: object, digits: int) -> list[Cell]:
     """Make the cells of a result: test, value, counts, threshold, verdict and reference."""
     certainty = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} % certain"
     mark = f" {FEW_MARK}" if row.blocks < FEW_BLOCKS and not pd.isna(row.low) else ""
-    blocks = f"{row.blocks} block{'' if row.blocks == 1 else 's'}{mark}" if row.segments else ""
+    blocks = f"{counted(row.blocks, 'block')}{mark}" if row.segments else ""
     judged = two_lines(badge(row.passed), certainty)
     if row.skipped:
         judged = judged + element("small", row.skipped, class_="sc-reason sc-line")

@@ -15,16 +15,14 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common import files
 from soundcheck.common.escaping import spreadsheet
+from soundcheck.common.json_file import JsonFile
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import Verdict
@@ -234,15 +232,19 @@ def contrast_frame(found: Sequence[Contrast]) -> pd.DataFrame:
     return pd.DataFrame(made, columns=CONTRAST_COLUMNS)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Rows(JsonFile):
+    rows: tuple[Contrast, ...]
+
+
 def save_contrasts(found: Sequence[Contrast], path: str | os.PathLike) -> None:
     """Write contrasts as JSON, for the run that collects them."""
-    rows = [dataclasses.asdict(entry) for entry in found]
-    files.write_text(path, json.dumps({"rows": rows}, indent=1, allow_nan=False) + "\n")
+    _Rows(tuple(found)).write(path)
 
 
 def load_contrasts(path: str | os.PathLike) -> list[Contrast]:
     """Read what :func:`save_contrasts` wrote."""
-    return [Contrast(**row) for row in json.loads(Path(path).read_text(encoding="utf-8"))["rows"]]
+    return list(_Rows.read(path).rows)
 
 
 def contrast_csv(frame: pd.DataFrame) -> bytes:

@@ -8,7 +8,6 @@ the run beside it (``run.json``) holds the digest.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, input_error
 from soundcheck.common.escaping import xml_text
 from soundcheck.results.reading import read_results
+from soundcheck.results.record import RunRecord
 
 FAILED_NOTEBOOK = "error: "  # how the reason of a row begins whose notebook or model failed
 
@@ -51,8 +51,9 @@ def check(results: Path, junit: Path | None = None, models: Sequence[str] = ()) 
     """
     path = results / "results.csv" if results.is_dir() else results
     files.require_regular(path)
-    record = _record(path)
-    if record is not None and record.get("results") != files.digest(path):
+    beside = path.parent / "run.json"
+    record = RunRecord.read(beside) if beside.is_file() else None
+    if record is not None and record.results != files.digest(path):
         raise input_error(
             path.name,
             "the file is not the one that the run wrote: it was cut, edited or mixed with another run",
@@ -93,37 +94,18 @@ def check(results: Path, junit: Path | None = None, models: Sequence[str] = ()) 
     return Judgement(EXIT_OK if fine else EXIT_TEST_FAILED, "\n".join(lines))
 
 
-def _record(path: Path) -> dict | None:
-    record = path.parent / "run.json"
-    if not record.is_file():
-        return None
-    try:
-        content = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise input_error(
-            record.name, f"the record of the run cannot be read ({error})", "Run the suite again"
-        ) from error
-    return content if isinstance(content, dict) else {}
-
-
-def _missing(frame: pd.DataFrame, record: dict | None, models: Sequence[str]) -> list[str]:
+def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str]) -> list[str]:
     """Name what the run set out to test and the table does not hold."""
     if record is None:
         return []
     there = set(zip(frame["model"], frame["family"], strict=True))
+    judged = [one for one in record.notebooks if not models or one.model in models]
     problems = []
-    for notebook in record.get("notebooks", []):
-        if models and notebook["model"] not in models:
-            continue
-        name = f"{notebook['family']} of {notebook['model']}"
-        if notebook["status"] != "ok":
-            problems.append(f"The notebook {name} failed: {notebook['error']}")
-        elif (notebook["model"], notebook["family"]) not in there:
-            problems.append(f"No row of {name}: the family was not tested.")
-    for kind in ("comparisons", "studies"):
-        for entry in record.get(kind, []):
-            if entry["status"] != "ok":
-                problems.append(f"The notebook {entry['name']} failed: {entry['error']}")
+    for notebook in (*judged, *record.comparisons, *record.studies):
+        if notebook.failed:
+            problems.append(f"The notebook {notebook.display_name} failed: {notebook.error}")
+        elif notebook in judged and (notebook.model, notebook.family) not in there:
+            problems.append(f"No row of {notebook.display_name}: the family was not tested.")
     return problems
 
 

@@ -7,7 +7,6 @@ models can be compared later, on the same replicates, without computing anything
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from soundcheck.common import files
+from soundcheck.common.json_file import JsonFile
 from soundcheck.results.verdict import Verdict
 
 __all__ = ["Judged", "REPLICATES", "load", "load_judged", "save"]
@@ -43,6 +43,15 @@ class Judged:
     blocks: str = ""
 
 
+@dataclasses.dataclass(frozen=True)
+class _Rows(JsonFile):
+    """What the file of rows holds; ``population`` are the digests of :class:`Judged`."""
+
+    rows: tuple[Verdict, ...]
+    population: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+
 def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str] = ()) -> None:
     """Write verdicts, their replicates and notes for the reader."""
     replicates = max((len(entry.replicates) for entry in judged), default=0)
@@ -51,24 +60,21 @@ def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str]
         row[: len(entry.replicates)] = entry.replicates
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, table, allow_pickle=False)
-    content = {
-        "rows": [dataclasses.asdict(entry.verdict) for entry in judged],
-        "population": [[entry.segments, entry.blocks] for entry in judged],
-        "notes": list(notes),
-    }
-    files.write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+    verdicts = tuple(entry.verdict for entry in judged)
+    population = tuple((entry.segments, entry.blocks) for entry in judged)
+    _Rows(verdicts, population, tuple(notes)).write(path)
 
 
 def load(path: str | os.PathLike) -> list[Verdict]:
     """Read the verdicts that :func:`save` wrote."""
-    return [Verdict(**row) for row in json.loads(Path(path).read_text(encoding="utf-8"))["rows"]]
+    return list(_Rows.read(path).rows)
 
 
 def load_judged(path: str | os.PathLike) -> list[Judged]:
     """Read the verdicts that :func:`save` wrote, with their replicates."""
-    population = json.loads(Path(path).read_text(encoding="utf-8"))["population"]
+    found = _Rows.read(path)
     table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
     return [
         Judged(verdict, replicates, *digests)
-        for verdict, replicates, digests in zip(load(path), table, population, strict=True)
+        for verdict, replicates, digests in zip(found.rows, table, found.population, strict=True)
     ]

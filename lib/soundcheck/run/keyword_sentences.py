@@ -48,7 +48,7 @@ def probe_corpora(
     for job in jobs:
         if not suite.models[job.model].answers_changes:
             continue
-        evaluation = Recognition(job.description | {"rows": str(job.rows)})
+        evaluation = Recognition(job.description)
         options = evaluation.family.options
         for subset in evaluation.transformed():
             if not vocabulary(evaluation, subset.predictions.clean):

@@ -1,6 +1,6 @@
 """Executes one notebook in a process of its own.
 
-``python -m soundcheck.run.notebook_process JOB.json`` is what the runner starts: papermill changes the
+``python -m soundcheck.run.notebook_process TASK.json`` is what the runner starts: papermill changes the
 working directory and a kernel may die, so each notebook gets its own process, its own Jupyter folders and one
 string as parameter, the path of the evaluation's description (papermill pastes other values unescaped into
 code).
@@ -11,12 +11,49 @@ the run without an error, and a kernel that dies leaves a notebook without any e
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
 
+from soundcheck.common.json_file import JsonFile
+
 KERNEL_NAME = "python3"
 START_SECONDS = 180  # a kernel may start slowly on a busy machine
+
+
+@dataclasses.dataclass(frozen=True)
+class NotebookTask(JsonFile):
+    """What the process is to do.
+
+    Parameters
+    ----------
+    source, target
+        The notebook, and where the executed one is written.
+    description
+        The notebook's parameter.
+    limit
+        Seconds that a cell may take.
+    ending
+        File for the :class:`Ending`.
+    folder
+        Folder in which the notebook runs.
+    """
+
+    source: Path
+    target: Path
+    description: Path
+    limit: float
+    ending: Path
+    folder: Path
+
+
+@dataclasses.dataclass(frozen=True)
+class Ending(JsonFile):
+    """How a notebook ended: what went wrong, empty if nothing, and whether any of its cells was executed."""
+
+    problem: str
+    started: bool
 
 
 def jupyter_folders(folder: Path) -> dict[str, str]:
@@ -66,43 +103,39 @@ def started(notebook: dict) -> bool:
     )
 
 
-def main(job_file: str) -> int:
-    """Execute the notebook that a job file describes; write its outcome beside it.
-
-    The job holds ``source``, ``target``, ``run``, ``limit`` (seconds a cell) and ``outcome`` (file).
-    """
-    job = json.loads(Path(job_file).read_text(encoding="utf-8"))
+def main(task_file: str) -> int:
+    """Execute the notebook that a file with a :class:`NotebookTask` names, and write its ending."""
+    task = NotebookTask.read(task_file)
     import nbformat
     import papermill
 
     problem = ""
     try:
         papermill.execute_notebook(
-            job["source"],
-            job["target"],
-            parameters={"run": job["run"]},
+            str(task.source),
+            str(task.target),
+            parameters={"run": str(task.description)},
             kernel_name=KERNEL_NAME,
             progress_bar=False,
             log_output=False,
             start_timeout=START_SECONDS,
-            execution_timeout=job["limit"],
+            execution_timeout=task.limit,
             autosave_cell_every=0,
-            cwd=job["folder"],
+            cwd=str(task.folder),
         )
     except papermill.PapermillExecutionError as error:
         problem = f"{error.ename}: {error.evalue}"
     except Exception as error:  # kernel death, time limit, notebook format: all end as a listed failure
         problem = f"{type(error).__name__}: {error}"
     try:
-        notebook = nbformat.read(job["target"], as_version=4)
+        notebook = nbformat.read(task.target, as_version=4)
     except Exception as error:  # nothing usable was written
         notebook = {"cells": []}
         problem = problem or f"{type(error).__name__}: {error}"
     cell = unfinished_cell(notebook)
     if not problem and cell is not None:
         problem = f"the kernel ended in cell {cell}, the cells after it did not run"
-    outcome = {"problem": problem, "started": started(notebook), "cell": cell}
-    Path(job["outcome"]).write_text(json.dumps(outcome), encoding="utf-8")
+    Ending(problem, started(notebook)).write(task.ending)
     return 1 if problem else 0
 
 

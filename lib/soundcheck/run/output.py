@@ -29,7 +29,7 @@ class Output:
     """
 
     def __init__(self, folder: str | os.PathLike) -> None:
-        self.shown = str(folder)
+        self.display_name = str(folder)
         self.folder = Path(folder).absolute()
         self.corpora = self.folder / "corpora"
         self.predictions = self.folder / "predictions"
@@ -82,24 +82,26 @@ class Output:
         """
         remedy = "Choose an empty or new folder with --out"
         if self.folder.exists() and not self.folder.is_dir():
-            raise input_error(f"--out {self.shown}", "this is a file, not a folder", remedy)
+            raise input_error(f"--out {self.display_name}", "this is a file, not a folder", remedy)
         existing = self.folder
         while not existing.exists():
             existing = existing.parent
         if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-            raise input_error(f"--out {self.shown}", "the folder cannot be written", remedy)
+            raise input_error(f"--out {self.display_name}", "the folder cannot be written", remedy)
         resolved = self.folder.resolve()
         for name, root in corpora.items():
             root = root.resolve()
             if resolved == root or resolved.is_relative_to(root / "."):
                 what = f"the folder lies inside the corpus {quoted(name)}"
-                raise input_error(f"--out {self.shown}", what, "Choose a folder outside of all corpora")
+                raise input_error(
+                    f"--out {self.display_name}", what, "Choose a folder outside of all corpora"
+                )
         if self.folder.is_dir() and not (self.folder / MARKER).is_file():
             foreign = sorted(entry.name for entry in os.scandir(self.folder))
             if foreign:
                 listed = ", ".join(quoted(name, 40) for name in foreign[:3])
                 what = f"the folder holds files that Soundcheck did not write ({listed})"
-                raise input_error(f"--out {self.shown}", what, remedy)
+                raise input_error(f"--out {self.display_name}", what, remedy)
 
     def prepare(self) -> None:
         """Make the folder and mark it as ours."""

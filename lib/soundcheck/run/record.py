@@ -1,28 +1,40 @@
-"""The record of a run, ``run.json``: what was tested, with which versions, seeds and data.
-
-Everything that pages say about models and corpora comes from here. It holds no absolute paths, no user, host
-or time, so that the same suite on the same data gives the same record.
-"""
+"""Puts the record of a run together."""
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.metadata
-import json
 import platform
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import pandas as pd
 
 from soundcheck import __version__
-from soundcheck.common import files, resources
+from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
-from soundcheck.run.output import Output
+from soundcheck.results.record import (
+    ComparisonRecord,
+    CorpusRecord,
+    ExcludedSound,
+    FailedInput,
+    FamilyRecord,
+    ModelRecord,
+    NotebookRecord,
+    RunRecord,
+    SoundsRecord,
+    StudyRecord,
+)
 from soundcheck.run.runner import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
-from soundcheck.suite.entries import ComparisonEntry, Suite
+from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
+
+__all__ = ["compose"]
+
+T = TypeVar("T")
 
 PACKAGES = (
     "numpy",
@@ -41,14 +53,7 @@ PACKAGES = (
 )
 
 
-def library_digest() -> str:
-    """Digest of all files of the library: what was computed with other code or tables is not kept."""
-    root = resources.PACKAGE
-    sources = sorted(path for suffix in (".py", ".csv") for path in root.rglob(f"*{suffix}"))
-    return files.digest("\n".join(f"{path.relative_to(root)} {files.digest(path)}" for path in sources))
-
-
-def versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     """Versions of Python and of the libraries that numbers depend on."""
     found = {"soundcheck": __version__, "Python": platform.python_version()}
     for name in PACKAGES:
@@ -64,132 +69,97 @@ def compose(
     families: Sequence[Family],
     corpora: Sequence[Corpus],
     reports: Mapping[str, PredictionReport],
-    fingerprints: Mapping[str, str],
-    outcomes: Sequence[Outcome],
+    notebooks: Sequence[Outcome],
     *,
-    comparisons: Sequence[Outcome] = (),
-    studies: Sequence[Outcome] = (),
-    contrasts: pd.DataFrame | None = None,
-    sounds: Sounds | None = None,
+    comparisons: Sequence[Outcome],
+    studies: Sequence[Outcome],
+    contrasts: pd.DataFrame,
+    sounds: Sounds,
     results: str,
-) -> dict:
-    """Put the record together; plain JSON values only."""
-    return {
-        "version": __version__,
-        "title": suite.title,
-        "run": results[:12],
-        "results": results,
-        "seed": suite.seed,
-        "replicates": suite.replicates,
-        "interval": suite.interval,
-        "suite": suite.describe(),
-        "order": list(suite.models),
-        "families": [_family(family) for family in families],
-        "models": [_model(suite, name, reports[name], fingerprints[name]) for name in suite.models],
-        "corpora": [_corpus(corpus) for corpus in corpora],
-        "sounds": [_sounds(group) for group in (sounds.sets.values() if sounds else ())],
-        "notebooks": [
-            {"model": o.model, "family": o.family, "status": o.status, "error": o.error} for o in outcomes
-        ],
-        "comparisons": [_comparison(suite.comparisons[o.model], o, contrasts) for o in comparisons],
-        "studies": [{"name": o.family, "status": o.status, "error": o.error} for o in studies],
-        "versions": versions(),
-    }
+) -> RunRecord:
+    """Put the record together.
+
+    Parameters
+    ----------
+    suite, families, corpora, reports, sounds
+        What was run: what the models predicted, and with which noises and impulse responses.
+    notebooks, comparisons, studies
+        How the notebooks ended.
+    contrasts
+        Rows of the comparisons.
+    results
+        Digest of ``results.csv``.
+    """
+    return _recorded(
+        RunRecord,
+        suite,
+        version=__version__,
+        run=results[:12],
+        results=results,
+        suite=suite.describe(),
+        order=tuple(suite.models),
+        families=tuple(_recorded(FamilyRecord, family) for family in families),
+        models=tuple(_model(entry, reports[name]) for name, entry in suite.models.items()),
+        corpora=tuple(map(_corpus, corpora)),
+        sounds=tuple(map(_sounds, sounds.sets.values())),
+        notebooks=tuple(_recorded(NotebookRecord, o, o.job) for o in notebooks),
+        comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
+        studies=tuple(_recorded(StudyRecord, o, name=o.job.family) for o in studies),
+        versions=_versions(),
+    )
 
 
-def failed_notebooks(content: Mapping) -> list[tuple[str, str]]:
-    """List the notebooks of a record that failed: what they were about, and the error."""
-    entries = [(f"{entry['family']} of {entry['model']}", entry) for entry in content["notebooks"]]
-    entries += [(f"comparison {entry['name']}", entry) for entry in content["comparisons"]]
-    entries += [(entry["name"], entry) for entry in content["studies"]]
-    return [(name, entry["error"]) for name, entry in entries if entry["status"] != "ok"]
+def _recorded(kind: type[T], *sources: object, **more: object) -> T:
+    """Make a record of attributes of the same names, of the first source with one, and of what is given."""
+    for field in dataclasses.fields(kind):
+        if field.name not in more:
+            source = next(source for source in sources if hasattr(source, field.name))
+            more[field.name] = getattr(source, field.name)
+    return kind(**more)
 
 
-def _comparison(entry: ComparisonEntry, outcome: Outcome, contrasts: pd.DataFrame | None) -> dict:
-    counts = {}
-    if contrasts is not None:
-        both = contrasts["baseline"].eq(entry.baseline) & contrasts["candidate"].eq(entry.candidate)
-        found = contrasts.loc[both, "outcome"].value_counts()
-        counts = {name: int(found.get(name, 0)) for name in (BETTER, WORSE, NO_EVIDENCE)}
-    return {
-        "name": entry.name,
-        "slug": files.slug(entry.name),
-        "baseline": entry.baseline,
-        "candidate": entry.candidate,
-        "status": outcome.status,
-        "error": outcome.error,
-        "outcomes": counts,
-    }
+def _comparison(entry: ComparisonEntry, outcome: Outcome, contrasts: pd.DataFrame) -> ComparisonRecord:
+    both = contrasts["baseline"].eq(entry.baseline) & contrasts["candidate"].eq(entry.candidate)
+    found = contrasts.loc[both, "outcome"].value_counts()
+    counts = {name: int(found.get(name, 0)) for name in (BETTER, WORSE, NO_EVIDENCE)}
+    return _recorded(ComparisonRecord, entry, outcome, slug=files.slug(entry.name), outcomes=counts)
 
 
-def write(output: Output, content: Mapping) -> str:
-    """Write ``run.json``; returns its digest."""
-    return files.write_text(output.record, json.dumps(content, indent=1, ensure_ascii=True) + "\n")
+def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
+    failures = [
+        FailedInput(corpus=corpus, item=item, change=change, reason=reason)
+        for corpus, item, change, reason in report.failures
+    ]
+    return _recorded(
+        ModelRecord,
+        entry,
+        report,
+        slug=files.slug(entry.name),
+        target=entry.public_target,
+        notes=tuple(report.notes()),
+        failures=tuple(failures),
+    )
 
 
-def _family(family: Family) -> dict:
-    return {
-        "name": family.name,
-        "title": family.title,
-        "category": family.category,
-        "question": family.question,
-        "digest": family.digest,
-    }
+def _sounds(group: SoundSet) -> SoundsRecord:
+    return _recorded(
+        SoundsRecord,
+        group,
+        sounds=len(group.sounds),
+        seconds=round(group.duration, 3),
+        left_out=tuple(ExcludedSound(item=item, reason=reason) for item, reason in group.left_out),
+    )
 
 
-def _model(suite: Suite, name: str, report: PredictionReport, fingerprint: str) -> dict:
-    entry = suite.models[name]
-    return {
-        "name": name,
-        "slug": files.slug(name),
-        "kind": entry.kind,
-        "target": entry.public_target,
-        "tasks": list(entry.tasks),
-        "description": entry.description,
-        "license": entry.license,
-        "fingerprint": fingerprint,
-        "inputs": report.inputs,
-        "failed": report.failed,
-        "unusable": report.unusable,
-        "notes": report.notes(),
-        "failures": [
-            {"corpus": corpus, "item": item, "change": change, "reason": reason}
-            for corpus, item, change, reason in report.failures
-        ],
-        "repeated": report.repeated,
-        "repeated_different": report.repeated_different,
-        "out_of_range": report.out_of_range,
-        "unknown_classes": dict(report.unknown_classes),
-    }
-
-
-def _sounds(group: SoundSet) -> dict:
-    return {
-        "kind": group.kind,
-        "source": group.source,
-        "synthetic": group.synthetic,
-        "sounds": len(group.sounds),
-        "seconds": round(group.duration, 3),
-        "left_out": [{"item": item, "reason": reason} for item, reason in group.left_out],
-        "digest": group.digest,
-    }
-
-
-def _corpus(corpus: Corpus) -> dict:
+def _corpus(corpus: Corpus) -> CorpusRecord:
     segments = corpus.segments
-    return {
-        "name": corpus.name,
-        "slug": files.slug(corpus.name),
-        "format": corpus.entry.format,
-        "title": corpus.entry.title,
-        "description": corpus.description,
-        "synthetic": corpus.synthetic,
-        "segments": len(segments),
-        "speakers": int(segments["speaker"].nunique()) if "speaker" in segments else 0,
-        "seconds": round(float(segments["duration"].sum()), 3),
-        "left_out": [
-            {"item": item.item, "reason": item.reason, "stage": item.stage} for item in corpus.left_out
-        ],
-        "notices": list(corpus.notices),
-        "digest": files.digest("\n".join(segments["audio"])),
-    }
+    return _recorded(
+        CorpusRecord,
+        corpus,
+        corpus.entry,
+        slug=files.slug(corpus.name),
+        segments=len(segments),
+        speakers=int(segments["speaker"].nunique()) if "speaker" in segments else 0,
+        seconds=round(float(segments["duration"].sum()), 3),
+        digest=files.digest("\n".join(segments["audio"])),
+    )

@@ -26,9 +26,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from soundcheck.common import files
+from soundcheck.common.description import Description
 from soundcheck.common.errors import InputError, Problem
+from soundcheck.common.json_file import JsonFile
 from soundcheck.results import REPLICATES
-from soundcheck.run.notebook_process import jupyter_folders
+from soundcheck.results.record import Executed
+from soundcheck.run.notebook_process import Ending, NotebookTask, jupyter_folders
 
 STARTING = 60  # seconds granted for starting a kernel, on top of a notebook's limit
 TRIES = 3  # of a notebook whose kernel did not start
@@ -46,10 +49,9 @@ class Job:
     source
         The family's notebook.
     target
-        Where the executed notebook is kept; its rows lie beside it as ``.json``.
+        Where the executed notebook is kept, with its state beside it.
     description
-        What the evaluation needs to know, as JSON: written to a file whose path is the notebook's only
-        parameter.
+        What the notebook is told.
     fingerprint
         Digest of everything the notebook can see.
     limit
@@ -63,7 +65,7 @@ class Job:
     family: str
     source: Path
     target: Path
-    description: dict
+    description: Description
     fingerprint: str
     limit: float
     judges: bool = True
@@ -71,7 +73,7 @@ class Job:
     @property
     def rows(self) -> Path:
         """File into which the notebook saves its rows and notes."""
-        return self.target.with_suffix(".json")
+        return self.description.rows
 
     @property
     def replicates(self) -> Path:
@@ -84,21 +86,42 @@ class Job:
         return self.target.with_suffix(".state.json")
 
     @property
+    def made(self) -> tuple[Path, Path, Path]:
+        """Files that an execution makes: the notebook, perhaps its rows and their replicates."""
+        return (self.target, self.rows, self.replicates)
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """All files that an execution leaves."""
-        return (self.target, self.rows, self.replicates, self.state)
+        return (*self.made, self.state)
 
 
 @dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How a job ended: ``status`` is ``ok``, ``failed`` or ``timeout``."""
+class State(JsonFile):
+    """How a job ended, kept beside its notebook.
 
-    model: str
-    family: str
+    Parameters
+    ----------
+    fingerprint
+        Of the job, when it was executed.
+    status
+        See :class:`Outcome`.
+    digests
+        Of the files that were made, in the order of :attr:`Job.made`; empty for one that is not there.
+    """
+
+    fingerprint: str
+    status: str
+    digests: tuple[str, str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome(Executed):
+    """How a job ended."""
+
+    job: Job
     status: str
     error: str
-    seconds: float
-    kept: bool
 
 
 def check_notebook(path: Path) -> None:
@@ -132,16 +155,11 @@ def check_notebook(path: Path) -> None:
 def kept(job: Job) -> bool:
     """Whether the last execution of a job is still valid: same fingerprint, files whole."""
     try:
-        state = json.loads(job.state.read_text(encoding="utf-8"))
-        return (
-            state["fingerprint"] == job.fingerprint
-            and state["status"] == "ok"
-            and state["notebook"] == files.digest(job.target)
-            and (not job.judges or state["rows"] == files.digest(job.rows))
-            and ("replicates" not in state or state["replicates"] == files.digest(job.replicates))
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        state = State.read(job.state)
+    except (OSError, ValueError):
         return False
+    there = tuple(files.digest(path) if path.is_file() else "" for path in job.made)
+    return (state.fingerprint, state.status, state.digests) == (job.fingerprint, "ok", there)
 
 
 class _Running:
@@ -161,8 +179,8 @@ class _Running:
         """Start the child process (again)."""
         self.tries += 1
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.outcome = self.folder / "outcome.json"
-        self.outcome.unlink(missing_ok=True)
+        self.ending = self.folder / "ending.json"
+        self.ending.unlink(missing_ok=True)
         self.draft = self.folder / "executed.ipynb"
         self.draft.unlink(missing_ok=True)
         self.draft_rows = self.folder / "rows.json"
@@ -170,23 +188,23 @@ class _Running:
         for draft in (self.draft_rows, self.draft_replicates):
             draft.unlink(missing_ok=True)
         description = self.folder / "evaluation.json"
-        description.write_text(json.dumps(self.job.description | {"rows": str(self.draft_rows)}))
-        job_file = self.folder / "job.json"
-        job = {
-            "source": str(self.job.source),
-            "target": str(self.draft),
-            "run": str(description),
-            "limit": self.job.limit,
-            "outcome": str(self.outcome),
-            "folder": str(self.folder),
-        }
-        job_file.write_text(json.dumps(job), encoding="utf-8")
+        dataclasses.replace(self.job.description, rows=self.draft_rows).write(description)
+        task = NotebookTask(
+            source=self.job.source,
+            target=self.draft,
+            description=description,
+            limit=self.job.limit,
+            ending=self.ending,
+            folder=self.folder,
+        )
+        task_file = self.folder / "task.json"
+        task.write(task_file)
         environment = os.environ | jupyter_folders(self.folder / "jupyter") | {MARK: self.token}
         environment |= {"MPLCONFIGDIR": str(self._cache / "matplotlib"), "PYTHONHASHSEED": "0"}
         (self._cache / "matplotlib").mkdir(parents=True, exist_ok=True)
         with open(self._log, "ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "soundcheck.run.notebook_process", str(job_file)],
+                [sys.executable, "-P", "-m", "soundcheck.run.notebook_process", str(task_file)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -210,17 +228,16 @@ class _Running:
         """Store what the child left; ``None`` if it should be tried again."""
         overdue = self.process.poll() is None
         self.stop()
-        seconds = time.monotonic() - self.start
         try:
-            report = json.loads(self.outcome.read_text(encoding="utf-8"))
+            ending = Ending.read(self.ending)
         except (OSError, ValueError):
-            report = {"problem": "the process that runs the notebook ended", "started": self.draft.exists()}
-        problem = report["problem"]
+            ending = Ending("the process that runs the notebook ended", self.draft.exists())
+        problem = ending.problem
         if overdue:
             problem = f"the notebook did not end within {1.5 * self.job.limit:.0f} s"
-        died = "DeadKernelError" in problem or not self.outcome.is_file()
-        if problem and not overdue and self.tries < (2 if died and report["started"] else TRIES):
-            if died or not report["started"]:
+        died = "DeadKernelError" in problem or not self.ending.is_file()
+        if problem and not overdue and self.tries < (2 if died and ending.started else TRIES):
+            if died or not ending.started:
                 self.launch()
                 return None
         status = "ok"
@@ -230,21 +247,16 @@ class _Running:
             status = "failed"
             problem = "the notebook saved no rows; its last cell must call evaluation.save()"
         self._store(status)
-        return Outcome(self.job.model, self.job.family, status, problem, round(seconds, 1), kept=False)
+        return Outcome(self.job, status, problem)
 
     def _store(self, status: str) -> None:
         job = self.job
         job.state.unlink(missing_ok=True)  # from here on the old execution is not kept
-        state: dict[str, str] = {"fingerprint": job.fingerprint, "status": status}
-        for draft, target, key in (
-            (self.draft, job.target, "notebook"),
-            (self.draft_rows, job.rows, "rows"),
-            (self.draft_replicates, job.replicates, "replicates"),
-        ):
+        digests = []
+        for draft, target in zip((self.draft, self.draft_rows, self.draft_replicates), job.made, strict=True):
             target.unlink(missing_ok=True)
-            if draft.is_file():
-                state[key] = files.write_bytes(target, draft.read_bytes())
-        files.write_text(job.state, json.dumps(state))
+            digests.append(files.write_bytes(target, draft.read_bytes()) if draft.is_file() else "")
+        State(job.fingerprint, status, tuple(digests)).write(job.state)
 
 
 def kill_marked(token: str) -> None:
@@ -287,7 +299,7 @@ def execute(
     waiting: list[int] = []
     for number, job in enumerate(jobs):
         if kept(job):
-            outcomes[number] = Outcome(job.model, job.family, "ok", "", 0.0, kept=True)
+            outcomes[number] = Outcome(job, "ok", "")
             finished(outcomes[number])
         else:
             waiting.append(number)

@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.sparse
 
 from soundcheck.common.escaping import quoted
+from soundcheck.common.wording import counted
 
 __all__ = ["ContradictionError", "infer_speakers"]
 
@@ -59,7 +60,7 @@ def infer_speakers(
         own = pd.factorize(np.array(folders, dtype=object))[0]
         if np.array_equal(own[first] == own[second], target):
             how = "speakers are taken from the folders of the files, which fit all labels"
-            return dict(zip(names, folders, strict=True)), f"{how}: {_count(len(set(folders)))}"
+            return dict(zip(names, folders, strict=True)), f"{how}: {counted(len(set(folders)), 'speaker')}"
     shape = (len(names), len(names))
     ones = np.ones(int(target.sum()), dtype=np.int8)
     graph = scipy.sparse.coo_array((ones, (first[target], second[target])), shape=shape)
@@ -78,7 +79,7 @@ def infer_speakers(
     speakers = {name: called[own] for name, own in zip(names, group.tolist(), strict=True)}
     how = "speakers are inferred from the labels, files that target trials connect are one speaker"
     doubt = "if some are the same person, intervals are too narrow"
-    return speakers, f"{how}: {_count(count)}; {doubt}"
+    return speakers, f"{how}: {counted(count, 'speaker')}; {doubt}"
 
 
 def _folders(names: Sequence[str]) -> list[str]:
@@ -86,7 +87,3 @@ def _folders(names: Sequence[str]) -> list[str]:
     paths = [name.split("/")[:-1] for name in names]
     common = len(os.path.commonprefix([min(paths, default=[]), max(paths, default=[])]))
     return [path[common] for path in paths] if all(len(path) > common for path in paths) else []
-
-
-def _count(speakers: int) -> str:
-    return f"{speakers} speaker{'s' * (speakers != 1)}"

@@ -1,0 +1,44 @@
+"""Dataclasses that are kept in JSON files, read and checked by pydantic."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Self
+
+from pydantic import ConfigDict, TypeAdapter
+
+from soundcheck.common import files
+
+__all__ = ["JsonFile"]
+
+
+class JsonFile:
+    """Base of a dataclass that can be written and read; one with other fields is not read."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> Self:
+        """Read what :meth:`write` wrote.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If it is not JSON, or its fields are not those of the class (pydantic's ``ValidationError``).
+        """
+        return TypeAdapter(cls).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
+
+    def write(self, path: str | os.PathLike) -> str:
+        """Write all fields, as ASCII so that any text survives; returns the digest of the file.
+
+        Raises
+        ------
+        ValueError
+            If a number is NaN or infinite.
+        """
+        content = TypeAdapter(type(self)).dump_python(self, mode="json")
+        return files.write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")

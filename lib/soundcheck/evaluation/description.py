@@ -1,0 +1,120 @@
+"""What the run tells the notebooks about models: written by the runner, read by ``load``."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from soundcheck.common.description import Description
+from soundcheck.common.tasks import Task
+
+__all__ = ["ComparisonDescription", "CorpusDescription", "EvaluationDescription"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CorpusDescription:
+    """A corpus and where the predictions of one model for it are.
+
+    Parameters
+    ----------
+    name, title, synthetic, blocks, base_condition, probes_of, root, audio
+        See :class:`soundcheck.evaluation.corpus_view.CorpusView`.
+    segments, predictions
+        Parquet files: the segment table and the predictions.
+    trials
+        Parquet file of the trials of a family; ``None`` if it compares none.
+    """
+
+    name: str
+    title: str
+    synthetic: bool
+    blocks: tuple[str, ...]
+    base_condition: str
+    probes_of: str
+    root: Path
+    audio: bool
+    segments: Path
+    predictions: Path
+    trials: Path | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelDescription(Description):
+    """What all notebooks about models are told.
+
+    Parameters
+    ----------
+    tasks
+        Tasks of the model, or of both, that are looked at.
+    seed, replicates, interval
+        See :class:`soundcheck.suite.entries.Suite`.
+    """
+
+    tasks: tuple[Task, ...]
+    seed: int
+    replicates: int
+    interval: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EvaluationDescription(ModelDescription):
+    """One model and one family, for :class:`soundcheck.evaluation.Evaluation`.
+
+    Parameters
+    ----------
+    model, family
+        Their names.
+    suite_root
+        Folder of the suite, which may hold threshold files of its own families.
+    sounds
+        File that lists the noises and impulse responses.
+    corpora
+        Corpora that the family looks at, with the predictions of the model.
+    others
+        Other models that predict the same -> the corpora with their predictions, if the family compares them.
+    thresholds, balance_samples, sweeps, normaliser
+        See :class:`soundcheck.suite.entries.Suite`.
+    seconds
+        Time limit of a cell.
+    answers_changes
+        Whether the model can be asked about changed signals.
+    """
+
+    model: str
+    family: str
+    suite_root: Path
+    sounds: Path
+    corpora: tuple[CorpusDescription, ...]
+    others: dict[str, tuple[CorpusDescription, ...]]
+    thresholds: str
+    balance_samples: int
+    seconds: float
+    answers_changes: bool
+    sweeps: bool
+    normaliser: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ComparisonDescription(ModelDescription):
+    """Two models, for :class:`soundcheck.evaluation.Comparison`.
+
+    Parameters
+    ----------
+    comparison
+        Its name in the suite.
+    baseline, candidate
+        Names of the models.
+    titles
+        Family -> its title.
+    corpora
+        Each corpus twice, with the predictions of the baseline and of the candidate.
+    pairs
+        Files with the rows of the baseline and of the candidate, a pair a family.
+    """
+
+    comparison: str
+    baseline: str
+    candidate: str
+    titles: dict[str, str]
+    corpora: tuple[tuple[CorpusDescription, CorpusDescription], ...]
+    pairs: tuple[tuple[Path, Path], ...]

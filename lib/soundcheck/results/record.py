@@ -1,0 +1,270 @@
+"""The record of a run, ``run.json``: what was tested, with which versions, seeds and data.
+
+Everything that pages say about models and corpora comes from here. It holds no absolute paths, no user, host
+or time, so that the same suite on the same data gives the same record.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from soundcheck.common.errors import input_error
+from soundcheck.common.json_file import JsonFile
+from soundcheck.corpora.segments import Excluded
+
+__all__ = [
+    "ComparisonRecord",
+    "CorpusRecord",
+    "ExcludedSound",
+    "Executed",
+    "FailedInput",
+    "FamilyRecord",
+    "ModelRecord",
+    "NotebookRecord",
+    "RunRecord",
+    "SoundsRecord",
+    "StudyRecord",
+]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FamilyRecord:
+    """A family that was tested; see :class:`soundcheck.suite.families.Family`."""
+
+    name: str
+    title: str
+    category: str
+    question: str
+    digest: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FailedInput:
+    """A segment that a model gave no answer for; ``change`` is empty for the clean signal."""
+
+    corpus: str
+    item: str
+    change: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelRecord:
+    """A model: what the suite says about it, and what became of its inputs.
+
+    Parameters
+    ----------
+    name, kind, target, tasks, description, license
+        See :class:`soundcheck.suite.entries.ModelEntry`; of absolute paths only the last name.
+    slug
+        Its name as part of file names.
+    fingerprint, inputs, failed, unusable, failures
+        See :class:`soundcheck.predict.report.PredictionReport`.
+    repeated, repeated_different, out_of_range, unknown_classes
+        See :class:`soundcheck.predict.report.PredictionReport`.
+    notes
+        What is not as it should be, in sentences.
+    """
+
+    name: str
+    slug: str
+    kind: str
+    target: str
+    tasks: tuple[str, ...]
+    description: str
+    license: str
+    fingerprint: str
+    inputs: int
+    failed: int
+    unusable: int
+    notes: tuple[str, ...]
+    failures: tuple[FailedInput, ...]
+    repeated: int
+    repeated_different: int
+    out_of_range: int
+    unknown_classes: dict[str, int]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CorpusRecord:
+    """A corpus.
+
+    Parameters
+    ----------
+    name, format, title, description, synthetic, left_out, notices
+        See :class:`soundcheck.corpora.corpus.Corpus`.
+    slug
+        Its name as part of file names.
+    segments, speakers
+        How many there are; 0 speakers if they are not known.
+    seconds
+        Length of all segments together.
+    digest
+        Of all sounds.
+    """
+
+    name: str
+    slug: str
+    format: str
+    title: str
+    description: str
+    synthetic: bool
+    segments: int
+    speakers: int
+    seconds: float
+    left_out: tuple[Excluded, ...]
+    notices: tuple[str, ...]
+    digest: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExcludedSound:
+    """A sound that is not used, and why."""
+
+    item: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SoundsRecord:
+    """All sounds of a kind; see :class:`soundcheck.sounds.sound.SoundSet`."""
+
+    kind: str
+    source: str
+    synthetic: bool
+    sounds: int
+    seconds: float
+    left_out: tuple[ExcludedSound, ...]
+    digest: str
+
+
+class Executed:
+    """What all executed notebooks have: ``status`` is ``ok``, ``failed`` or ``timeout``."""
+
+    status: str
+    error: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it did not come to its end."""
+        return self.status != "ok"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NotebookRecord(Executed):
+    """How the notebook of a model and family ended."""
+
+    model: str
+    family: str
+    status: str
+    error: str
+
+    @property
+    def display_name(self) -> str:
+        """What it is called in messages and on pages."""
+        return f"{self.family} of {self.model}"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ComparisonRecord(Executed):
+    """How the notebook of a comparison ended; ``outcomes`` counts its tests by what came of them."""
+
+    name: str
+    slug: str
+    baseline: str
+    candidate: str
+    status: str
+    error: str
+    outcomes: dict[str, int]
+
+    @property
+    def display_name(self) -> str:
+        """What it is called in messages and on pages."""
+        return f"comparison {self.name}"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StudyRecord(Executed):
+    """How a notebook ended that depends on no model and no corpus."""
+
+    name: str
+    status: str
+    error: str
+
+    @property
+    def display_name(self) -> str:
+        """What it is called in messages and on pages."""
+        return self.name
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunRecord(JsonFile):
+    """The record of a run.
+
+    Parameters
+    ----------
+    version
+        Version of Soundcheck.
+    title, seed, replicates, interval
+        See :class:`soundcheck.suite.entries.Suite`.
+    run
+        Name of the run: the first 12 digits of ``results``.
+    results
+        Digest of ``results.csv``.
+    suite
+        The whole suite in plain values, see :meth:`soundcheck.suite.entries.Suite.describe`.
+    order
+        Names of the models in the order of the suite.
+    families, models, corpora, sounds
+        What was tested, and with which sounds.
+    notebooks, comparisons, studies
+        How the notebooks ended.
+    versions
+        Name of a package -> its version.
+    """
+
+    version: str
+    title: str
+    run: str
+    results: str
+    seed: int
+    replicates: int
+    interval: str
+    suite: dict[str, Any]
+    order: tuple[str, ...]
+    families: tuple[FamilyRecord, ...]
+    models: tuple[ModelRecord, ...]
+    corpora: tuple[CorpusRecord, ...]
+    sounds: tuple[SoundsRecord, ...]
+    notebooks: tuple[NotebookRecord, ...]
+    comparisons: tuple[ComparisonRecord, ...]
+    studies: tuple[StudyRecord, ...]
+    versions: dict[str, str]
+
+    @property
+    def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:
+        """All notebooks that did not come to their end."""
+        return [one for one in (*self.notebooks, *self.comparisons, *self.studies) if one.failed]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a record.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or holds anything else.
+        """
+        try:
+            return super().read(path)
+        except (OSError, ValueError) as error:
+            reason: object = error
+            if isinstance(error, ValidationError):
+                first = error.errors()[0]
+                reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+            what = f"the record of the run cannot be read ({reason})"
+            raise input_error(path.name, what, "Run the suite again") from error

@@ -1,0 +1,263 @@
+"""Which notebooks a run executes, and what each of them is told.
+
+A notebook sees nothing but its description, so everything in it, and the content of the files that it names,
+is in the fingerprint that decides whether the last execution is still good.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from soundcheck.augment.registry import missing
+from soundcheck.common import files, resources
+from soundcheck.common.description import Description
+from soundcheck.common.errors import input_error
+from soundcheck.common.tasks import Task
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.evaluation.description import (
+    ComparisonDescription,
+    CorpusDescription,
+    EvaluationDescription,
+)
+from soundcheck.run.output import Output
+from soundcheck.run.planning import (
+    evaluated_corpora,
+    predicted_corpora,
+    sounds_of,
+    supported_tasks,
+    tasks_of,
+)
+from soundcheck.run.runner import Job
+from soundcheck.sounds.sound import Sounds
+from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.families import Family
+
+__all__ = ["comparison_jobs", "family_jobs", "notebook_of", "study_jobs"]
+
+STUDIES = ("confidence_intervals", "fairness_thresholds")
+STUDY_SECONDS = 600.0  # that a cell of such a page may take
+COMPARISON = "comparison"  # the notebook that compares two models
+UNSEEN = ("rows", "sounds")  # what the notebook writes; a list of sounds, of which it needs some kinds
+
+
+def notebook_of(name: str, own: Path) -> Path:
+    """Find a notebook; the folder of the suite comes first."""
+    path = resources.find(f"notebooks/{name}.ipynb", own)
+    if path is None:
+        what = f"the notebook notebooks/{name}.ipynb is missing"
+        raise input_error(f"family {name}", what, "Write it")
+    return path
+
+
+def family_jobs(
+    suite: Suite, families: Iterable[Family], corpora: Sequence[Corpus], output: Output, sounds: Sounds
+) -> list[Job]:
+    """Describe one notebook for each model and each family that applies to one of its tasks.
+
+    What stands in the description is all that the notebook sees; words are localised with the same.
+    """
+    sounds.write(output.sounds)
+    jobs = []
+    for entry in suite.models.values():
+        for family in families:
+            tasks = supported_tasks(family, tasks_of(suite, entry))
+            heard = evaluated_corpora(family, entry, corpora)
+            if not tasks or not heard or not entry.is_for(family.name):
+                continue
+            others = _others(suite, entry, tasks, family) if family.others else []
+            notebook = notebook_of(family.name, suite.root)
+            target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
+            description = EvaluationDescription(
+                model=entry.name,
+                family=family.name,
+                suite_root=suite.root,
+                sounds=output.sounds,
+                corpora=_with_predictions(entry, heard, output, family.name),
+                others={
+                    other.name: _with_predictions(
+                        other, evaluated_corpora(family, other, heard), output, family.name
+                    )
+                    for other in others
+                },
+                seconds=suite.notebook_seconds,
+                answers_changes=entry.answers_changes,
+                media=output.media,
+                prefix="../../media/",
+                rows=target.with_suffix(".json"),
+                tasks=tuple(tasks),
+                **_settings(suite, EvaluationDescription),
+            )
+            material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
+            absent = [missing(change, sounds) for change in family.all_changes]
+            jobs.append(
+                Job(
+                    model=entry.name,
+                    family=family.name,
+                    source=notebook,
+                    target=target,
+                    description=description,
+                    fingerprint=_fingerprint(notebook, description, family.digest, material, absent),
+                    limit=suite.notebook_seconds,
+                )
+            )
+    return jobs
+
+
+def _others(suite: Suite, entry: ModelEntry, tasks: Sequence[Task], family: Family) -> list[ModelEntry]:
+    """List the other models that a family tests for any of the tasks."""
+    return [
+        other
+        for other in suite.models.values()
+        if other.name != entry.name
+        and other.is_for(family.name)
+        and {task.name for task in tasks} & set(other.tasks)
+    ]
+
+
+def comparison_jobs(
+    suite: Suite,
+    families: Iterable[Family],
+    corpora: Sequence[Corpus],
+    output: Output,
+    judged: Sequence[Job],
+) -> list[Job]:
+    """Describe one notebook for each comparison of the suite.
+
+    Parameters
+    ----------
+    suite, families, corpora, output
+        What is run.
+    judged
+        The families' notebooks that ended well; their rows and replicates are compared.
+    """
+    titles = {family.name: family.title for family in families}
+    by_model = {(job.model, job.family): job for job in judged}
+    jobs = []
+    for entry in suite.comparisons.values():
+        both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
+        common = list(corpora)
+        for model in both:
+            common = predicted_corpora(suite, model, families, common)
+        pairs = [
+            [by_model[model.name, family] for model in both]
+            for family in titles
+            if all((model.name, family) in by_model for model in both)
+        ]
+        tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
+        notebook = notebook_of(COMPARISON, suite.root)
+        target = output.comparisons / f"{files.slug(entry.name)}.ipynb"
+        description = ComparisonDescription(
+            comparison=entry.name,
+            baseline=entry.baseline,
+            candidate=entry.candidate,
+            titles=titles,
+            corpora=tuple(zip(*(_with_predictions(model, common, output) for model in both), strict=True)),
+            pairs=tuple((old.rows, new.rows) for old, new in pairs),
+            media=output.media,
+            prefix="../media/",
+            rows=target.with_suffix(".json"),
+            tasks=tuple(tasks),
+            **_settings(suite, ComparisonDescription),
+        )
+        replicates = [files.digest(job.replicates) for pair in pairs for job in pair]
+        jobs.append(
+            Job(
+                model=entry.name,
+                family=COMPARISON,
+                source=notebook,
+                target=target,
+                description=description,
+                fingerprint=_fingerprint(notebook, description, replicates),
+                limit=suite.notebook_seconds,
+            )
+        )
+    return jobs
+
+
+def study_jobs(output: Output) -> list[Job]:
+    """Describe the notebooks of the book that depend on no model and no corpus.
+
+    Their executions are kept in the cache: all books of one version share them.
+    """
+    jobs = []
+    for name in STUDIES:
+        notebook = resources.root() / "book" / f"{name}.ipynb"
+        target = output.studies / f"{name}.ipynb"
+        description = Description(
+            media=output.studies / "media", prefix="media/", rows=target.with_suffix(".json")
+        )
+        jobs.append(
+            Job(
+                model="",
+                family=name,
+                source=notebook,
+                target=target,
+                description=description,
+                fingerprint=_fingerprint(notebook, description),
+                limit=STUDY_SECONDS,
+                judges=False,
+            )
+        )
+    return jobs
+
+
+def _settings(suite: Suite, kind: type[Description]) -> dict[str, Any]:
+    """Take those settings of a suite that a description has a field for."""
+    known, fields = ({field.name for field in dataclasses.fields(one)} for one in (suite, kind))
+    return {name: getattr(suite, name) for name in (known & fields) - {"corpora", "sounds", "tasks"}}
+
+
+def _with_predictions(
+    model: ModelEntry, corpora: Iterable[Corpus], output: Output, family: str = ""
+) -> tuple[CorpusDescription, ...]:
+    """Describe corpora with the predictions of a model, and the trials of a family."""
+    found = []
+    for corpus in corpora:
+        name = f"{files.slug(corpus.name)}.parquet"
+        trials = output.trials(corpus.name, family)
+        found.append(
+            CorpusDescription(
+                name=corpus.name,
+                title=corpus.entry.title,
+                synthetic=corpus.synthetic,
+                blocks=corpus.entry.blocks,
+                base_condition=corpus.entry.base_condition,
+                probes_of=corpus.entry.probes_of,
+                root=corpus.root,
+                audio=corpus.entry.audio,
+                segments=output.corpora / name,
+                predictions=output.predictions / files.slug(model.name) / name,
+                trials=trials if trials.is_file() else None,
+            )
+        )
+    return tuple(found)
+
+
+@functools.cache
+def _library_digest() -> str:
+    """Digest of all files of the library: what was computed with other code or tables is not kept."""
+    root = resources.PACKAGE
+    sources = sorted(path for suffix in (".py", ".csv") for path in root.rglob(f"*{suffix}"))
+    return files.digest("\n".join(f"{path.relative_to(root)} {files.digest(path)}" for path in sources))
+
+
+def _fingerprint(notebook: Path, description: Description, *more: object) -> str:
+    """Digest of all that a notebook sees, with what is not among the fields of its description."""
+    fields = [field.name for field in dataclasses.fields(description) if field.name not in UNSEEN]
+    seen = [(name, _seen(getattr(description, name))) for name in fields]
+    return files.digest(repr([_library_digest(), files.digest(notebook), seen, *more]))
+
+
+def _seen(value: object) -> object:
+    """Put the content of files in the place of their paths; where folders are makes no difference."""
+    if isinstance(value, Path):
+        return files.digest(value) if value.is_file() else ""
+    if dataclasses.is_dataclass(value):
+        return [(field.name, _seen(getattr(value, field.name))) for field in dataclasses.fields(value)]
+    if isinstance(value, Mapping):
+        return [(key, _seen(item)) for key, item in value.items()]
+    return [_seen(item) for item in value] if isinstance(value, tuple) else value

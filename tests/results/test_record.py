@@ -1,0 +1,67 @@
+"""The record of a run: read as it was written; anything else is refused with one message."""
+
+import json
+
+import pytest
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError
+from soundcheck.results import gate
+from soundcheck.results.record import RunRecord
+
+ODD = "<b>\udcff\x00 {{ 7 }}"  # undecodable bytes of a file's name end up like this
+NOTEBOOK = {"model": "m", "family": "f", "status": "failed", "error": ODD}
+COMPARISON = {"name": "n", "slug": "n", "baseline": "m", "candidate": "o", "status": "ok", "error": ""}
+FULL = {
+    "title": ODD,
+    "order": ["m"],
+    "sounds": [
+        {
+            **{"kind": "music", "source": "s", "synthetic": False, "sounds": 1, "seconds": 2.5},
+            **{"left_out": [{"item": ODD, "reason": "r"}], "digest": "d"},
+        }
+    ],
+    "notebooks": [NOTEBOOK],
+    "comparisons": [COMPARISON | {"outcomes": {"better": 1, "worse": 0, "no evidence": 2}}],
+    "studies": [{"name": "s", "status": "timeout", "error": "slow"}],
+}
+
+
+def test_what_is_read_is_what_was_written(tmp_path, recorded):
+    record = recorded(**FULL)
+    digest = record.write(tmp_path / "run.json")
+    assert digest == files.digest(tmp_path / "run.json")
+    assert RunRecord.read(tmp_path / "run.json") == record
+    content = json.loads((tmp_path / "run.json").read_text(encoding="ascii"))
+    assert {name: content[name] for name in FULL} == FULL
+    assert [one.display_name for one in record.failed] == ["f of m", "s"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{", "Expecting property name"),
+        ("[]", "(Input should be a dictionary"),
+        ('{"cells": []}', "version: Field required"),
+        (FULL | {"colour": "red"}, "colour: Unexpected keyword argument"),
+        (FULL | {"notebooks": [NOTEBOOK | {"colour": 1}]}, "notebooks.0.colour"),
+        (FULL | {"notebooks": [{"model": "m"}]}, "notebooks.0.family: Field required"),
+        (FULL | {"seed": "some"}, "seed: Input should be a valid integer"),
+        (b"\xff", "utf-8"),
+    ],
+)
+def test_anything_else_is_refused_with_one_message(tmp_path, recorded, content, told):
+    path = tmp_path / "run.json"
+    if isinstance(content, dict):
+        recorded().write(path)
+        path.write_text(json.dumps(json.loads(path.read_text()) | content))
+    else:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    (tmp_path / "results.csv").write_text("")
+    for refused in (RunRecord.read, lambda path: gate.check(path.parent)):
+        with pytest.raises(InputError) as caught:
+            refused(path)
+        (problem,) = caught.value.problems
+        assert "run.json: the record of the run cannot be read" in str(problem)
+        assert told in str(problem) and "Run the suite again" in str(problem)
+        assert "\n" not in str(problem)
