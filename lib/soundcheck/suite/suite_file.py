@@ -54,10 +54,11 @@ _TABLE_KEYS = (*_COMMON_KEYS, "path", "columns", "split", "blocks", "range", "sy
 _TRIAL_KEYS = ("trials", "enrolments")
 CORPUS_FORMATS = {  # format: keys that it takes
     "demo": (*_COMMON_KEYS, "size", "part"),
-    "csv": (*_TABLE_KEYS, *_TRIAL_KEYS, "root"),
-    "audformat": (*_TABLE_KEYS, *_TRIAL_KEYS, "tables"),
-    "trials": (*_COMMON_KEYS, "path", "root", "audio", "enrolments", "synthetic"),
+    "csv": (*_TABLE_KEYS, *_TRIAL_KEYS, "layout", "root"),
+    "audformat": (*_TABLE_KEYS, *_TRIAL_KEYS, "layout", "tables"),
+    "trials": (*_COMMON_KEYS, "path", "root", "audio", "enrolments", "layout", "synthetic"),
 }
+TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS)  # noise: a folder with several kinds
@@ -107,6 +108,7 @@ class _Corpus(schema.Section):
     families: schema.Texts = []
     trials: schema.Text = ""
     enrolments: schema.Text = ""
+    layout: schema.choice("", *TRIAL_LAYOUTS) = ""
     audio: schema.Boolean = True
 
 
@@ -352,6 +354,8 @@ class _Reader(DocumentReader):
         elif corpus.enrolments and not corpus.trials:
             what = "there is no list of trials that the enrolments are for"
             self.note((*path, "enrolments"), what, "Add trials: file")
+        if corpus.layout and lists["trials"] is None and not shown_trials:
+            self.note((*path, "layout"), "there is no list of trials", "Add trials: file, or remove the key")
         return CorpusEntry(
             name=name,
             format=corpus.format,
@@ -373,6 +377,7 @@ class _Reader(DocumentReader):
             shown_trials=shown_trials,
             enrolments=lists["enrolments"],
             shown_enrolments=corpus.enrolments,
+            layout=corpus.layout,
             audio=corpus.audio,
             options={"size": corpus.size, "part": corpus.part} if corpus.format == "demo" else {},
         )
