@@ -16,6 +16,7 @@ from typing import Any
 
 from soundcheck.common.tasks import Task
 
+TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 _ABSOLUTE = re.compile(r"(?<![^=:,'\"])[/~].*")  # a path, at the beginning of a word or behind --option=
 
 
@@ -66,7 +67,7 @@ class CorpusEntry:
     shown_trials, shown_enrolments
         The same as the user wrote them.
     layout
-        Layout of the list of trials; empty = its first line tells.
+        One of :data:`TRIAL_LAYOUTS`, that of the list of trials; empty = its first line tells.
     audio
         Whether there is anything to hear; a list of trials may come with scores alone.
     """

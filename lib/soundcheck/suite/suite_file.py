@@ -23,7 +23,14 @@ from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
-from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, SoundEntry, Suite
+from soundcheck.suite.entries import (
+    TRIAL_LAYOUTS,
+    ComparisonEntry,
+    CorpusEntry,
+    ModelEntry,
+    SoundEntry,
+    Suite,
+)
 from soundcheck.suite.model_entries import ModelReader
 from soundcheck.suite.paths import find_place
 from soundcheck.suite.yaml_reader import Document, read_yaml
@@ -58,7 +65,6 @@ CORPUS_FORMATS = {  # format: keys that it takes
     "audformat": (*_TABLE_KEYS, *_TRIAL_KEYS, "layout", "tables"),
     "trials": (*_COMMON_KEYS, "path", "root", "audio", "enrolments", "layout", "synthetic"),
 }
-TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS)  # noise: a folder with several kinds
@@ -108,7 +114,7 @@ class _Corpus(schema.Section):
     families: schema.Texts = []
     trials: schema.Text = ""
     enrolments: schema.Text = ""
-    layout: schema.choice("", *TRIAL_LAYOUTS) = ""
+    layout: schema.choice(*TRIAL_LAYOUTS) | None = None
     audio: schema.Boolean = True
 
 
@@ -354,8 +360,8 @@ class _Reader(DocumentReader):
         elif corpus.enrolments and not corpus.trials:
             what = "there is no list of trials that the enrolments are for"
             self.note((*path, "enrolments"), what, "Add trials: file")
-        if corpus.layout and lists["trials"] is None and not shown_trials:
-            self.note((*path, "layout"), "there is no list of trials", "Add trials: file, or remove the key")
+        if corpus.layout and not shown_trials:
+            self.note((*path, "layout"), "there is no list of trials", "Add trials: file")
         return CorpusEntry(
             name=name,
             format=corpus.format,
@@ -377,7 +383,7 @@ class _Reader(DocumentReader):
             shown_trials=shown_trials,
             enrolments=lists["enrolments"],
             shown_enrolments=corpus.enrolments,
-            layout=corpus.layout,
+            layout=corpus.layout or "",
             audio=corpus.audio,
             options={"size": corpus.size, "part": corpus.part} if corpus.format == "demo" else {},
         )

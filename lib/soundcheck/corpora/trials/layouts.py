@@ -30,9 +30,7 @@ from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import decode_text, parse_text_table
 
-__all__ = ["LABELS", "LAYOUTS", "Listing", "read_listing"]
-
-LAYOUTS = ("voxceleb", "kaldi", "nist", "table")  # what a suite may call the layout of a list of trials
+__all__ = ["LABELS", "Listing", "read_listing"]
 
 LABELS = {  # of lines of words -> whether it is a target trial
     "voxceleb": {"1": True, "0": False},
@@ -73,7 +71,7 @@ class Listing:
     shown
         How messages call the file.
     layout
-        One of :data:`LAYOUTS`, ``"numbers"`` or ``"spk2utt"``.
+        One of :data:`soundcheck.suite.entries.TRIAL_LAYOUTS`, ``"numbers"`` or ``"spk2utt"``.
     form
         How messages call the layout.
     frame
@@ -150,7 +148,7 @@ def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str,
     remedy
         Shows the layouts.
     layout
-        One of :data:`LAYOUTS`; by default the first line tells it.
+        One of :data:`soundcheck.suite.entries.TRIAL_LAYOUTS`; by default the first line tells it.
 
     Raises
     ------

@@ -66,7 +66,7 @@ def read_trials(path: str | os.PathLike, shown: str, layout: str = "") -> Listin
     shown
         How messages call it.
     layout
-        One of :data:`soundcheck.corpora.trials.layouts.LAYOUTS`; by default the first line tells it.
+        One of :data:`soundcheck.suite.entries.TRIAL_LAYOUTS`; by default the first line tells it.
 
     Returns
     -------
