@@ -86,16 +86,13 @@ def resolve(
     tests = trials.frame["test"].map(finder.rows).to_numpy(dtype=np.int64)
 
     kept = (tests >= 0) & np.array([min(rows) >= 0 for rows in members])[models]
+    unusable: Counter[str] = Counter()
+    for trial in np.flatnonzero(~kept).tolist():
+        both = (*utterances[enrol[trial]], test[trial])
+        unusable.update({finder.unusable[name] for name in both if name in finder.unusable})
+    reason = "left out: the corpus cannot use the file"
     excluded = [
-        Excluded(name, f"{_many(count, 'trial')} left out: the corpus cannot use the file", _STAGE)
-        for name, count in sorted(
-            Counter(
-                file
-                for trial in np.flatnonzero(~kept).tolist()
-                for file in {finder.unusable.get(n, "") for n in (*utterances[enrol[trial]], test[trial])}
-                - {""}
-            ).items()
-        )
+        Excluded(name, f"{_many(n, 'trial')} {reason}", _STAGE) for name, n in sorted(unusable.items())
     ]
     within = _shares(models, tests, members, np.arange(len(segments))) & kept
     itself = within & np.array([len(rows) == 1 for rows in members])[models]
@@ -110,9 +107,8 @@ def resolve(
 
     if not len(problems) and not kept.any():
         reasons = "; ".join(dict.fromkeys(item.reason for item in excluded))
-        raise input_error(
-            trials.shown, f"no trial is left ({reasons})", "Give trials of files that can be used"
-        )
+        remedy = "Give trials of files that can be used"
+        raise input_error(trials.shown, f"no trial is left ({reasons})", remedy)
     rows = np.flatnonzero(kept)
     enrolment, used = pd.factorize(models[rows])
     own = [members[model] for model in used.tolist()]
