@@ -121,6 +121,17 @@ def test_all_problems_are_told_at_once():
     ]
 
 
+def test_many_bad_lines_are_quick():
+    with pytest.raises(InputError) as caught:
+        read("1 a b\n" + "\n1 a\n1 a b c d e\n" * 20_000)
+    assert len(caught.value.problems) == 40_000
+    assert caught.value.problems[-1].where == "t.txt line 60001"
+
+
+def test_a_file_may_begin_like_an_archive():
+    assert read("PK1/a PK1/b target\n") == [("PK1/a", "PK1/b", True)]
+
+
 def test_shown_values_are_harmless():
     with pytest.raises(InputError) as caught:
         read("\x1b[31m <b>" + "long" * 50)

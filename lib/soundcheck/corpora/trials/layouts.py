@@ -4,9 +4,9 @@ Conventions
 -----------
 - UTF-8, a byte order mark is fine. Lines count from 1 and end with LF, CR LF or CR; blank lines are skipped.
   Blanks and tabs separate words.
-- The first line tells the layout, or whoever calls. A first line that names all columns that are needed is a
-  header: of a CSV table if commas separate the names, else of columns separated by tabs or blanks, as NIST
-  writes them. Parquet is a table, too.
+- The first line tells the layout, unless the caller does. A first line that names all columns that are
+  needed is a header: of a CSV table if commas separate the names, else of columns separated by tabs or
+  blanks, as NIST writes them. Parquet is a table, too.
 - Otherwise lines have three words, ``1 enrol test`` as in VoxCeleb or ``enrol test target`` as in Kaldi (so
   with a score in the place of the label), or are single numbers. A header may stand above lines as in
   VoxCeleb and above scores: it names the label or score alone, and describes the names as it likes, ``label
@@ -168,9 +168,8 @@ def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str,
         raise input_error(shown, "the file is empty", remedy)
     layout = layout or _tell_layout(first, needed)
     if not layout:
-        what = (
-            f"the first line is neither a header nor in a known layout: {quoted(' '.join(_words(first[0])))}"
-        )
+        line = quoted(" ".join(_words(first[0])))
+        what = f"the first line is neither a header nor in a known layout: {line}"
         raise input_error(f"{shown} line {_line(source, first[0])}", what, remedy)
     if layout in ("nist", "table") and len(first) == 1:
         raise input_error(shown, "the file has a header and nothing else", remedy)
@@ -276,19 +275,14 @@ def _read_spk2utt(source: io.StringIO, shown: str) -> Listing:
     problems = Problems()
     rows = []
     source.seek(0)
-    for line, (model, *utterances) in (
-        (n, words) for n, text in enumerate(source, 1) if (words := _words(text))
-    ):
-        if not utterances:
+    for line, text in enumerate(source, start=1):
+        model, *utterances = _words(text) or [""]
+        if model and not utterances:
             what = f"the model {quoted(model)} has no utterance"
             problems.add(f"{shown} line {line}", what, "Write its utterances behind its name")
         rows += [(line, model, utterance) for utterance in utterances]
-    frame = pd.DataFrame(rows, columns=["line", "model", "utterance"]).astype(
-        {"model": str, "utterance": str}
-    )
-    return Listing(
-        shown, "spk2utt", "lines `model utterance ...`", frame.set_index("line"), problems=problems
-    )
+    frame = pd.DataFrame(rows, columns=["line", "model", "utterance"]).set_index("line")
+    return Listing(shown, "spk2utt", _FORMS["spk2utt", "utterance"], frame, problems=problems)
 
 
 # Words ------------------------------------------------------------------------------------------------------
@@ -318,13 +312,13 @@ def _read_words(
         return frame.drop(columns=width)
     lines = source.getvalue().split("\n")
     split = _tabbed if separator == "\t" else _words
-    counts = {line: len(split(lines[line - 1])) for line in doubtful}
-    blank = [line for line in doubtful if not lines[line - 1].strip()]
-    ragged = [line for line, count in counts.items() if count != width and line not in set(blank)]
-    for line in ragged:
-        what = f"the line has {counts[line]} word{'s' * (counts[line] > 1)}, not {width}"
-        problems.add(f"{shown} line {line}", what, _CORRECT)
-    return frame.drop(index=[*blank, *ragged], columns=width)
+    counts = {line: len(split(lines[line - 1])) if lines[line - 1].strip() else 0 for line in doubtful}
+    wrong = [line for line, count in counts.items() if count != width]
+    for line in wrong:
+        if counts[line]:  # no blank line
+            what = f"the line has {counts[line]} word{'s' * (counts[line] > 1)}, not {width}"
+            problems.add(f"{shown} line {line}", what, _CORRECT)
+    return frame.drop(index=wrong, columns=width)
 
 
 def _words(line: str) -> list[str]:
