@@ -462,6 +462,9 @@ def test_trials_of_a_corpus(suite, tmp_path):
     corpus = suite(GOOD, DEMO, "{format: trials, path: trials.txt, root: ., audio: false}").corpora["demo"]
     assert (corpus.trials, corpus.root, corpus.audio) == (tmp_path / "trials.txt", tmp_path, False)
     assert not suite().corpora["demo"].lists_trials
+    assert corpus.layout == ""
+    corpus = suite(GOOD, DEMO, "{format: trials, path: trials.txt, layout: kaldi}").corpora["demo"]
+    assert corpus.layout == "kaldi"
 
 
 @pytest.mark.parametrize(
@@ -472,6 +475,12 @@ def test_trials_of_a_corpus(suite, tmp_path):
         ("{format: csv, path: a.csv, audio: false}", "audio: format csv does not take this key"),
         ("{format: trials, path: a.csv, columns: {file: x}}", "columns: format trials does not take this"),
         ("{format: trials}", "corpora.demo.path"),
+        ("{format: csv, path: a.csv, layout: kaldi}", "layout: there is no list of trials. Add trials: file"),
+        (
+            "{format: trials, path: a.csv, layout: nista}",
+            "layout: .*nista.*Did you mean 'nist'.*Allowed: voxceleb",
+        ),
+        ("{format: demo, layout: nist}", "layout: format demo does not take this key"),
     ],
 )
 def test_trials_refused(suite, tmp_path, text, words):

@@ -29,11 +29,11 @@ from soundcheck.common.precision import half_precision
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _CLOCK = re.compile(r"(?:(\d+) days?,? )?(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?)")
 _FOREIGN = {  # first bytes -> what the file is
     b"\x80": "a Python pickle, which is never opened",
-    b"PK": "a zip archive (perhaps a spreadsheet)",
+    b"PK\x03\x04": "a zip archive (perhaps a spreadsheet)",
     b"\x93NUMPY": "a NumPy array",
     b"\x1f\x8b": "a gzip archive",
     b"\x89HDF": "an HDF5 file",
@@ -101,26 +101,34 @@ def parse_text_table(content: bytes, shown: str) -> TextTable:
         return _parquet(content, shown)
     if not content.strip():
         raise input_error(shown, "the file is empty", "Give a CSV or Parquet table with one row a segment")
+    return _csv(decode_text(content, shown), shown)
+
+
+def decode_text(content: bytes, shown: str) -> str:
+    """Decode UTF-8, perhaps with a byte order mark.
+
+    Raises
+    ------
+    InputError
+        If this is another kind of file, is not UTF-8 or has a NUL character; names the line.
+    """
     if content.startswith(_WIDE):
-        raise input_error(f"{shown} line 1", "byte 0 begins UTF-16 text", "Save the table as UTF-8")
+        raise input_error(f"{shown} line 1", "byte 0 begins UTF-16 text", "Save the file as UTF-8")
     for start, what in _FOREIGN.items():
         if content.startswith(start):
             raise input_error(shown, f"this is {what}", "Give a CSV text in UTF-8 or a Parquet table")
-    return _csv(content, shown)
-
-
-def _csv(content: bytes, shown: str) -> TextTable:
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode().removeprefix("\ufeff")
+        offset, what = content.find(b"\0"), "is a NUL character, this is not text"
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        what = f"byte {error.start} is not UTF-8 text"
-        raise input_error(f"{shown} line {line}", what, "Save the table as UTF-8") from error
-    if "\x00" in text:
-        offset = content.index(b"\x00")
-        line = content.count(b"\n", 0, offset) + 1
-        what = f"byte {offset} is a NUL character, this is no text"
-        raise input_error(f"{shown} line {line}", what, "Save the table as UTF-8 text")
+        offset, what = error.start, "is not UTF-8 text"
+    if offset >= 0:
+        line = len(content[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
+        raise input_error(f"{shown} line {line}", f"byte {offset} {what}", "Save the file as UTF-8 text")
+    return text
+
+
+def _csv(text: str, shown: str) -> TextTable:
     problems = Problems()
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -209,8 +217,8 @@ def parse_number(text: str) -> float:
     >>> parse_number("5e-1")
     0.5
     """
-    if not _NUMBER.fullmatch(text):
-        comma = " (write a point, not a comma)" if _NUMBER.fullmatch(text.replace(",", ".")) else ""
+    if not NUMBER.fullmatch(text):
+        comma = " (write a point, not a comma)" if NUMBER.fullmatch(text.replace(",", ".")) else ""
         raise ValueError(f"{quoted(text)} is not a number{comma}")
     number = float(text)
     if not math.isfinite(number):
@@ -236,7 +244,7 @@ def parse_seconds(text: str) -> float:
     if clock := _CLOCK.fullmatch(text):
         days, hours, minutes, seconds = clock.groups(default="0")
         return int(days) * 86400.0 + int(hours) * 3600.0 + int(minutes) * 60.0 + float(seconds)
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         raise ValueError(f"{quoted(text)} is not a time")
     seconds = float(text)
     if not 0 <= seconds < math.inf:

@@ -100,7 +100,7 @@ def _trials(
     """Read the trials that a corpus brings, and find their segments."""
     if not entry.lists_trials:
         return None
-    listed = read_trials(entry.trials, entry.shown_trials)
+    listed = read_trials(entry.trials, entry.shown_trials, entry.layout)
     enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else None
     there, unusable = set(table["file"]), set(parsed.table["file"]) - set(table["file"])
     unusable |= {item.item for item in parsed.left_out} - there

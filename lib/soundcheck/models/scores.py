@@ -17,6 +17,7 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.models.base import Asked, LookUpModel
 from soundcheck.suite import schema
@@ -25,7 +26,8 @@ from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
-    from soundcheck.corpora.trials.trial_files import ScoreList
+    from soundcheck.corpora.trials.layouts import Listing
+    from soundcheck.corpora.trials.trial_table import TrialTable
     from soundcheck.suite.entries import ModelEntry, Suite
 
 SCORE = Task("score", REGRESSION, low=-np.inf, high=np.inf)
@@ -55,7 +57,7 @@ class ScoreModel(LookUpModel):
     changes_audio = False
     for_trials = True
 
-    def __init__(self, entry: ModelEntry, fingerprint: str, scores: ScoreList) -> None:
+    def __init__(self, entry: ModelEntry, fingerprint: str, scores: Listing) -> None:
         self.name, self.tasks = entry.name, entry.tasks
         self._entry, self._fingerprint, self._scores = entry, fingerprint, scores
 
@@ -97,7 +99,7 @@ class ScoreModel(LookUpModel):
         scores = read_scores(path, entry.target)
         distances = entry.options.get("distances", False)
         if distances:
-            scores = dataclasses.replace(scores, scores=-scores.scores)
+            scores = dataclasses.replace(scores, frame=scores.frame.assign(score=-scores.frame["score"]))
         return cls(entry, files.digest(f"{files.digest(path)} {distances}"), scores)
 
     @classmethod
@@ -119,7 +121,7 @@ class ScoreModel(LookUpModel):
         """
         if change:
             raise ValueError("scores cannot answer for changed signals")
-        found = self._join(corpus)
+        found = scores_of_trials(self._scores, corpus.trials)
         return {SCORE.name: found}, [""] * len(found)
 
     def asked(self, corpus: Corpus) -> list[Asked]:
@@ -147,19 +149,73 @@ class ScoreModel(LookUpModel):
         if corpora and not own:
             remedy = "Add `trials: file` to a corpus, or a corpus with `format: trials`"
             raise input_error(where, "no corpus that it is asked about brings a list of trials", remedy)
-        if len(own) > 1 and self._scores.enrol is None:
+        if len(own) > 1 and self._scores.layout == "numbers":
             what = "the file has one score a line, and several corpora have trials"
             raise input_error(where, what, f"Name the one that they are for: corpora: [{own[0].name}]")
         problems = Problems()
-        for corpus in own:
+        extra = len(self._scores)
+        for trials in (corpus.trials for corpus in own):
             try:
-                self._join(corpus)
+                scores_of_trials(self._scores, trials)
             except InputError as error:
                 problems.extend(error)
+            extra -= _count_used(self._scores, trials)
         problems.raise_if_any()
-        count = len(self._scores)
-        extra = count - sum(count - self._scores.extra(corpus.trials) for corpus in own)
         return [f"{extra} scores belong to no trial that is evaluated"] if own and extra > 0 else []
 
-    def _join(self, corpus: Corpus) -> np.ndarray:
-        return self._scores.join(corpus.trials)
+
+def scores_of_trials(scores: Listing, trials: TrialTable) -> np.ndarray:
+    """Give each trial its score.
+
+    Parameters
+    ----------
+    scores
+        See :func:`soundcheck.corpora.trials.trial_files.read_scores`.
+    trials
+        Trials of a corpus.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64 ``(T,)``, in the order of the trials.
+
+    Raises
+    ------
+    InputError
+        If a trial has no score, all of them at once; if the order of lines counts, and there are not as many
+        scores as trials in the list.
+    """
+    frame = scores.frame
+    if scores.layout == "numbers":
+        if trials.listed != len(frame):
+            counts = f"{len(frame)} scores without names, the list {trials.listed} trials"
+            remedy = "Give one number for each trial, in the order of the list"
+            raise input_error(scores.shown, f"the file has {counts}", remedy)
+        return frame["score"].to_numpy()[trials.numbers]
+    from soundcheck.corpora.trials.trial_files import PAIR
+
+    pairs = trials.frame[PAIR]
+    joined = pairs.merge(frame, how="left", on=PAIR, validate="many_to_one")
+    missing = joined[joined["score"].isna()]
+    if len(missing) and len(missing) == len(joined):
+        own, first = _pair(*frame[PAIR].iloc[0]), _pair(*pairs.iloc[0])
+        what = f"no score belongs to a trial: the pair here is {own}, the first trial is {first}"
+        raise input_error(scores.where(frame.index[0]), what, "Write the names as the list of trials does")
+    problems = Problems()
+    for pair in missing[PAIR].drop_duplicates().itertuples(index=False):
+        problems.add(scores.shown, f"no score for the trial {_pair(*pair)}", "Add a line with its score")
+    problems.raise_if_any()
+    return joined["score"].to_numpy()
+
+
+def _count_used(scores: Listing, trials: TrialTable) -> int:
+    """Count the scores that belong to a trial."""
+    if scores.layout == "numbers":
+        return len(trials.numbers)
+    from soundcheck.corpora.trials.trial_files import PAIR
+
+    return len(scores.frame.merge(trials.frame[PAIR].drop_duplicates(), on=PAIR))
+
+
+def _pair(enrol: str, test: str) -> str:
+    return f"{quoted(enrol)} {quoted(test)}"

@@ -27,6 +27,7 @@ __all__ = [
     "File",
     "Folder",
     "RESERVED_COLUMNS",
+    "TRIAL_LAYOUTS",
     "TableFormat",
     "TableKeys",
     "places",
@@ -36,6 +37,7 @@ RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
     *("transcript", "condition", "item", "split"),
 )
+TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +78,7 @@ class TableKeys(CorpusKeys):
     synthetic: schema.Boolean = False
     trials: File = ""
     enrolments: File = ""
+    layout: schema.choice(*TRIAL_LAYOUTS) = ""
 
 
 class CorpusFormat(abc.ABC):
@@ -158,6 +161,8 @@ class TableFormat(CorpusFormat):
         """Refuse enrolments without trials."""
         if keys.enrolments and not keys.trials:
             yield "enrolments", "there is no list of trials that the enrolments are for", "Add trials: file"
+        if keys.layout and not keys.trials:
+            yield "layout", "there is no list of trials", "Add trials: file"
 
 
 CORPUS_FORMATS = Registry(CorpusFormat, "soundcheck.corpora.formats", "soundcheck.formats")

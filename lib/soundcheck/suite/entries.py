@@ -71,6 +71,9 @@ class CorpusEntry:
         List of trials, and of the utterances that each speaker is enrolled with; absolute, ``None`` = none.
     shown_trials, shown_enrolments
         The same as the user wrote them.
+    layout
+        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`, that of the list of trials; empty = its
+        first line tells.
     audio
         Whether there is anything to hear; a list of trials may come with scores alone.
     """
@@ -98,6 +101,7 @@ class CorpusEntry:
     shown_trials: str = ""
     enrolments: Path | None = None
     shown_enrolments: str = ""
+    layout: str = ""
     audio: bool = True
 
     def is_for(self, family: str) -> bool:

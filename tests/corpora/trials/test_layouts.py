@@ -13,7 +13,7 @@ LINES = "1 a.wav b.wav\n0 a.wav c.wav\n"
 
 def read(content: str | bytes) -> list[tuple[str, str, bool]]:
     trials = parse_trials(content.encode() if isinstance(content, str) else content, "t.txt")
-    return list(zip(trials.enrol, trials.test, trials.target.tolist(), strict=True))
+    return list(trials.frame.itertuples(index=False, name=None))
 
 
 EXPECTED = [("a.wav", "b.wav", True), ("a.wav", "c.wav", False)]
@@ -70,7 +70,7 @@ def test_parquet(labels):
     assert read(buffer.getvalue()) == EXPECTED
     buffer = io.BytesIO()
     table.assign(label=[1, 2]).to_parquet(buffer)
-    with pytest.raises(InputError, match="^t.txt row 2, column label: '2' is no label of a trial"):
+    with pytest.raises(InputError, match="^t.txt row 2, column label: '2' is not a valid label of a trial"):
         read(buffer.getvalue())
 
 
@@ -86,7 +86,7 @@ def test_parquet(labels):
         (LINES.encode("utf-16"), "UTF-16"),
         (b"\x80\x04\x95", "a Python pickle, which is never opened"),
         (b"\x1f\x8b\x08", "a gzip archive"),
-        ("1 a b\n0 a c\0\n", "^t.txt line 2: character 12 of the file is a NUL, this is no text"),
+        ("1 a b\n0 a c\0\n", "^t.txt line 2: byte 11 is a NUL character, this is not text"),
         ("enrol;test;label\na;b;1\n", "separated by semicolons"),
         (
             "enrol,test\na,b\n",
@@ -96,7 +96,7 @@ def test_parquet(labels):
         ("enrol,test,label\na,b\n", "^t.txt line 2: the row has 2 cells, the header 3"),
         ("enrol,test,label\n,b,1\na,,0\n", "^t.txt line 2, column enrol: the name is empty. Fill it in"),
         ("enrol\ttest\tlabel\na\t\t1\n", "^t.txt line 2, column test: the name is empty"),
-        ("enrol test label\na b 1\na b\n", "^t.txt line 3: the line has 2 words, the header 3. Correct"),
+        ("enrol test label\na b 1\na b\n", "^t.txt line 3: the line has 2 words, not 3. Correct"),
         ("1 a b\n1 a\n0 c d e\n", "^t.txt line 2: the line has 2 words, not 3. Correct the line; names with"),
         ("1 a b\nx\n", "line 2: the line has 1 word, not 3"),
     ],
@@ -119,6 +119,17 @@ def test_all_problems_are_told_at_once():
         "s.csv line 3, column enrol",
         "s.csv line 2, column test",
     ]
+
+
+def test_many_bad_lines_are_quick():
+    with pytest.raises(InputError) as caught:
+        read("1 a b\n" + "\n1 a\n1 a b c d e\n" * 20_000)
+    assert len(caught.value.problems) == 40_000
+    assert caught.value.problems[-1].where == "t.txt line 60001"
+
+
+def test_a_file_may_begin_like_an_archive():
+    assert read("PK1/a PK1/b target\n") == [("PK1/a", "PK1/b", True)]
 
 
 def test_shown_values_are_harmless():

@@ -9,7 +9,7 @@ from soundcheck.suite.entries import CorpusEntry
 
 @pytest.fixture
 def read(tmp_path):
-    def read(trials, enrolments=""):
+    def read(trials, enrolments="", layout=""):
         (tmp_path / "trials.txt").write_text(trials)
         path = None
         if enrolments:
@@ -25,6 +25,7 @@ def read(tmp_path):
                 trials=file,
                 enrolments=path,
                 shown_enrolments="enrolments.txt",
+                layout=layout,
             )
         )
 
@@ -58,3 +59,20 @@ def test_an_enrolled_speaker_has_several_recordings(read):
 def test_a_list_that_contradicts_itself_is_refused(read):
     with pytest.raises(InputError, match=r"trials.txt line 3: .*column speaker"):
         read("1 a b\n1 b c\n0 a c\n")
+
+
+def test_the_corpus_may_say_the_layout(read):
+    trials = "1 a target\n0 b c\n"
+    with pytest.raises(InputError, match="^trials.txt line 2: 'c' is not a valid label"):
+        read(trials)
+    assert set(speakers(read(trials, layout="voxceleb"))) == {"a", "target", "b", "c"}
+
+
+def test_places_of_files(read):
+    raw = read("m b target\n\nm c nontarget\n", "m a1 a2\n")
+    assert dict(zip(raw.table["file"], raw.places, strict=True)) == {
+        "a1": "enrolments.txt, utterance a1",
+        "b": "trials.txt line 1",
+        "c": "trials.txt line 3",
+        "a2": "enrolments.txt, utterance a2",
+    }

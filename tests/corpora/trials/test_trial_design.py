@@ -180,12 +180,12 @@ def test_both_sexes_get_their_share_as_far_as_it_goes():
 def test_sizes_are_told():
     segments = corpus(*[("f", 3)] * 4, *[("m", 3)] * 4)
     table = generate(segments, 0, targets=10, same_sex=20, cross_sex=30)
-    sizes = "10 of one speaker, 20 of two speakers of the same sex, 30 of different sexes"
+    sizes = "10 target trials, 20 non-target trials of the same sex, 30 non-target trials of different sexes"
     assert table.notices == (f"60 trials were generated: {sizes}",)
     table = generate(segments, 0, targets=25, same_sex=20, cross_sex=150)
     assert table.notices[1:] == (
-        "only 24 different trials of one speaker are possible, 25 were wanted",
-        "only 144 different trials of different sexes are possible, 150 were wanted",
+        "only 24 different target trials are possible, 25 were wanted",
+        "only 144 different non-target trials of different sexes are possible, 150 were wanted",
     )
 
 
@@ -195,8 +195,8 @@ def test_without_sex_speakers_are_any(drop):
     segments = segments.drop(columns="sex") if drop else segments
     table = generate(segments, 0, targets=5, same_sex=7, cross_sex=8)
     assert table.notices == (
-        "20 trials were generated: 5 of one speaker, 15 of two speakers",
-        "no speaker has a sex: trials of two speakers are of any two",
+        "20 trials were generated: 5 target trials, 15 non-target trials",
+        "no speaker has a sex: non-target trials are of any two",
     )
     assert table.frame["target"].tolist() == [True] * 5 + [False] * 15
     differ = table.frame["enrol_speaker"] != table.frame["test_speaker"]
@@ -206,7 +206,8 @@ def test_without_sex_speakers_are_any(drop):
 def test_one_sex_alone():
     table = generate(corpus(*[("m", 3)] * 4), 0, targets=5, same_sex=7, cross_sex=8)
     assert table.notices == (
-        "12 trials were generated: 5 of one speaker, 7 of two speakers of the same sex, 0 of different sexes",
+        "12 trials were generated: 5 target trials, 7 non-target trials of the same sex, "
+        "0 non-target trials of different sexes",
         "all speakers with a sex are male: there are no trials of different sexes",
     )
 
@@ -216,7 +217,7 @@ def test_speakers_without_sex_are_compared_with_themselves():
     segments.loc[segments["speaker"] == "s2", "sex"] = ["female", "male"]
     segments.loc[segments["file"] == "s3/0.wav", "sex"] = None  # she has another segment that tells
     table = generate(segments, 0, targets=9, same_sex=9, cross_sex=99)
-    assert "2 speakers without sex, or with both, take part in trials of one speaker only" in table.notices
+    assert "2 speakers without sex, or with both, take part in target trials only" in table.notices
     frame = table.frame
     assert set(frame.loc[frame["target"], "enrol_speaker"]) == {"s0", "s1", "s2", "s3"}
     others = frame.loc[~frame["target"], ["enrol_speaker", "test_speaker"]]
@@ -246,13 +247,13 @@ def test_segments_without_speaker_take_no_part():
 def test_names_tell_the_times_of_segments():
     segments = corpus(("f", 3), start=[0.0, 1.5, NAN], end=[1.5, NAN, NAN], file=["a.wav", "a.wav", "b .wav"])
     table = generate(segments, 0, targets=3, same_sex=0, cross_sex=0)
-    assert {*table.enrol, *table.test} == {"a.wav 0 to 1.5", "a.wav 1.5", "b .wav"}
+    assert {*table.frame["enrol"], *table.frame["test"]} == {"a.wav 0 to 1.5", "a.wav 1.5", "b .wav"}
 
 
 def test_nothing_to_compare():
     table = generate(corpus(("f", 1)), 0, targets=3, same_sex=3, cross_sex=3)
     assert (len(table), len(table.members)) == (0, 0)
-    assert table.notices[0].startswith("0 trials were generated: 0 of one speaker")
+    assert table.notices[0].startswith("0 trials were generated: 0 target trials")
 
 
 def test_bad_arguments():

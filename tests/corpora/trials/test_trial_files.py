@@ -1,5 +1,7 @@
+import dataclasses
 import os
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,8 +18,8 @@ from soundcheck.corpora.trials.trial_files import (
     read_trials,
     score_text,
     write_scores,
-    write_trials,
 )
+from soundcheck.models.scores import scores_of_trials
 
 # No surrogates and no NUL: corpora have no such names.
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
@@ -35,8 +37,17 @@ def scores(text: str):
 
 
 def pairs(found) -> list[tuple]:
-    values = found.target if hasattr(found, "target") else found.scores
-    return list(zip(found.enrol, found.test, values.tolist(), strict=True))
+    return list(found.frame.itertuples(index=False, name=None))
+
+
+def scored(found) -> list[tuple]:
+    return pairs(dataclasses.replace(found, frame=found.frame[["enrol", "test", "score"]]))
+
+
+def join(found, listed) -> list[float]:
+    """Join scores with trials."""
+    table = SimpleNamespace(frame=listed.frame, listed=len(listed), numbers=np.arange(len(listed)))
+    return scores_of_trials(found, table).tolist()
 
 
 # Trials -----------------------------------------------------------------------------------------------------
@@ -63,11 +74,10 @@ def test_each_layout_of_trials(text, form):
     found = trials(text)
     assert pairs(found) == [("a", "b", True), ("a", "c", False)]
     assert found.form.startswith(form)
-    assert found.target.dtype == bool
-    assert found.scores is None
+    assert found.frame["target"].dtype == bool
     begin = len(text.strip().splitlines()) - 1
-    assert [found.where(0), found.where(1)] == [f"t.txt line {begin}", f"t.txt line {begin + 1}"]
-    assert (len(found), found.listed, found.numbers.tolist()) == (2, 2, [0, 1])
+    assert found.frame.index.tolist() == [begin, begin + 1]
+    assert found.where(begin) == f"t.txt line {begin}"
 
 
 PATHS = ("id0921/Hq-3xy/0001.wav", "id0981/BT_x-7/0002.wav", "id0981/Fhkd/00012.wav")
@@ -80,25 +90,25 @@ def test_header_that_describes_the_names(gap):
     one, two, three = PATHS
     header = SOURCE_HEADER.format("label").replace(" ", gap)
     found = trials(f"{header}\n0{gap}{one}{gap}{two}\n1{gap}{two}{gap}{three}\n")
-    assert pairs(found) == [(one, two, False), (two, three, True)] and found.where(0) == "t.txt line 2"
+    assert pairs(found) == [(one, two, False), (two, three, True)] and found.frame.index[0] == 2
     assert found.form.startswith("lines `1 enrol test` under the header 'label speaker/")
     assert pairs(trials(f"0 {one} {two}\n1 {two} {three}\n")) == pairs(found)
     for word in ("prediction", "score", "LLR"):
         header = SOURCE_HEADER.format(word).replace(" ", gap)
-        scored = scores(f"{header}\n0.107{gap}{one}{gap}{two}\n0.508{gap}{two}{gap}{three}\n")
-        assert pairs(scored) == [(one, two, 0.107), (two, three, 0.508)]
-        assert scored.join(found).tolist() == [0.107, 0.508]
-    assert scores("prediction\n0.5\n-1\n").scores.tolist() == [0.5, -1]
+        given = scores(f"{header}\n0.107{gap}{one}{gap}{two}\n0.508{gap}{two}{gap}{three}\n")
+        assert scored(given) == [(one, two, 0.107), (two, three, 0.508)]
+        assert join(given, found) == [0.107, 0.508]
+    assert scores("prediction\n0.5\n-1\n").frame["score"].tolist() == [0.5, -1]
 
 
 @pytest.mark.parametrize(
     ("read", "text", "words"),
     [  # a first line that is neither trial nor header is not taken for a header
-        (trials, "O {} {}\n1 {} {}\n", "^t.txt line 1: 'O' is no label of a trial. Allowed: 1, 0"),
-        (trials, "labl {} {}\n1 {} {}\n", "^t.txt line 1: 'labl' is no label"),
-        (trials, "prediction {} {}\n1 {} {}\n", "^t.txt line 1: 'prediction' is no label"),
-        (trials, "1 {} {}\nlabel {} {}\n", "^t.txt line 2: 'label' is no label"),
-        (trials, "label {} {}\n", "^t.txt line 1: the trials have no labels that are known"),
+        (trials, "O {} {}\n1 {} {}\n", "^t.txt line 1: 'O' is not a valid label of a trial. Allowed: 1, 0"),
+        (trials, "labl {} {}\n1 {} {}\n", "^t.txt line 1: 'labl' is not a valid label"),
+        (trials, "prediction {} {}\n1 {} {}\n", "^t.txt line 1: 'prediction' is not a valid label"),
+        (trials, "1 {} {}\nlabel {} {}\n", "^t.txt line 2: 'label' is not a valid label"),
+        (trials, "label {} {}\n", "^t.txt line 1: the first line is neither a header nor"),
         (scores, "0,107 {} {}\n0.5 {} {}\n", "^s.txt line 1: '0,107' is not a number"),
         (scores, "label {} {}\n0.5 {} {}\n", "^s.txt line 1: 'label' is not a number"),
         (scores, "0.5 {} {}\nprediction {} {}\n", "^s.txt line 2: 'prediction' is not a number"),
@@ -109,39 +119,32 @@ def test_other_first_lines_are_refused(read, text, words):
         read(text.format(PATHS[0], PATHS[1], PATHS[1], PATHS[2]))
 
 
-def test_tables_may_bring_scores():
-    found = trials("enrol,test,label,score\na,b,1,0.5\na,c,0,-1e-3\n")
-    assert found.scores.tolist() == [0.5, -0.001]
-    with pytest.raises(InputError, match="^t.txt line 2, column score: 'nan' is not a number"):
-        trials("enrol,test,label,score\na,b,1,nan\n")
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1 a b\n2 a c\n", r"^t.txt line 2: '2' is no label of a trial\. Allowed: 1, 0"),
-        ("1 a b\n1.0 a c\n", "line 2: '1.0' is no label"),
+        ("1 a b\n2 a c\n", r"^t.txt line 2: '2' is not a valid label of a trial\. Allowed: 1, 0"),
+        ("1 a b\n1.0 a c\n", "line 2: '1.0' is not a valid label"),
         (
             "a b target\na c imp\n",
-            r"^t.txt line 2: 'imp' is no label of a trial\. Allowed: target, nontarget",
+            r"^t.txt line 2: 'imp' is not a valid label of a trial\. Allowed: target, nontarget",
         ),
-        ("a b target\na c nontarge\n", "line 2: 'nontarge' is no label.*Did you mean 'nontarget'"),
-        ("a b target\na c 0\n", "line 2: '0' is no label"),
+        ("a b target\na c nontarge\n", "line 2: 'nontarge' is not a valid label.*Did you mean 'nontarget'"),
+        ("a b target\na c 0\n", "line 2: '0' is not a valid label"),
         (
             "enrol,test,label\na,b,1\na,c,impostor\n",
-            "^t.txt line 3, column label: 'impostor' is no label of a",
+            "^t.txt line 3, column label: 'impostor' is not a valid label of a",
         ),
-        ("enrol,test,label\na,b,\n", "line 2, column label: '' is no label"),
-        ("x 1/a.wav b\n1 a c\n", "^t.txt line 1: 'x' is no label"),  # no words of a header
+        ("enrol,test,label\na,b,\n", "line 2, column label: '' is not a valid label"),
+        ("x 1/a.wav b\n1 a c\n", "^t.txt line 1: 'x' is not a valid label"),  # no words of a header
         (
             "a b 1\nc d 0\n",
-            "^t.txt line 1: the trials have no labels that are known; the line is 'a b 1'. Give",
+            "^t.txt line 1: the first line is neither a header nor in a known layout: 'a b 1'. Give",
         ),
-        ("a b\nc d\n", "no labels that are known.*`1 enrol.wav test.wav` or `enrol test target`, or a CSV"),
-        ("a,b,1\n", "the line is 'a,b,1'"),
+        ("a b\nc d\n", "in a known layout.*`1 enrol.wav test.wav` or `enrol test target`, or a CSV"),
+        ("a,b,1\n", "layout: 'a,b,1'"),
         (
             "1 a b\n0 a c\n\n0 a b\n",
-            "^t.txt lines 1 and 4: the trial 'a' 'b' is there with both labels. Keep",
+            "^t.txt lines 1 and 4: the trial 'a' 'b' has both labels. Keep",
         ),
     ],
 )
@@ -150,14 +153,70 @@ def test_trials_refused(text, words):
         trials(text)
 
 
-def test_repeated_trials_are_kept_and_counted():
-    found = trials("1 a b\n1 b a\n1 a b\n0 a c\n1 a b\n")
-    assert (len(found), found.repeated) == (5, 2)
+def test_repeated_trials_are_kept():
+    assert len(trials("1 a b\n1 b a\n1 a b\n0 a c\n1 a b\n")) == 5
 
 
-def test_words_decide_where_both_columns_could_be_labels():
+def test_every_line_that_contradicts_is_told():
+    with pytest.raises(InputError) as caught:
+        trials("1 a b\n0 b a\n0 a b\n1 a b\n0 a b\n")
+    assert [problem.where for problem in caught.value.problems] == [
+        "t.txt lines 1 and 3",
+        "t.txt lines 1 and 5",
+    ]
+
+
+def test_the_first_line_decides_where_both_columns_could_be_labels():
     assert pairs(trials("1 0 target\n0 1 nontarget\n")) == [("1", "0", True), ("0", "1", False)]
-    assert pairs(trials("1 a target\n0 b c\n")) == [("a", "target", True), ("b", "c", False)]
+    words = (
+        "^t.txt line 2: 'c' is not a valid label of a trial. Allowed: target, nontarget. The file is read as "
+        "lines `enrol test target`; if not, set `layout:` of the corpus"
+    )
+    text = "1 a target\n0 b c\n"
+    with pytest.raises(InputError, match=words):
+        trials(text)
+    found = parse_trials(text.encode(), "t.txt", "voxceleb")
+    assert pairs(found) == [("a", "target", True), ("b", "c", False)]
+
+
+@pytest.mark.parametrize("first", ["1 a b", "a b target"])
+@pytest.mark.parametrize("others", [1, 9])
+def test_lines_of_another_layout_are_refused(first, others):
+    """However many they are: the first line decides."""
+    other = {"1 a b": "{} d target", "a b target": "1 c {}"}[first]
+    lines = [first, *(other.format(f"x{n}") for n in range(others))]
+    with pytest.raises(InputError, match=r"^t.txt line 2: .* is not a valid label") as caught:
+        trials("\n".join(lines))
+    assert [problem.where for problem in caught.value.problems] == [
+        f"t.txt line {n + 2}" for n in range(others)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "words"),
+    [
+        ("1 a b\n", "kaldi", "^t.txt line 1: 'b' is not a valid label.*Allowed: target, nontarget"),
+        ("a b target\n", "voxceleb", "^t.txt line 1: 'a' is not a valid label.*Allowed: 1, 0"),
+        ("1 a b\n0 a c\n", "nist", "^t.txt line 1: there is no column enrol; there are '1', 'a', 'b'"),
+        ("1 a b\n0 a c\n", "table", "^t.txt line 1: there is no column enrol; there are '1 a b'"),
+        ("enrol,test,label\na,b,1\n", "voxceleb", "^t.txt line 1: the line has 1 word, not 3"),
+        ("enrol test label\na b 1\n", "kaldi", "^t.txt line 1: 'label' is not a valid label"),
+    ],
+)
+def test_the_layout_of_the_suite_decides(text, layout, words):
+    with pytest.raises(InputError, match=words):
+        parse_trials(text.encode(), "t.txt", layout)
+
+
+def test_the_layout_of_the_suite_may_be_that_of_the_file():
+    expected = [("a", "b", True), ("a", "c", False)]
+    for layout, text in {
+        "voxceleb": "label enrol test\n1 a b\n0 a c\n",
+        "kaldi": "enrol test label\na b target\na c nontarget\n",
+        "nist": "enrol test label\na b target\na c nontarget\n",
+        "table": "enrol,test,label\na,b,target\na,c,nontarget\n",
+    }.items():
+        assert pairs(parse_trials(text.encode(), "t.txt", layout)) == expected
 
 
 # Scores -----------------------------------------------------------------------------------------------------
@@ -182,21 +241,25 @@ def test_words_decide_where_both_columns_could_be_labels():
 )
 def test_each_layout_of_scores(text, form):
     found = scores(text)
-    assert pairs(found) == [("a", "b", 0.107), ("a", "c", -2.0)]
+    assert scored(found) == [("a", "b", 0.107), ("a", "c", -2.0)]
     assert found.form == form
-    assert found.scores.dtype == np.float64
+    assert found.frame["score"].dtype == np.float64
 
 
 @pytest.mark.parametrize("text", ["0.5\n-1\n1e3", "score\n0.5\n-1\n1e3\n"])
 def test_one_number_a_line(text):
     found = scores(text)
-    assert found.scores.tolist() == [0.5, -1.0, 1000.0]
-    assert (found.enrol, found.test, found.form) == (None, None, "one number a line")
+    assert found.frame["score"].tolist() == [0.5, -1.0, 1000.0]
+    assert list(found.frame) == ["score"] and found.form.startswith("one number a line")
 
 
 def test_of_two_columns_of_numbers_the_first_is_the_score():
-    assert pairs(scores("1 2 3\n4 5 6\n")) == [("2", "3", 1.0), ("5", "6", 4.0)]
-    assert pairs(scores("1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
+    assert scored(scores("1 2 3\n4 5 6\n")) == [("2", "3", 1.0), ("5", "6", 4.0)]
+    with pytest.raises(
+        InputError, match="^s.txt line 2: 'x' is not a number.*read as lines `0.107 enrol test`; a header"
+    ):
+        scores("1 2 3\nx 5 6\n")
+    assert scored(scores("enrol test score\n1 2 3\nx 5 6\n")) == [("1", "2", 3.0), ("x", "5", 6.0)]
 
 
 @pytest.mark.parametrize(
@@ -210,11 +273,11 @@ def test_of_two_columns_of_numbers_the_first_is_the_score():
         ("0.5\n1\n\nNaN\n", "^s.txt line 4: 'NaN' is not a number"),
         (
             "0.5\n1\n1 a b\n",
-            "^s.txt line 3: the line has 3 words, the others one number. Give one number a line",
+            "^s.txt line 3: the line has 3 words, not 1. Correct the line",
         ),
         (
             "a b\nc d\n",
-            "^s.txt line 1: the lines have no scores; the line is 'a b'. Give lines such as `0.107",
+            "^s.txt line 1: the first line is neither a header nor in a known layout: 'a b'. Give lines",
         ),
         ("enrol,test,label\na,b,1\n", "there is no column score; there are 'enrol', 'test', 'label'"),
         (
@@ -237,8 +300,8 @@ def test_all_bad_scores_are_told():
 
 def test_equal_scores_of_a_pair_count_once():
     found = scores("0.5 a b\n1 a c\n0.50 a b\n")
-    assert pairs(found) == [("a", "b", 0.5), ("a", "c", 1.0)]
-    assert found.places == [1, 2]
+    assert scored(found) == [("a", "b", 0.5), ("a", "c", 1.0)]
+    assert found.frame.index.tolist() == [1, 2]
 
 
 # Joining ----------------------------------------------------------------------------------------------------
@@ -247,14 +310,13 @@ def test_equal_scores_of_a_pair_count_once():
 def test_scores_join_by_names_in_the_order_of_the_trials():
     listed = trials("1 a b\n0 c a\n1 a b\n0 b a\n")
     found = scores("0.1 b a\n0.2 x y\n0.3 a b\n0.4 c a\n")
-    assert found.join(listed).tolist() == [0.3, 0.4, 0.3, 0.1]
-    assert found.extra(listed) == 1
+    assert join(found, listed) == [0.3, 0.4, 0.3, 0.1]
 
 
 def test_trials_without_score_are_all_told_once():
     listed = trials("1 a b\n0 c a\n0 b a\n0 c a\n1 d e\n")
     with pytest.raises(InputError) as caught:
-        scores("0.3 a b\n0.1 b a\n").join(listed)
+        join(scores("0.3 a b\n0.1 b a\n"), listed)
     assert str(caught.value).splitlines() == [
         "s.txt: no score for the trial 'c' 'a'. Add a line with its score.",
         "s.txt: no score for the trial 'd' 'e'. Add a line with its score.",
@@ -266,17 +328,16 @@ def test_nothing_joins():
         "^s.txt line 2: no score belongs to a trial: the pair here is 'a' 'b', the first trial is 'x/a' 'x/b'"
     )
     with pytest.raises(InputError, match=words) as caught:
-        scores("\n0.3 a b\n0.1 b a\n").join(trials("1 x/a x/b\n0 x/c x/d\n"))
+        join(scores("\n0.3 a b\n0.1 b a\n"), trials("1 x/a x/b\n0 x/c x/d\n"))
     assert len(caught.value.problems) == 1
 
 
 def test_without_names_the_order_counts():
     listed = trials("1 a b\n0 c d\n0 e f\n")
-    assert scores("0.1\n0.2\n0.3\n").join(listed).tolist() == [0.1, 0.2, 0.3]
-    assert scores("0.1\n0.2\n0.3\n").extra(listed) == 0
+    assert join(scores("0.1\n0.2\n0.3\n"), listed) == [0.1, 0.2, 0.3]
     words = "^s.txt: the file has 2 scores without names, the list 3 trials. Give one number for each trial"
     with pytest.raises(InputError, match=words):
-        scores("0.1\n0.2\n").join(listed)
+        join(scores("0.1\n0.2\n"), listed)
 
 
 @settings(max_examples=60, deadline=None)
@@ -287,8 +348,7 @@ def test_joining_is_looking_up(known):
     given_scores = scores("".join(f"{value!r} {one} {other}\n" for (one, other), value in known.items()))
     wanted = sorted(known)[::2] * 2
     listed = trials("".join(f"1 {one} {other}\n" for one, other in wanted))
-    assert given_scores.join(listed).tolist() == [known[pair] for pair in wanted]
-    assert given_scores.extra(listed) == len(known) - len(set(wanted))
+    assert join(given_scores, listed) == [known[pair] for pair in wanted]
 
 
 # Enrolments -------------------------------------------------------------------------------------------------
@@ -325,7 +385,7 @@ def test_each_layout_of_enrolments(enrolments, text):
             "m1 a\nm2\n",
             "^spk2utt line 2: the model 'm2' has no utterance. Write its utterances behind its name",
         ),
-        ("m1 a\n\nm1 b\n", "^spk2utt lines 1 and 3: the model 'm1' is there twice. Write all its"),
+        ("m1 a\n\nm1 b\n", "^spk2utt lines 1 and 3: duplicate model 'm1'. Write all its"),
         ("m1 a b a\n", "^spk2utt lines 1 and 1: the model 'm1' has the utterance 'a' twice. Keep it once"),
         (
             "model,utterance\nm1,a\nm2,a\nm1,a\n",
@@ -361,10 +421,6 @@ def test_what_is_written(tmp_path):
     path = tmp_path / "new" / "scores.txt"
     assert write_scores(path, ["b", "a"], ["c", "c"], np.array([0.1 + 0.2, 5])) == files.digest(path)
     assert path.read_text() == "0.30000000000000004 b c\n5.0 a c\n"
-    assert write_trials(path, ["b", "a"], ["c", "c"], np.array([False, True])) == files.digest(path)
-    assert path.read_text() == "0 b c\n1 a c\n"
-    write_trials(path, ["b 1", "a"], ["c", "c"], [True, False])
-    assert path.read_text() == '"enrol","test","label"\n"b 1","c",1\n"a","c",0\n'
     assert score_text(["b"], ["c"], [-1]) == (b"-1.0 b c\n", ".txt")
     assert score_text(["b"], ["c\t"], [-1]) == (b'"enrol","test","score"\n"b","c\t",-1.0\n', ".csv")
 
@@ -378,7 +434,7 @@ def test_decisions_stand_behind_the_scores(tmp_path):
         "0.41 b d accept 0.4",
         "-1.0 c d reject 0.4",
     ]
-    assert pairs(read_scores(path, "s")) == [("a", "d", 0.4), ("b", "d", 0.41), ("c", "d", -1)]
+    assert scored(read_scores(path, "s")) == [("a", "d", 0.4), ("b", "d", 0.41), ("c", "d", -1)]
     assert score_text(["a"], ["d"], [5], -np.inf)[0].endswith(b"\n5.0 a d accept -inf\n")
     table, suffix = score_text(["a 1", "b"], ["d", "d"], [0.5, 0.25], 0.25)
     assert (suffix, table.decode().splitlines()) == (
@@ -389,7 +445,7 @@ def test_decisions_stand_behind_the_scores(tmp_path):
             '"b","d",0.25,"reject",0.25',
         ],
     )
-    assert pairs(parse_scores(table, "s")) == [("a 1", "d", 0.5), ("b", "d", 0.25)]
+    assert scored(parse_scores(table, "s")) == [("a 1", "d", 0.5), ("b", "d", 0.25)]
 
 
 @pytest.mark.parametrize(
@@ -397,7 +453,7 @@ def test_decisions_stand_behind_the_scores(tmp_path):
     [
         ((["a"], ["b"], [np.nan]), "1 scores are not finite"),
         ((["a"], ["b"], [np.inf]), "not finite"),
-        ((["a"], ["b", "c"], [1, 2]), "longer than argument 1"),
+        ((["a"], ["b", "c"], [1, 2]), "same length"),
         (([""], ["b"], [1]), "empty"),
         ((["a"], ["b\0"], [1]), "NUL"),
     ],
@@ -411,9 +467,7 @@ def test_what_cannot_be_read_back_is_not_written(tmp_path, arguments, words):
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(
-        st.tuples(
-            NAMES | HARD, NAMES | HARD, st.floats(allow_nan=False, allow_infinity=False), st.booleans()
-        ),
+        st.tuples(NAMES | HARD, NAMES | HARD, st.floats(allow_nan=False, allow_infinity=False)),
         min_size=1,
         max_size=6,
         unique_by=lambda row: row[:2],
@@ -422,15 +476,12 @@ def test_what_cannot_be_read_back_is_not_written(tmp_path, arguments, words):
 )
 def test_what_is_written_is_read_back(tmp_path_factory, rows, threshold):
     path = tmp_path_factory.mktemp("written") / "list"
-    enrol, test, values, target = map(list, zip(*rows, strict=True))
-    write_trials(path, enrol, test, target)
-    found = read_trials(path, "list")
-    assert pairs(found) == list(zip(enrol, test, target, strict=True))
+    enrol, test, values = map(list, zip(*rows, strict=True))
     for decided in ((), (threshold,)):
         write_scores(path, enrol, test, values, *decided)
         found = read_scores(path, "list")
-        assert pairs(found) == list(zip(enrol, test, values, strict=True))
-        np.testing.assert_array_equal(np.signbit(found.scores), np.signbit(values))
+        assert scored(found) == rows
+        np.testing.assert_array_equal(np.signbit(found.frame["score"]), np.signbit(values))
 
 
 def test_many_trials_are_quick(tmp_path, rng):
@@ -439,8 +490,7 @@ def test_many_trials_are_quick(tmp_path, rng):
     enrol, test = (names[rng.integers(5000, size=count)].tolist() for _ in range(2))
     values = [len(one) / len(other) for one, other in zip(enrol, test, strict=True)]
     begin = time.process_time()
-    write_trials(tmp_path / "t", enrol, test, np.zeros(count, dtype=bool))
+    listed = "".join(f"0 {one} {other}\n" for one, other in zip(enrol, test, strict=True)).encode()
     write_scores(tmp_path / "s", enrol, test, values)
-    joined = read_scores(tmp_path / "s", "s").join(read_trials(tmp_path / "t", "t"))
-    assert joined.tolist() == values
+    assert join(read_scores(tmp_path / "s", "s"), parse_trials(listed, "t")) == values
     assert time.process_time() - begin < 15

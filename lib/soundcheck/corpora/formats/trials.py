@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
-from soundcheck.suite.corpus_format import CorpusFormat, CorpusKeys, File, Folder
+from soundcheck.suite.corpus_format import TRIAL_LAYOUTS, CorpusFormat, CorpusKeys, File, Folder
 from soundcheck.suite.entries import CorpusEntry
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class TrialKeys(CorpusKeys):
     root: Folder = ""
     audio: schema.Boolean = True
     enrolments: File = ""
+    layout: schema.choice(*TRIAL_LAYOUTS) = ""
     synthetic: schema.Boolean = False
 
 

@@ -1,29 +1,41 @@
-"""Layouts of text files that name pairs of utterances: words in lines, columns under a header, tables.
+"""Layouts of files that name pairs of utterances: words in lines, columns under a header, tables.
 
 Conventions
 -----------
-- UTF-8, a byte order mark is fine. Lines count from 1 and end with LF, CR LF or CR; blank lines say nothing.
+- UTF-8, a byte order mark is fine. Lines count from 1 and end with LF, CR LF or CR; blank lines are skipped.
   Blanks and tabs separate words.
-- A first line that names all columns that are needed is a header: of a CSV table if commas separate the
-  names, else of columns that are separated by tabs or blanks. Parquet is a table, too.
-- Over lines of three words a header may also name the label or score alone, and describe the names as it
-  likes, ``label speaker/video/utterance speaker/video/utterance``; or consist of plain words.
-- What a column holds is called ``enrol``, ``test``, ``label``, ``score``, ``model`` or ``utterance`` here,
-  whatever the file calls it.
+- The first line tells the layout, unless the caller does. A first line that names all columns that are
+  needed is a header: of a CSV table if commas separate the names, else of columns separated by tabs or
+  blanks, as NIST writes them. Parquet is a table, too.
+- Otherwise lines have three words, ``1 enrol test`` as in VoxCeleb or ``enrol test target`` as in Kaldi (so
+  with a score in the place of the label), or are single numbers. A header may stand above lines as in
+  VoxCeleb and above scores: it names the label or score alone, and describes the names as it likes, ``label
+  speaker/video/utterance speaker/video/utterance``; or it consists of plain words.
+- Columns are called ``enrol``, ``test``, ``label``, ``score``, ``model`` and ``utterance`` here, whatever the
+  file calls them.
 """
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
+import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
 
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.text_table import TextTable, parse_text_table
+from soundcheck.common.text_table import decode_text, parse_text_table
 
-__all__ = ["Cells", "HEADER_WORDS", "read_cells", "three_words"]
+__all__ = ["LABELS", "Listing", "read_listing"]
 
+LABELS = {  # of lines of words -> whether it is a target trial
+    "voxceleb": {"1": True, "0": False},
+    "kaldi": {"target": True, "nontarget": False},
+}
 HEADINGS = {  # what a column holds -> what it may be called; case, blanks, - and _ do not count
     "enrol": ("enrol", "enroll", "enrolment", "enrollment", "model", "modelid", "path1", "file1"),
     "test": ("test", "segment", "segmentid", "path2", "file2"),
@@ -32,74 +44,98 @@ HEADINGS = {  # what a column holds -> what it may be called; case, blanks, - an
     "model": ("model", "modelid", "enrol", "enroll", "enrolment", "enrollment"),
     "utterance": ("utterance", "segment", "segmentid", "file", "path"),
 }
-HEADER_WORDS = {  # what may stand over the labels and scores of lines of three words
+_FORMS = {  # layout of lines, what they hold beside names -> how messages call it
+    ("voxceleb", "label"): "lines `1 enrol test`",
+    ("kaldi", "label"): "lines `enrol test target`",
+    ("voxceleb", "score"): "lines `0.107 enrol test`",
+    ("kaldi", "score"): "lines `enrol test 0.107`",
+    ("numbers", "score"): "one number a line",
+    ("spk2utt", "utterance"): "lines `model utterance ...`",
+}
+_HEADER_WORDS = {  # what may be above the labels and scores of lines
     "label": HEADINGS["label"],
     "score": (*HEADINGS["score"], "prediction"),
 }
-NAMES = ("enrol", "test", "model", "utterance")  # columns whose cells must not be empty
-
 _CORRECT = "Correct the line; names with blanks need a CSV table"
 _HEADER_WORD = re.compile(r"[A-Za-z_][\w-]*")
 _SEPARATORS = re.compile("[,;|]")  # of cells; a table with any but commas is refused when it is read
 _IGNORED = re.compile(r'[\s"_-]')  # in names of columns
 
 
-@dataclasses.dataclass(frozen=True)
-class Cells:
-    """What stands in a file, whatever its layout.
+@dataclasses.dataclass(frozen=True, eq=False)
+class Listing:
+    """What a file holds, whatever its layout.
 
     Parameters
     ----------
     shown
         How messages call the file.
-    columns
-        What a column holds -> its cells, all of one length.
-    places
-        Line (or row) of each.
+    layout
+        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`, ``"numbers"`` or ``"spk2utt"``.
     form
-        How the file was read, for messages.
-    unit
-        ``"line"`` or ``"row"``: what ``places`` counts.
+        How messages call the layout.
+    frame
+        Text of the columns that were asked for; the index is the line (or row) of each.
     headings
         What a column holds -> what the file calls it; empty without header.
-    word
-        Where there is no header: number of the word, from 0, that is no name.
+    unit
+        ``"line"`` or ``"row"``: what the index counts.
     problems
         Collected so far.
     """
 
     shown: str
-    columns: Mapping[str, Sequence[str]]
-    places: Sequence[int]
+    layout: str
     form: str
-    unit: str = "line"
+    frame: pd.DataFrame
     headings: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    word: int | None = None
+    unit: str = "line"
     problems: Problems = dataclasses.field(default_factory=Problems)
 
-    def where(self, row: int, column: str) -> str:
-        """Say where a cell stands: ``trials.csv line 5, column label``."""
-        place = f"{self.shown} {self.unit} {self.places[row]}"
-        return f"{place}, column {self.headings[column]}" if column in self.headings else place
+    def __len__(self) -> int:
+        return len(self.frame)
 
-    def both(self, one: int, other: int) -> str:
-        """Say where two rows stand: ``trials.txt lines 5 and 9``."""
-        return f"{self.shown} {self.unit}s {self.places[one]} and {self.places[other]}"
+    def where(self, line: int, column: str = "") -> str:
+        """Say where a cell is: ``trials.csv line 5, column label``."""
+        place = f"{self.shown} {self.unit} {line}"
+        return f"{place}, column {self.headings[column]}" if column in self.headings else place
 
     def check_names(self) -> None:
         """Note names that are empty as problems."""
-        for column in NAMES:
-            for row, name in enumerate(self.columns.get(column, ())):
-                if not name:
-                    what = "the name is empty"
-                    self.problems.add(self.where(row, column), what, "Fill it in or remove the line")
+        for column in self.frame.columns.difference(["label", "score"], sort=False):
+            for line in self.frame.index[self.frame[column] == ""]:
+                what = "the name is empty"
+                self.problems.add(self.where(line, column), what, "Fill it in or remove the line")
+
+    def check_duplicates(self, names: list[str], same: str, what: str, remedy: str) -> None:
+        """Note rows whose names are those of an earlier row as problems.
+
+        Parameters
+        ----------
+        names
+            Columns of names.
+        same
+            Only rows that differ from the earlier one in this column are wrong; if empty, all are.
+        what
+            Template of the message: columns of the row, and ``first``, what the earlier one has in ``same``.
+        remedy
+            What to do.
+        """
+        different = self.frame.drop_duplicates([*names, same]) if same else self.frame
+        if not different.duplicated(names).any():
+            return
+        rows = self.frame.assign(first=self.frame[same] if same else "", line=self.frame.index)
+        repeated = rows.duplicated(names).to_numpy()
+        earlier = rows.loc[~repeated, [*names, "first", "line"]]
+        both = rows[repeated].drop(columns="first")
+        both = both.merge(earlier, on=names, how="left", suffixes=("", "_first"), validate="many_to_one")
+        for row in (both[both[same] != both["first"]] if same else both).to_dict("records"):
+            where = f"{self.shown} {self.unit}s {row['line_first']} and {row['line']}"
+            self.problems.add(where, what.format(**row | {name: quoted(row[name]) for name in names}), remedy)
 
 
-Lines = Callable[[list[list[str]], list[int], str], Cells]  # words of lines, their places, shown
-
-
-def read_cells(content: bytes, shown: str, needed: Sequence[str], lines: Lines, layouts: str) -> Cells:
-    """Read a file in one of its layouts.
+def read_listing(content: bytes, shown: str, needed: Sequence[str], remedy: str, layout: str = "") -> Listing:
+    """Read a file as text.
 
     Parameters
     ----------
@@ -108,119 +144,192 @@ def read_cells(content: bytes, shown: str, needed: Sequence[str], lines: Lines, 
     shown
         How messages call the file.
     needed
-        Columns of the layouts with a header; one of scores is read, too, if there is one.
-    lines
-        Reads the words of each line, with its place, if there is no header.
-    layouts
-        Remedy that shows them.
+        Columns: two of names and ``"label"`` or ``"score"``, or ``"model"`` and ``"utterance"``.
+    remedy
+        Shows the layouts.
+    layout
+        One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`; by default the first line tells it.
 
     Raises
     ------
     InputError
-        If it is no UTF-8 text and no Parquet; if there is nothing in it, or nothing but a header; if rows and
-        header differ in length.
+        If it is neither UTF-8 text nor Parquet; if there is nothing in it, or nothing but a header; if the
+        first line tells no layout, or columns are missing. Lines with too few or too many words are noted as
+        problems.
     """
     if content.startswith(b"PAR1"):
-        return _of_table(parse_text_table(content, shown), needed)
-    written = _decoded(content, shown).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    places = [place for place, line in enumerate(written, start=1) if line and not line.isspace()]
-    if not places:
-        raise input_error(shown, "the file is empty", layouts)
-    head = written[places[0] - 1]
-    cells = _SEPARATORS.split(head)
-    table = len(cells) > 1 and len(_roles(cells, needed)) > 1
-    split = _tabbed if len(_roles(_tabbed(head), needed)) == len(needed) else _words
-    columns = not table and len(_roles(split(head), needed)) == len(needed)
-    if len(places) == 1 and (table or columns):
-        raise input_error(shown, "the file has a header and nothing else", layouts)
-    if table:
-        return _of_table(parse_text_table(content, shown), needed)
-    if columns:
-        rows = [split(written[place - 1]) for place in places]
-        return _under_header(rows[0], rows[1:], places[1:], shown, needed)
-    return lines([_words(written[place - 1]) for place in places], places, shown)
+        if layout not in ("", "table"):
+            raise input_error(shown, "this is a Parquet table", "Write layout: table, or remove the key")
+        return _read_table(content, shown, needed)
+    # Lines end with \n from here on.
+    source = io.StringIO(decode_text(content, shown), newline=None)
+    first = list(itertools.islice((line.rstrip("\n") for line in source if line.strip()), 2))
+    if not first:
+        raise input_error(shown, "the file is empty", remedy)
+    layout = layout or _tell_layout(first, needed)
+    if not layout:
+        line = quoted(" ".join(_words(first[0])))
+        what = f"the first line is neither a header nor in a known layout: {line}"
+        raise input_error(f"{shown} line {_line(source, first[0])}", what, remedy)
+    if layout in ("nist", "table") and len(first) == 1:
+        raise input_error(shown, "the file has a header and nothing else", remedy)
+    if layout == "table":
+        return _read_table(content, shown, needed)
+    if layout == "nist":
+        return _read_columns(source, first[0], shown, needed)
+    if layout == "spk2utt":
+        return _read_spk2utt(source, shown)
+    return _read_lines(source, first, shown, layout, needed)
 
 
-def three_words(
-    rows: list[list[str]],
-    places: list[int],
-    shown: str,
-    word: int,
-    holds: str,
-    form: str,
-    header: bool = False,
-) -> Cells:
-    """Read lines of three words, two of which are names.
-
-    Parameters
-    ----------
-    rows, places, shown
-        Words of lines, their places, and how messages call the file.
-    word
-        Number of the word, from 0, that is no name.
-    holds
-        What it is.
-    form
-        How messages call the layout.
-    header
-        Whether the first line may be a header; it is, if its word for the label or score is one of
-        :data:`HEADER_WORDS`, or if all its words are made of letters, digits, ``_`` and ``-`` alone, like
-        names of columns. The form then says so.
-    """
-    problems = Problems()
-    if header and (
-        _plain(rows[0][word]) in HEADER_WORDS[holds] or all(_HEADER_WORD.fullmatch(text) for text in rows[0])
-    ):
-        form += f" under the header {quoted(' '.join(rows[0]))}"
-        rows, places = rows[1:], places[1:]
-    kept = [n for n, row in enumerate(rows) if len(row) == 3]
-    if len(kept) < len(rows):
-        for row, place in zip(rows, places, strict=True):
-            if len(row) != 3:
-                what = f"the line has {len(row)} word{'s' * (len(row) > 1)}, not 3"
-                problems.add(f"{shown} line {place}", what, _CORRECT)
-        rows, places = [rows[n] for n in kept], [places[n] for n in kept]
-    enrol, test = (n for n in range(3) if n != word)
-    parts = {"enrol": enrol, "test": test, holds: word}
-    columns = {column: [row[n] for row in rows] for column, n in parts.items()}
-    return Cells(shown, columns, places, form, word=word, problems=problems)
+def _tell_layout(first: Sequence[str], needed: Sequence[str]) -> str:
+    """Tell the layout from the first line, or from the second if the first is perhaps a header."""
+    cells = _SEPARATORS.split(first[0])
+    if len(cells) > 1 and len(_roles(cells, needed)) > 1:
+        return "table"
+    if any(len(_roles(split(first[0]), needed)) == len(needed) for split in (_tabbed, _words)):
+        return "nist"
+    if "utterance" in needed:
+        return "spk2utt"
+    # Words are rarer names than 0 and 1; of two numbers the first is the score.
+    layouts = ("kaldi", "voxceleb") if "label" in needed else ("voxceleb", "kaldi", "numbers")
+    both = ((line, layout) for line in first for layout in layouts)
+    return next((layout for line, layout in both if _fits(_words(line), layout, needed[-1])), "")
 
 
-def _decoded(content: bytes, shown: str) -> str:
-    """Decode a text.
+def _fits(words: Sequence[str], layout: str, value: str) -> bool:
+    """Tell whether words are a line of a layout with a label or score."""
+    if len(words) != (1 if layout == "numbers" else 3):
+        return False
+    word = words[-1] if layout == "kaldi" else words[0]
+    return word in LABELS[layout] if value == "label" else _is_float(word)
 
-    Raises
-    ------
-    InputError
-        If it is no UTF-8 or has a NUL; names the line.
-    """
+
+def _is_float(text: str) -> bool:
     try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        if error.start < 4:  # the reader of tables knows pickles, archives and the like by name
-            parse_text_table(content, shown)
-        what = f"byte {error.start} is not UTF-8 text"
-        where = f"{shown} line {_line(content[: error.start].decode())}"
-        raise input_error(where, what, "Save the file as UTF-8") from error
-    if "\0" in text:
-        before = text[: text.index("\0")]
-        what = f"character {len(before) + 1} of the file is a NUL, this is no text"
-        raise input_error(f"{shown} line {_line(before)}", what, "Save the file as UTF-8 text")
-    return text.removeprefix("\ufeff")
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
-def _line(before: str) -> int:
-    """Count the line in which a text ends."""
-    return before.count("\n") + before.count("\r") - before.count("\r\n") + 1
+def _line(source: io.StringIO, wanted: str) -> int:
+    """Find the number of a line."""
+    return source.getvalue().split("\n").index(wanted) + 1
+
+
+# Layouts ----------------------------------------------------------------------------------------------------
+
+
+def _read_table(content: bytes, shown: str, needed: Sequence[str]) -> Listing:
+    table = parse_text_table(content, shown)
+    header = list(table.columns)
+    headings = {role: header[n] for role, n in _chosen(header, needed, table.header).items()}
+    columns = {role: table.columns[name] for role, name in headings.items()}
+    frame = pd.DataFrame(columns, index=pd.Index(table.places), dtype=str)
+    form = f"a table with the columns {', '.join(headings.values())}"
+    return Listing(shown, "table", form, frame, headings, table.unit)
+
+
+def _read_columns(source: io.StringIO, head: str, shown: str, needed: Sequence[str]) -> Listing:
+    tabbed = "\t" in head and len(_roles(_tabbed(head), needed)) == len(needed)
+    header = _tabbed(head) if tabbed else _words(head)
+    place = _line(source, head)
+    headings = {role: header[n] for role, n in _chosen(header, needed, f"{shown} line {place}").items()}
+    problems = Problems()
+    frame = _read_words(source, shown, len(header), "\t" if tabbed else r"\s+", problems).drop(index=place)
+    frame = frame[[header.index(name) for name in headings.values()]].set_axis(list(headings), axis=1)
+    if tabbed:
+        frame = frame.apply(lambda column: column.str.strip(" "))
+    form = f"columns {', '.join(headings.values())}"
+    return Listing(shown, "nist", form, frame, headings, problems=problems)
+
+
+def _read_lines(
+    source: io.StringIO, first: Sequence[str], shown: str, layout: str, needed: Sequence[str]
+) -> Listing:
+    *names, value = needed
+    columns = {"voxceleb": [value, *names], "kaldi": [*names, value], "numbers": [value]}[layout]
+    problems = Problems()
+    frame = _read_words(source, shown, len(columns), r"\s+", problems).set_axis(columns, axis=1)
+    form = _FORMS[layout, value]
+    head, *second = map(_words, first)
+    if second and _fits(second[0], layout, value) and _is_header(head, columns, value, layout):
+        form += f" under the header {quoted(' '.join(head))}"
+        frame = frame.drop(index=_line(source, first[0]))
+    return Listing(shown, layout, form, frame, problems=problems)
+
+
+def _is_header(words: Sequence[str], columns: Sequence[str], value: str, layout: str) -> bool:
+    """Tell whether words above a line of a layout are its header."""
+    if len(words) != len(columns) or _fits(words, layout, value):
+        return False
+    if _plain(words[columns.index(value)]) in _HEADER_WORDS[value]:
+        return True
+    plain = layout == "voxceleb" or (layout, value) == ("kaldi", "score")  # words are the labels of Kaldi
+    return plain and all(_HEADER_WORD.fullmatch(word) for word in words)
+
+
+def _read_spk2utt(source: io.StringIO, shown: str) -> Listing:
+    """Give each utterance of a line a row of its own."""
+    problems = Problems()
+    rows = []
+    source.seek(0)
+    for line, text in enumerate(source, start=1):
+        model, *utterances = _words(text) or [""]
+        if model and not utterances:
+            what = f"the model {quoted(model)} has no utterance"
+            problems.add(f"{shown} line {line}", what, "Write its utterances behind its name")
+        rows += [(line, model, utterance) for utterance in utterances]
+    frame = pd.DataFrame(rows, columns=["line", "model", "utterance"]).set_index("line")
+    return Listing(shown, "spk2utt", _FORMS["spk2utt", "utterance"], frame, problems=problems)
+
+
+# Words ------------------------------------------------------------------------------------------------------
+
+
+def _read_words(
+    source: io.StringIO, shown: str, width: int, separator: str, problems: Problems
+) -> pd.DataFrame:
+    """Read all lines of so many words, the index is their number; others are noted as problems."""
+    # Under a header of one column more, and cut there, lines that are too long can be told.
+    columns = range(width + 1)
+    header = separator.replace(r"\s+", " ").join(map(str, columns))
+    frame = pd.read_csv(
+        io.StringIO(f"{header}\n{source.getvalue()}"),
+        sep=separator,
+        names=columns,
+        header=0,
+        usecols=columns,
+        dtype=str,
+        na_filter=False,
+        quoting=csv.QUOTE_NONE,
+        skip_blank_lines=False,
+    )
+    frame.index += 1
+    doubtful = frame.index[(frame[width] != "") | (frame[width - 1] == "")]
+    if not len(doubtful):
+        return frame.drop(columns=width)
+    lines = source.getvalue().split("\n")
+    split = _tabbed if separator == "\t" else _words
+    counts = {line: len(split(lines[line - 1])) if lines[line - 1].strip() else 0 for line in doubtful}
+    wrong = [line for line, count in counts.items() if count != width]
+    for line in wrong:
+        if counts[line]:  # no blank line
+            what = f"the line has {counts[line]} word{'s' * (counts[line] > 1)}, not {width}"
+            problems.add(f"{shown} line {line}", what, _CORRECT)
+    return frame.drop(index=wrong, columns=width)
 
 
 def _words(line: str) -> list[str]:
-    words = line.replace("\t", " ").split(" ")
-    return [word for word in words if word] if "" in words else words
+    return re.findall("[^ \t\n]+", line)
 
 
 def _tabbed(line: str) -> list[str]:
     return [cell.strip(" ") for cell in line.split("\t")]
+
+
+# Headers ----------------------------------------------------------------------------------------------------
 
 
 def _plain(name: str) -> str:
@@ -228,15 +337,15 @@ def _plain(name: str) -> str:
     return _IGNORED.sub("", name).casefold()
 
 
-def _roles(header: Iterable[str], wanted: Sequence[str]) -> dict[str, list[int]]:
-    """Find the columns that hold what is wanted; only what is there."""
+def _roles(header: Iterable[str], needed: Sequence[str]) -> dict[str, list[int]]:
+    """Find the columns that hold what is needed; only what is there."""
     names = [_plain(name) for name in header]
-    found = {role: [n for n, name in enumerate(names) if name in HEADINGS[role]] for role in wanted}
+    found = {role: [n for n, name in enumerate(names) if name in HEADINGS[role]] for role in needed}
     return {role: columns for role, columns in found.items() if columns}
 
 
 def _chosen(header: Sequence[str], needed: Sequence[str], where: str) -> dict[str, int]:
-    """Choose the column for each thing that is needed, and for scores if there are any.
+    """Choose the column for each thing that is needed.
 
     Raises
     ------
@@ -244,7 +353,7 @@ def _chosen(header: Sequence[str], needed: Sequence[str], where: str) -> dict[st
         If there is none for something, or several.
     """
     problems = Problems()
-    roles = _roles(header, list(dict.fromkeys([*needed, "score"])))
+    roles = _roles(header, needed)
     for role, columns in roles.items():
         if len(columns) > 1:
             names = " and ".join(quoted(header[column]) for column in columns)
@@ -256,27 +365,3 @@ def _chosen(header: Sequence[str], needed: Sequence[str], where: str) -> dict[st
             problems.add(where, what, f"Allowed names: {', '.join(HEADINGS[role])}")
     problems.raise_if_any()
     return {role: columns[0] for role, columns in roles.items()}
-
-
-def _of_table(table: TextTable, needed: Sequence[str]) -> Cells:
-    header = list(table.columns)
-    headings = {role: header[n] for role, n in _chosen(header, needed, table.header).items()}
-    columns = {role: table.columns[name] for role, name in headings.items()}
-    form = f"a table with the columns {', '.join(headings[role] for role in needed)}"
-    return Cells(table.shown, columns, table.places, form, table.unit, headings)
-
-
-def _under_header(
-    header: list[str], rows: list[list[str]], places: list[int], shown: str, needed: Sequence[str]
-) -> Cells:
-    problems = Problems()
-    chosen = _chosen(header, needed, f"{shown} line 1")
-    for row, place in zip(rows, places, strict=True):
-        if len(row) != len(header):
-            what = f"the line has {len(row)} words, the header {len(header)}"
-            problems.add(f"{shown} line {place}", what, _CORRECT)
-    problems.raise_if_any()
-    columns = {role: [row[n] for row in rows] for role, n in chosen.items()}
-    headings = {role: header[n] for role, n in chosen.items()}
-    form = f"columns {', '.join(headings[role] for role in needed)}"
-    return Cells(shown, columns, places, form, headings=headings, problems=problems)

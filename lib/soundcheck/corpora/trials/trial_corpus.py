@@ -28,25 +28,25 @@ def read_trial_corpus(entry: CorpusEntry) -> RawTable:
     InputError
         If the list or the enrolments cannot be read, or contradict themselves.
     """
-    listed = read_trials(entry.path, entry.shown_path)
+    listed = read_trials(entry.path, entry.shown_path, entry.layout)
     enrolments = read_enrolments(entry.enrolments, entry.shown_enrolments) if entry.enrolments else {}
-    # An enrolled speaker stands for the first of her utterances; the others are hers, too.
-    first = [enrolments.get(name, [name])[0] for name in listed.enrol]
+    # An enrolled speaker stands for the first utterance; the others are of the same speaker.
+    first = listed.frame["enrol"].map(lambda name: enrolments.get(name, [name])[0])
+    test = listed.frame["test"]
     own = [(names[0], name) for names in enrolments.values() for name in names[1:]]
-    both = [*zip(first, listed.test, strict=True), *own]
-    target = [*listed.target.tolist(), *[True] * len(own)]
     try:
-        speakers, how = infer_speakers(*zip(*both, strict=True), target)
+        speakers, how = infer_speakers(
+            [*first, *(one for one, _ in own)],
+            [*test, *(other for _, other in own)],
+            [*listed.frame["target"], *[True] * len(own)],
+        )
     except ContradictionError as error:
         remedy = "Correct the label, or give a CSV corpus with a column speaker and the list as `trials:`"
-        where = listed.where(error.trial) if error.trial < len(listed) else entry.shown_enrolments
-        raise input_error(where, str(error), remedy) from error
-    names = list(dict.fromkeys(name for pair in both for name in pair))
-    places = dict.fromkeys(name for utterances in enrolments.values() for name in utterances)
-    where = {name: f"{entry.shown_enrolments}, utterance {name}" for name in places}
-    for number, pair in enumerate(zip(listed.enrol, listed.test, strict=True)):
-        for name in pair:
-            where.setdefault(name, listed.where(number))
-    table = pd.DataFrame({"file": names, "speaker": [speakers[name] for name in names]}, dtype=object)
+        raise input_error(listed.where(test.index[error.trial]), str(error), remedy) from error
+    enrolled = [name for names in enrolments.values() for name in names]
+    mentions = pd.concat([first, test]).sort_index(kind="stable").drop_duplicates()  # line by line
+    where = {name: listed.where(line) for line, name in mentions.items()}
+    where |= {name: f"{entry.shown_enrolments}, utterance {name}" for name in enrolled}
+    table = pd.DataFrame({"file": list(where), "speaker": [speakers[name] for name in where]}, dtype=object)
     root = entry.root or entry.path.parent
-    return RawTable(table, [where[name] for name in names], root, entry.shown_path, notices=(how,))
+    return RawTable(table, list(where.values()), root, entry.shown_path, notices=(how,))

@@ -8,7 +8,7 @@ Conventions
 - The list depends on the seed, the names of speakers and the keys of segments, not on the order of the table.
   A shorter list of one kind is the beginning of a longer one.
 - Of n shuffled segments of a speaker, number i meets number i + 1 modulo n, for all i, then i + 2, until each
-  pair has met. Speakers take turns: all have their t-th pair before one has her next.
+  pair has met. Speakers take turns: all have their t-th pair before one has the next.
 - Speakers meet in the same way, within a sex and across. When all pairs of speakers have met they meet again
   with other segments.
 - A segment whose sound a speaker has already takes no part; two speakers are not compared with one sound.
@@ -23,8 +23,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
-from soundcheck.corpora.segments import segment_name
-from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
 
 __all__ = ["generate"]
 
@@ -39,8 +38,7 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     """Make a balanced list of trials.
 
     Both sexes get the same number of the trials within a sex, as far as their pairs go. Speakers without sex,
-    or with both, take part in trials of one speaker only; if nobody has a sex, the trials of two speakers are
-    of any two.
+    or with both, take part in target trials only; if nobody has a sex, non-target trials are of any two.
 
     Parameters
     ----------
@@ -50,7 +48,7 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     seed
         The suite's seed.
     targets, same_sex, cross_sex
-        How many trials are wanted: of one speaker, of two of a sex, of two of different sexes.
+        How many trials are wanted: target, non-target within a sex, and across sexes.
 
     Returns
     -------
@@ -71,25 +69,25 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
     notices = list(voices.notices)
     parts = [voices.within(targets)]
     found = len(parts[0][0])
-    kinds = [f"{found} of one speaker"]
-    _tell_short(found, targets, "of one speaker", notices)
+    kinds = [f"{found} target trials"]
+    _tell_short(found, targets, "target trials", notices)
     groups = [np.flatnonzero(voices.sex == sex) for sex in _SEXES]
     if not any(map(len, groups)):
-        kind = "of two speakers"
-        notices.append("no speaker has a sex: trials of two speakers are of any two")
+        kind = "non-target trials"
+        notices.append("no speaker has a sex: non-target trials are of any two")
         wanted = [(kind, same_sex + cross_sex, _any(voices, np.arange(len(voices)), same_sex + cross_sex))]
     else:
         without = int((voices.sex == "").sum())
         if without:
             who = f"{without} speaker{'s' * (without > 1)} without sex, or with both,"
-            notices.append(f"{who} take{'s' * (without == 1)} part in trials of one speaker only")
+            notices.append(f"{who} take{'s' * (without == 1)} part in target trials only")
         if cross_sex and not all(map(len, groups)):
             sex = _SEXES[int(len(groups[0]) == 0)]
             notices.append(f"all speakers with a sex are {sex}: there are no trials of different sexes")
             cross_sex = 0
         wanted = [
-            ("of two speakers of the same sex", same_sex, _same(voices, groups, same_sex)),
-            ("of different sexes", cross_sex, _cross(voices, groups, cross_sex)),
+            ("non-target trials of the same sex", same_sex, _same(voices, groups, same_sex)),
+            ("non-target trials of different sexes", cross_sex, _cross(voices, groups, cross_sex)),
         ]
     for kind, number, part in wanted:
         found = len(part[0])
@@ -104,13 +102,13 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
 
 def _tell_short(found: int, wanted: int, kind: str, notices: list[str]) -> None:
     if found < wanted:
-        notices.append(f"only {found} different trials {kind} are possible, {wanted} were wanted")
+        notices.append(f"only {found} different {kind} are possible, {wanted} were wanted")
 
 
 def _table(
     segments: pd.DataFrame, first: np.ndarray, second: np.ndarray, target: np.ndarray, notices: list[str]
 ) -> TrialTable:
-    names, speakers = _names(segments, np.unique([first, second])), segments["speaker"].tolist()
+    names, speakers = segment_names(segments, np.unique([first, second])), segments["speaker"].tolist()
     enrolment, members = pd.factorize(first)
 
     def texts(cells: list) -> pd.Series:
@@ -132,14 +130,6 @@ def _table(
     return TrialTable(
         frame, members.astype(np.int64), member_of, "generated", tuple(notices), listed=len(frame)
     )
-
-
-def _names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
-    """Name segments: the file, with times if it has any."""
-    table = segments[["file", "start", "end"]].iloc[rows]
-    timed = table[["start", "end"]].notna().any(axis=1).tolist()
-    cells = zip(rows.tolist(), table.itertuples(index=False), timed, strict=True)
-    return {row: segment_name(*own) if times else own.file for row, own, times in cells}
 
 
 # Speakers and their segments --------------------------------------------------------------------------------
@@ -195,7 +185,7 @@ class _Voices:
         )
 
     def within(self, wanted: int) -> tuple[np.ndarray, np.ndarray]:
-        """Compare each speaker with herself: rows of both sides, ``(trials,)`` each."""
+        """Compare each speaker with the same speaker: rows of both sides, ``(trials,)`` each."""
         pairs = self.count * (self.count - 1) // 2
         turns = _turns(pairs, wanted)
         own = np.minimum(pairs, turns)

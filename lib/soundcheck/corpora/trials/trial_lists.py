@@ -36,7 +36,13 @@ def trial_lists(
     found = {}
     for corpus in corpora:
         for family in families:
-            if not family.trials or not _somebody_compares(suite, family, corpus):
+            compared = family.trials and corpus.entry.is_for(family.name)
+            if not compared or not any(
+                entry.is_for(family.name)
+                and entry.listens_to(corpus.entry)
+                and any(family.applies_to(suite.tasks[name]) for name in entry.tasks)
+                for entry in suite.models.values()
+            ):
                 continue
             if corpus.trials is not None:
                 found[corpus.name, family.name] = corpus.trials
@@ -45,12 +51,3 @@ def trial_lists(
                 if len(table.frame):
                     found[corpus.name, family.name] = table
     return found
-
-
-def _somebody_compares(suite: Suite, family: Family, corpus: Corpus) -> bool:
-    return corpus.entry.is_for(family.name) and any(
-        entry.is_for(family.name)
-        and entry.listens_to(corpus.entry)
-        and any(family.applies_to(suite.tasks[name]) for name in entry.tasks)
-        for entry in suite.models.values()
-    )

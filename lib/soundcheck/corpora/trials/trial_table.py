@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from soundcheck.common import files
-from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.segments import Excluded, segment_name
 
-__all__ = ["TrialTable", "read_table", "write_table"]
+__all__ = ["TrialTable", "read_table", "segment_names", "write_table"]
 
 _TEXTS = ("key", "enrol", "test", "enrol_speaker", "test_speaker")
 _METADATA = b"soundcheck"
@@ -28,9 +28,9 @@ class TrialTable:
     ----------
     frame
         RangeIndex, one row a trial. Columns: ``key`` (number in the list, counted from 0 with what is left
-        out, as text; unique), ``enrol``, ``test`` (names as written), ``target`` (bool; whether one person
-        speaks), ``enrolment`` (int64; its number), ``segment`` (int64; row of the test side in the segment
-        table), ``enrol_speaker``, ``test_speaker`` (text). Text is of dtype object.
+        out, as text; unique), ``enrol``, ``test`` (names as written), ``target`` (bool), ``enrolment``
+        (int64; its number), ``segment`` (int64; row of the test side in the segment table),
+        ``enrol_speaker``, ``test_speaker`` (text). Text is of dtype object.
     members
         Rows of the segment table that enrolments are made of, int64 ``(M,)``.
     member_of
@@ -73,19 +73,17 @@ class TrialTable:
         return len(self.frame)
 
     @property
-    def enrol(self) -> list[str]:
-        """Names of the enrolment side."""
-        return self.frame["enrol"].tolist()
-
-    @property
-    def test(self) -> list[str]:
-        """Names of the test side."""
-        return self.frame["test"].tolist()
-
-    @property
     def numbers(self) -> np.ndarray:
         """Number of each trial in the list, int64 ``(T,)``."""
         return self.frame["key"].to_numpy().astype(np.int64)
+
+
+def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
+    """Name rows of a segment table: the file, with times if it has any."""
+    table = segments[["file", "start", "end"]].iloc[rows]
+    timed = table[["start", "end"]].notna().any(axis=1).tolist()
+    cells = zip(rows.tolist(), table.itertuples(index=False), timed, strict=True)
+    return {row: segment_name(*own) if times else own.file for row, own, times in cells}
 
 
 def write_table(path: str | os.PathLike, table: TrialTable) -> str:
