@@ -155,7 +155,8 @@ class Verification(Evaluation):
         table = corpus.trials
         frame = _with_groups(table, corpus.segments, self.family.options["groups"])
         keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
-        predictions, random = Predictions(corpus.scores()), Predictions(reference_scores(self.seed, keys))
+        predictions = Predictions(corpus.scores())
+        random = Predictions(reference_scores(self.seed, keys), random=True)
         chosen = np.ones(len(frame), dtype=bool)
         if change is not None:
             changed = changed_segments.changed_rows(self.family, self.tasks, corpus.segments, self.seed)
