@@ -62,6 +62,7 @@ def test_columns_of_the_contract():
     assert RESULT_COLUMNS == [
         "model", "corpus", "family", "category", "task", "test", "label", "value", "low", "high", "segments",
         "blocks", "threshold", "rule", "passed", "certainty", "reference", "reference_passed", "skipped",
+        "group",
     ]  # fmt: skip
 
 
@@ -338,9 +339,9 @@ def whole(tmp_path) -> bytes:
         (lambda data: b"", "the file is empty"),
         (lambda data: data.replace(b",blocks", b",block"), "columns are missing: blocks"),
         (lambda data: data.replace(b"value,low", b"value,value"), "columns are missing: low"),
-        (lambda data: data.replace(b"skipped\n", b"skipped,skipped\n"), "columns twice: skipped"),
+        (lambda data: data.replace(b"group\n", b"group,group\n"), "columns twice: group"),
         (lambda data: data + data.splitlines(keepends=True)[1], "line 9: the same test as line 2"),
-        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 19"),
+        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 20"),
         (lambda data: data + b'"a,b\n', "results.csv line"),
         (lambda data: data + b"\xff\n", "is not UTF-8"),
     ],

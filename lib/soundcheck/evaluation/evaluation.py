@@ -85,6 +85,7 @@ class Evaluation(Judging):
         self._judged: list[results.Judged] = []
         self.notes: list[str] = []
         self._reasons: dict[tuple[str, str, str], str] = {}
+        self._columns: dict[tuple[str, str, str], dict[str, str]] = {}
         self._rows_file = Path(description["rows"])
 
     @classmethod

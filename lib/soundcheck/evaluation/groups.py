@@ -41,6 +41,7 @@ __all__ = [
     "judge_groups",
     "least_per_bin",
     "restricted",
+    "skip_columns",
 ]
 
 EVERYBODY, AVERAGE = "everybody", "average"
@@ -142,6 +143,38 @@ def restricted(subset: Subset, column: str, groups: Sequence[str]) -> Subset:
     """Keep the rows of some groups, at least one."""
     found = subset.take(np.flatnonzero(subset.segments[column].isin(groups)))
     return found.sized(len(groups), len(found) // len(groups))
+
+
+def skip_columns(
+    evaluation: Evaluation,
+    subset: Subset,
+    tests: Iterable[str],
+    groups_of: Callable[[Subset, str], Sequence[str]],
+    needed: str,
+) -> None:
+    """Give tests a skipped row for each column of the option ``groups`` whose groups cannot be compared.
+
+    Parameters
+    ----------
+    evaluation
+        Its family's option ``groups`` names columns of the segment table; keeps the rows.
+    subset
+        Rows that are tested.
+    tests
+        Tests of groups.
+    groups_of
+        Lists the groups of a column that are large enough; called for columns that the corpus has.
+    needed
+        What a group needs, for the reason.
+    """
+    for column in evaluation.family.options["groups"]:
+        reason = ""
+        if column not in subset.segments or subset.segments[column].isna().all():
+            reason = f"the corpus has no column {column}"
+        elif len(groups_of(subset, column)) < 2:
+            reason = f"fewer than 2 groups of {column} with {needed}"
+        for test in tests if reason else ():
+            evaluation.skip(subset, reason, test, column)
 
 
 def balanced(

@@ -52,6 +52,7 @@ class Judging:
     _simulated: dict[tuple, dict]
     _judged: list[results.Judged]
     _reasons: dict[tuple[str, str, str], str]
+    _columns: dict[tuple[str, str, str], dict[str, str]]
     _rows_file: Path
 
     def curve(self, steps: Mapping[str, Subset], measure: Measure) -> pd.DataFrame:
@@ -87,16 +88,17 @@ class Judging:
             )
         return pd.DataFrame(rows)
 
-    def skip(self, subset: Subset, reason: str, test: str = "", group: str = "") -> None:
+    def skip(self, subset: Subset, reason: str, test: str = "", column: str = "") -> None:
         """Say why a test of a corpus and task is skipped if it is not judged, or why all of them are.
 
-        With a group, or a column whose groups are not compared, the test gets a skipped row for it, whatever
-        is judged for other groups.
+        With a column whose groups are not compared, the test gets a skipped row for it, whatever is judged
+        for the groups of other columns.
         """
-        if group:
-            self._skipped_row(subset, self.family.tests[test], reason, group)
+        place = (subset.corpus, subset.task.name, test)
+        if column:
+            self._columns.setdefault(place, {})[column] = reason
         else:
-            self._reasons[subset.corpus, subset.task.name, test] = reason
+            self._reasons[place] = reason
 
     def resample(self, statistic: Statistic | Weighted, blocks: np.ndarray) -> bootstrap.Resampled:
         """Compute a statistic with replicates of the suite's number and seed."""
@@ -258,9 +260,12 @@ class Judging:
                 reason = self._reasons.get((corpus.name, task.name, ""), "not computed by the notebook")
                 for row in results.skipped_rows(self.model, corpus.name, self.family, task, reason):
                     place = (row.corpus, row.task, row.test)
-                    if place not in judged:
-                        row = dataclasses.replace(row, skipped=self._reasons.get(place, reason))
-                        rows.append(results.Judged(row, np.empty(0)))
+                    found = dict(self._columns.get(place, {}))
+                    if place not in judged and (place in self._reasons or not found):
+                        found[""] = self._reasons.get(place, reason)
+                    for column, why in found.items():
+                        skipped = dataclasses.replace(row, skipped=why, group=column)
+                        rows.append(results.Judged(skipped, np.empty(0)))
         return rows
 
     def note(self, note: str) -> None:
