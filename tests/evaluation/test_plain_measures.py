@@ -265,7 +265,7 @@ FAULTS = {
     "nothing in it": (lambda s, a: {}, "an empty mapping"),
     "labels alike": (lambda s, a: {"1": 1, 1: 2}, "two labels that read alike"),
     "other values": (counting(), "other values when it was called again"),
-    "spoils": (spoils, "changed the labels or answers"),
+    "spoils": (spoils, "changed the labels or predictions"),
     "other labels": (
         in_replicates({"a": 1, "b": 1}, {"a": 1, "c": 1}),
         "other labels in a replicate.*'b', 'c'",

@@ -15,7 +15,7 @@ from soundcheck.evaluation.recognition_measures import (
 )
 from soundcheck.evaluation.subset import Predictions
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
-from soundcheck.report import recognition_tables
+from soundcheck.report import word_tables
 from soundcheck.run import keyword_sentences
 from soundcheck.statistics.bootstrap import resample
 
@@ -70,7 +70,7 @@ def test_a_suite_may_name_the_group():
     probed = words_to_probe(evaluation(probe_group={"accent": "irish"}), subset(), FOUND)
     assert probed.group is None and not any(probed.kinds.values())
     assert probed.reason == "it has no group accent: irish of at least 4 segments beside others"
-    (note,) = recognition_tables.probe_notes("tones", probed, 0)
+    (note,) = word_tables.probe_notes("tones", probed, 0)
     assert note == f"tones: no sentences were spoken: {probed.reason}"
 
 
@@ -88,7 +88,7 @@ def test_the_order_depends_on_the_words_alone():
     many = [f"word{letter}" for letter in "abcdefghijklmnop"]
     first = words_to_probe(evaluation(5), subset(), {EVERYBODY: kinds(many)})
     assert len(first.kinds[ROBUST]) == 5 and first.surplus == 11
-    assert "11 more words were not drawn" in recognition_tables.probe_notes("tones", first, 5)[1]
+    assert "11 more words were not drawn" in word_tables.probe_notes("tones", first, 5)[1]
     again = words_to_probe(evaluation(5), subset(), {EVERYBODY: kinds(many[::-1], lost=["spoons"])})
     assert again.kinds[ROBUST] == first.kinds[ROBUST] != many[:5]
     kept = [word for word in many if word != first.kinds[ROBUST][0]]
@@ -101,7 +101,7 @@ def test_what_cannot_be_spoken_is_told():
     probed = words_to_probe(evaluation(), subset(), found)
     assert probed.kinds == {ROBUST: ["thick"], NOT_ROBUST: ["don't"]}
     assert probed.refused["<b>"] == "it holds signs that cannot be spoken"
-    notes = recognition_tables.probe_notes("tones", probed, 100)
+    notes = word_tables.probe_notes("tones", probed, 100)
     assert "tones: not spoken, it holds digits: 5, 7" in notes
     assert notes[0] == "tones: 100 sentences, around words of everybody"
 
@@ -133,15 +133,14 @@ class Probe:
 def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
     texts = np.array(["go left", "go left", None], dtype=object)  # each word twice: enough for a group alone
     heard = evaluation(minimum_count=3, group_count=2, words=200)
-    heard.transformed = lambda: [SimpleNamespace(corpus="tones")]
-    heard.series = lambda subset: [texts, texts]
-    assert vocabulary(heard, [texts]) == {}
+    heard.transformed = lambda: [SimpleNamespace(corpus="tones", predictions=Predictions(texts))]
+    assert vocabulary(heard, texts) == {}
     monkeypatch.setattr(keyword_sentences, "Recognition", lambda description: heard)
     suite = SimpleNamespace(models={"good": SimpleNamespace(answers_changes=True)})
     job = SimpleNamespace(model="good", family="own", description={}, rows=tmp_path)
     assert keyword_sentences.probe_corpora(suite, [job], tmp_path) == []
     heard.family.options["minimum_count"] = 2
-    assert vocabulary(heard, [texts]) == {"go": 2, "left": 2}
+    assert vocabulary(heard, texts) == {"go": 2, "left": 2}
 
 
 def test_missing_words_are_counted_for_each_kind():
@@ -156,7 +155,7 @@ def test_missing_words_are_counted_for_each_kind():
     assert more["difference"][1].value[0] == pytest.approx(0.18)
     assert more["relative"][1].value[0] == pytest.approx(9 / 21)
     assert np.isfinite(more["difference"][1].interval()).all()
-    text = str(recognition_tables.probed_words([robust, lost], more, "missing"))
+    text = str(word_tables.probed_words([robust, lost], more, "missing"))
     assert "21 of 50" in text and "30 of 50" in text and "+42.9" in text and "+18.0" in text
     assert "relative to 0" in text  # of the clean ones
     assert "42.0\xa0%" in text and "\xa0to\xa0" in text
@@ -167,7 +166,7 @@ def test_few_words_have_no_interval():
     rows += [(f"w{n}", f"w{n}", "" if n % 2 else f"w{n}") for n in range(8)]
     chosen = {ROBUST: ["door", "go"], NOT_ROBUST: [f"w{n}" for n in range(8)]}
     found = missing_words(evaluation(), Probe(rows), chosen)
-    text = str(recognition_tables.probed_words(found, missing_more(evaluation(), Probe(rows), chosen), "x"))
+    text = str(word_tables.probed_words(found, missing_more(evaluation(), Probe(rows), chosen), "x"))
     robust, lost, difference, _ = text.split("<tr>")[2:]
     assert "\xa0to\xa0" not in robust + difference and "\xa0to\xa0" in lost
 
@@ -177,6 +176,6 @@ def test_one_kind_alone_is_not_compared():
     chosen = {ROBUST: [], NOT_ROBUST: ["door"]}
     rows = missing_words(evaluation(), probe, chosen)
     assert missing_more(evaluation(), probe, chosen) == {}
-    text = str(recognition_tables.probed_words(rows, {}, "missing"))
+    text = str(word_tables.probed_words(rows, {}, "missing"))
     assert "1 of 2" in text and "no such words" in text
     assert text.index("no such words") < text.index("1 of 2")

@@ -7,12 +7,12 @@ statistic; it only takes longer.
 
 Conventions
 -----------
-- The function gets a sample and the answers of one answerer, and returns a number or a mapping of label to
+- The function gets a subset and predictions for it, and returns a number or a mapping of label to
   number. ``None`` and NaN stand for undefined values; infinite ones count as undefined, too.
-- It gets only rows that were answered. The others are counted; when more than half of the rows are
-  unanswered, there is no value (see :mod:`soundcheck.metrics.additive`).
+- It gets only rows that have predictions. The others are counted; when more than half of the rows have
+  none, there is no value (see :mod:`soundcheck.metrics.additive`).
 - In a replicate, rows keep their order, and those of a block that was drawn twice come twice.
-  ``sample.blocks`` numbers them as two blocks; columns such as ``sample.segments["speaker"]`` tell no
+  ``subset.blocks`` numbers them as two blocks; columns such as ``subset.segments["speaker"]`` tell no
   difference.
 - A function that cannot be used ends as a :class:`PlainMeasureError` with the reason, and so does one that
   would take longer than it may.
@@ -70,8 +70,8 @@ def statistic_of(
     Parameters
     ----------
     measure
-        Function of a sample and answers.
-    sample, answers
+        Function of a subset and predictions.
+    subset, predictions
         What it is computed on.
     seconds
         How long the replicates of a plain function may take.
@@ -85,22 +85,24 @@ def statistic_of(
     ------
     PlainMeasureError
         If the measure raises an error, returns something else than a statistic, numbers or a mapping of
-        them, changes the sample, or gives other values for the same data.
+        them, changes the subset, or gives other values for the same data.
     """
     arrays = [array for array in (subset.truth, predictions.clean, predictions.changed) if array is not None]
     before = [array.copy() for array in arrays]
     problem: Exception | None = None
     try:
         found = measure(subset, predictions)
-    except Exception as error:  # whatever somebody's function raises, perhaps because of unanswered rows
+    except Exception as error:  # whatever somebody's function raises, perhaps because of missing predictions
         found, problem = None, error
     if isinstance(found, additive.Statistic | Weighted):
         return found
     if not all(map(_same, arrays, before)):
         for array, kept in zip(arrays, before, strict=True):
             array[:] = kept
-        raise PlainMeasureError("the measure changed the labels or answers that it was given; work on a copy")
-    everywhere = bool(_answered(predictions).all())
+        raise PlainMeasureError(
+            "the measure changed the labels or predictions that it was given; work on a copy"
+        )
+    everywhere = bool(_predicted(predictions).all())
     if problem is not None and everywhere:
         raise _raised(problem)
     statistic = PlainStatistic(measure, subset, predictions, seconds)
@@ -114,15 +116,15 @@ class PlainStatistic(Weighted):
 
     Parameters
     ----------
-    measure, sample, answers, seconds
+    measure, subset, predictions, seconds
         See :func:`statistic_of`.
 
     Attributes
     ----------
     values
-        Value of each label on all answered rows, NaN where undefined.
+        Value of each label on all rows with predictions, NaN where undefined.
     rows
-        Which rows were answered, bool ``(segments,)``.
+        Which rows have predictions, bool ``(segments,)``.
 
     Raises
     ------
@@ -133,9 +135,9 @@ class PlainStatistic(Weighted):
     def __init__(
         self, measure: Measure, subset: Subset, predictions: Predictions, seconds: float = SECONDS
     ) -> None:
-        self._measure, self._sample, self._answers = measure, subset, predictions
+        self._measure, self._subset, self._predictions = measure, subset, predictions
         self._seconds = seconds
-        self.rows = _answered(predictions)
+        self.rows = _predicted(predictions)
         self.parts = (additive.Contributions(self.rows, ~self.rows),)
         self._places = np.flatnonzero(self.rows)
         if not len(self._places):
@@ -171,16 +173,16 @@ class PlainStatistic(Weighted):
         if self._took / 2 * len(weights) > self._seconds:  # one call alone may be slow by chance
             raise _too_slow(len(weights), self._took)
         start, fastest = time.monotonic(), self._took
-        samples = np.full((len(weights), len(self.labels)), np.nan)
+        replicates = np.full((len(weights), len(self.labels)), np.nan)
         for number, row in enumerate(weights):
             before = time.monotonic()
             found = self._call(row, self.labels)
-            samples[number] = [found[label] for label in self.labels]
+            replicates[number] = [found[label] for label in self.labels]
             now = time.monotonic()
             fastest = min(fastest, now - before)
             if now - start + (len(weights) - number - 1) * fastest > self._seconds:
                 raise _too_slow(len(weights), fastest)
-        return samples
+        return replicates
 
     def _call(self, weights: np.ndarray, labels: tuple[str, ...] = ()) -> dict[str, float]:
         """Call the function with blocks as often as the weights say, and read what it returns."""
@@ -191,8 +193,8 @@ class PlainStatistic(Weighted):
         _, blocks = np.unique(blocks, return_inverse=True)
         try:
             with _quiet():
-                subset = dataclasses.replace(self._sample.take(rows), blocks=blocks)
-                found = self._measure(subset, self._answers.take(rows))
+                subset = dataclasses.replace(self._subset.take(rows), blocks=blocks)
+                found = self._measure(subset, self._predictions.take(rows))
         except Exception as error:  # whatever somebody's function raises
             raise _raised(error, " in a replicate" if labels else "") from error
         if found is None and labels == ("",):
@@ -214,7 +216,7 @@ def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray
     Raises
     ------
     PlainMeasureError
-        If a plain function gives other labels for the answers of the random reference.
+        If a plain function gives other labels for the predictions of the random reference.
     """
     if isinstance(statistic, PlainStatistic) and statistic.labels != labels:
         if set(statistic.labels) != set(labels):
@@ -226,13 +228,13 @@ def aligned(statistic: additive.HasPoint, labels: tuple[str, ...]) -> np.ndarray
     return additive.values(statistic)
 
 
-def _answered(predictions: Predictions) -> np.ndarray:
-    """Say which rows have an answer, both for the clean and for the changed signals."""
-    answered = np.ones(len(predictions.clean), dtype=bool)
+def _predicted(predictions: Predictions) -> np.ndarray:
+    """Say which rows have a prediction, both for the clean and for the changed signals."""
+    known = np.ones(len(predictions.clean), dtype=bool)
     for side in filter(lambda side: side is not None, (predictions.clean, predictions.changed)):
         is_number = side.dtype.kind == "f"
-        answered &= np.isfinite(additive.numbers(side)) if is_number else pd.notna(side)
-    return answered
+        known &= np.isfinite(additive.numbers(side)) if is_number else pd.notna(side)
+    return known
 
 
 @contextlib.contextmanager

@@ -2,12 +2,12 @@
 
 Conventions
 -----------
-- All texts of samples are normalised, transcripts of the corpus and of recognisers alike; see
-  :mod:`soundcheck.metrics.normalisation`. A missing one is ``None``, an empty one is an answer.
+- All texts of subsets are normalised, transcripts of the corpus and of recognisers alike; see
+  :mod:`soundcheck.metrics.normalisation`. A missing one is ``None``, an empty one is a prediction.
 - *The transcripts* of a corpus are one more opponent of the recogniser that is tested, called :data:`TRUTH`.
   What is compared with them never decides about pairs of recognisers.
 - A pair of recognisers is called the same on the pages of both: their names in alphabetical order.
-- Answers under transformations are known for the segments that :meth:`Recognition.transformed` gives.
+- Transcripts under transformations are known for the segments that :meth:`Recognition.transformed` gives.
 """
 
 from __future__ import annotations
@@ -28,21 +28,50 @@ from soundcheck.metrics.normalisation import NORMALISERS, changed_examples
 from soundcheck.models.reference import reference_answers
 from soundcheck.suite.families import Perturbation
 
-__all__ = ["CLEAN", "RecogniserPair", "Recognition", "TRUTH", "settings_left_out"]
+__all__ = [
+    "CLEAN",
+    "RecogniserPair",
+    "Recognition",
+    "TRUTH",
+    "TransformedPredictions",
+    "settings_left_out",
+]
 
 TRUTH = "transcripts"  # of the corpus, as an opponent
 CLEAN: Setting = ("", "")  # the signals as they are
+
+
+@dataclasses.dataclass(frozen=True)
+class TransformedPredictions(Predictions):
+    """What one recogniser wrote under all settings.
+
+    Parameters
+    ----------
+    settings
+        Transcripts under each setting, object ``(segments,)``; ``clean`` are those under :data:`CLEAN`.
+    """
+
+    settings: Mapping[Setting, np.ndarray] = dataclasses.field(default_factory=dict)
+
+    def levels(self, transformation: str) -> list[np.ndarray]:
+        """Give the transcripts under each level of a transformation, in its order."""
+        return [texts for (name, _), texts in self.settings.items() if name == transformation]
+
+    def take(self, rows: np.ndarray) -> TransformedPredictions:
+        """Keep some rows."""
+        kept = {setting: texts[rows] for setting, texts in self.settings.items()}
+        return dataclasses.replace(self, clean=self.clean[rows], settings=kept)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RecogniserPair:
     """Two that hear the same, and the groups of speakers that they may disagree on.
 
-    Contests are told apart by identity, so that they can be keys.
+    Pairs are told apart by identity, so that they can be keys.
 
     Parameters
     ----------
-    sample
+    subset
         The segments, from :meth:`Recognition.transformed`.
     column
         Column of the segment table that holds the group.
@@ -102,7 +131,7 @@ class Recognition(Evaluation):
         super().__init__(description)
         self.normaliser = NORMALISERS[description["normaliser"]]
         self._texts: dict[str, str] = {}
-        self._answers: dict[tuple[str, str, str], dict[str, str | None]] = {}
+        self._transcripts: dict[tuple[str, str, str], dict[str, str | None]] = {}
         self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
         own = [*self.corpora, *self.probes.values()]
         self._views = {self.model: {view.name: view for view in own}}
@@ -148,11 +177,11 @@ class Recognition(Evaluation):
         return found if len(found) > 1 else []
 
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:
-        """Give what a recogniser wrote for the rows of a sample, object ``(segments,)``.
+        """Give what a recogniser wrote for the rows of a subset, object ``(segments,)``.
 
         Parameters
         ----------
-        sample
+        subset
             The rows.
         model
             Name of the recogniser; empty for the one that is tested.
@@ -167,11 +196,11 @@ class Recognition(Evaluation):
     def _heard(self, model: str, subset: Subset, change: str) -> dict[str, str | None]:
         """Give all that a recogniser wrote for a corpus under a change; looked up once."""
         place = (model, subset.corpus, change)
-        if place not in self._answers:
+        if place not in self._transcripts:
             view = self._views[model][subset.corpus]
             predictions = self._normalised(view.predicted(subset.task, change))
-            self._answers[place] = dict(zip(view.segments["key"], predictions, strict=True))
-        return self._answers[place]
+            self._transcripts[place] = dict(zip(view.segments["key"], predictions, strict=True))
+        return self._transcripts[place]
 
     # Transformations
 
@@ -186,7 +215,8 @@ class Recognition(Evaluation):
     def transformed(self) -> Iterator[Subset]:
         """Give for each corpus the segments that were transformed, taken in turn from all blocks.
 
-        Corpora that cannot be tested are passed over, with the reason.
+        Their predictions and those of the reference are :class:`TransformedPredictions`. Corpora that cannot
+        be tested are passed over, with the reason.
         """
         for corpus, task in self._applicable():
             rows = changed_segments.swept_rows(
@@ -194,14 +224,35 @@ class Recognition(Evaluation):
             )
             if rows.sum() < len(rows):
                 self._note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
-            yield self._sample(corpus, task, rows=rows)
+            subset = self._sample(corpus, task, rows=rows)
+            yield dataclasses.replace(
+                subset,
+                predictions=self.under_settings(self.series(subset), subset.predictions),
+                reference=self.under_settings(self.random_series(subset), subset.reference),
+            )
 
-    def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
-        """Give the transcripts of a sample under all settings, in their order.
+    def under_settings(
+        self, series: Sequence[np.ndarray], predictions: Predictions | None = None
+    ) -> TransformedPredictions:
+        """Put transcripts under all settings together.
 
         Parameters
         ----------
-        sample
+        series
+            From :meth:`series` or :meth:`random_series`.
+        predictions
+            What else is known of who wrote them; without changed signals.
+        """
+        found = dict(zip(self.settings, series, strict=True))
+        known = vars(predictions) if predictions else {}
+        return TransformedPredictions(**(known | {"clean": found[CLEAN], "settings": found}))
+
+    def series(self, subset: Subset, model: str = "") -> list[np.ndarray]:
+        """Give the transcripts of a subset under all settings, in their order.
+
+        Parameters
+        ----------
+        subset
             From :meth:`transformed`.
         model
             Name of a recogniser; empty for the one that is tested, :data:`TRUTH` for the transcripts of the
@@ -221,11 +272,11 @@ class Recognition(Evaluation):
         ]
 
     def opponents(self, subset: Subset, *, changed: bool = True) -> list[str]:
-        """List the other recognisers that were asked about a sample's corpus.
+        """List the other recognisers that were asked about a subset's corpus.
 
         Parameters
         ----------
-        sample
+        subset
             Names the corpus.
         changed
             Whether only those count that were asked about changed signals.
@@ -238,19 +289,19 @@ class Recognition(Evaluation):
         ]
 
     def contests(self, subset: Subset) -> list[RecogniserPair]:
-        """List who is compared on the groups of a sample.
+        """List who is compared on the groups of a subset.
 
         Parameters
         ----------
-        sample
+        subset
             From :meth:`transformed`.
 
         Returns
         -------
-        list of Contest
+        list of RecogniserPair
             For each column with at least two groups: all pairs of recognisers that hear the corpus, with and
             without the tested one; then the tested one with the transcripts, if there are any. Pairs without
-            any segment that both answered under all settings, but for excluded ones, are left out, with a
+            any segment that both have under all settings, but for excluded ones, are left out, with a
             note.
         """
         hearing = sorted([self.model, *self.opponents(subset)])
@@ -272,7 +323,7 @@ class Recognition(Evaluation):
         ]
 
     def no_contest(self, subset: Subset, with_transcripts: bool) -> str:
-        """Say why the tested recogniser is compared with nobody on a sample, or not with the transcripts."""
+        """Say why the tested recogniser is compared with nobody on a subset, or not with the transcripts."""
         options = self.family.options
         if not any(self.groups(subset, column) for column in options["groups"]):
             return f"fewer than 2 groups with {options['minimum_segments']} segments"
@@ -283,7 +334,7 @@ class Recognition(Evaluation):
         return "no segment was answered under all settings by both that are compared"
 
     def _answered(self, subset: Subset, name: str) -> np.ndarray:
-        """Say which segments one side of a contest has under all settings but excluded ones."""
+        """Say which segments one side of a pair has under all settings but excluded ones."""
         texts = np.array(self.series(subset, name), dtype=object).reshape(len(self.settings), len(subset))
         return np.not_equal(texts[self._needed], None).all(axis=0)
 
@@ -317,7 +368,7 @@ class Recognition(Evaluation):
         return self.series(contest.subset, name)
 
     def distance_table(self, contest: RecogniserPair) -> pd.DataFrame:
-        """Measure the distances of a contest; see :func:`soundcheck.metrics.disagreement.distance_table`."""
+        """Measure the distances of a pair; see :func:`soundcheck.metrics.disagreement.distance_table`."""
         found = values(self.distances(contest))
         return distance_table(found, contest.pair, list(self.settings), contest.groups)
 
@@ -325,7 +376,7 @@ class Recognition(Evaluation):
 
     @property
     def excluded(self) -> set[Setting]:
-        """Settings that the family's option ``excluded`` names: they do not count, whatever was answered."""
+        """Settings that the family's option ``excluded`` names: they do not count, whatever was predicted."""
         return {
             (name, self.family.transformations[name].step(level))
             for name, levels in (self.family.options.get("excluded") or {}).items()
@@ -334,7 +385,7 @@ class Recognition(Evaluation):
 
     @property
     def _needed(self) -> np.ndarray:
-        """Say under which settings a segment needs answers to count, bool ``(settings,)``."""
+        """Say under which settings a segment needs predictions to count, bool ``(settings,)``."""
         excluded = self.excluded
         return np.array([setting not in excluded for setting in self.settings])
 
@@ -381,7 +432,7 @@ class Recognition(Evaluation):
     def violation_counts(
         self, contests: Sequence[RecogniserPair], left_out: Collection[Setting] = ()
     ) -> dict[str, pd.DataFrame]:
-        """Count the violations of groups over some contests, in the layout of the paper.
+        """Count the violations of groups over some pairs of recognisers, in the layout of the paper.
 
         Parameters
         ----------
@@ -408,7 +459,7 @@ class Recognition(Evaluation):
         return {title: differential.counts(found, groups, *asked) for title, asked in rows.items()}
 
     def probe(self, subset: Subset, change: Perturbation) -> Subset | None:
-        """Give the sentences that probe the words of a sample's corpus, changed; ``None`` without any."""
+        """Give the sentences that probe the words of a subset's corpus, changed; ``None`` without any."""
         view = self.probes.get(subset.corpus)
         return None if view is None else self._sample(view, subset.task, change)
 

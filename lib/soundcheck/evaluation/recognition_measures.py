@@ -16,9 +16,9 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.corpora.languages import among
-from soundcheck.evaluation.recognition import Recognition
+from soundcheck.evaluation.recognition import Recognition, TransformedPredictions
 from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics.additive import value
+from soundcheck.metrics.additive import Statistic, value
 from soundcheck.metrics.combinators import difference, relative_difference, within
 from soundcheck.metrics.differential import (
     NOT_ROBUST,
@@ -33,23 +33,28 @@ from soundcheck.metrics.differential import (
 )
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
-from soundcheck.statistics.bootstrap import Resampled, block_codes
+from soundcheck.statistics.bootstrap import Resampled, block_codes, every_segment
 from soundcheck_demo.speech.sentences import obstacle
 
 __all__ = [
+    "Compared",
     "EVERYBODY",
     "Probed",
     "RATE_COLUMNS",
     "average_drops",
+    "cer",
+    "compare",
     "counted_words",
     "group_masks",
     "group_rates",
+    "groups_with_words",
     "localised_words",
     "missing_more",
     "missing_words",
     "pair_violations",
     "recognisers",
     "vocabulary",
+    "wer",
     "words_to_probe",
 ]
 
@@ -61,14 +66,87 @@ RATE_COLUMNS = (
 )
 
 
+def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Word error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
+    counts = word_errors(references, hypotheses)
+    return word_error_rate(counts.words, counts.errors)
+
+
+def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
+    counts = character_errors(references, hypotheses)
+    return word_error_rate(counts.words, counts.errors)
+
+
+def groups_with_words(evaluation: Recognition, subset: Subset, column: str) -> list[str]:
+    """List the values of a column with enough words in their references; empty if there are not two.
+
+    The family's option ``minimum_words`` says how many are enough.
+    """
+    if column not in subset.segments:
+        return []
+    words = subset.segments.assign(words=[len(text.split()) for text in subset.truth])
+    counts = words.groupby(column)["words"].sum()
+    found = sorted(counts.index[counts >= evaluation.family.options["minimum_words"]])
+    return found if len(found) > 1 else []
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Compared:
+    """A difference between two recognisers, with replicates of both bootstraps.
+
+    Parameters
+    ----------
+    model, other
+        Names of both; the difference is ``model`` minus ``other``.
+    corpus
+        Where they were compared.
+    unit
+        ``"points"`` for a difference of rates, ``"%"`` for a relative one.
+    words
+        Words of the references that the difference rests on.
+    blockwise, ordinary
+        The difference, with replicates of whole blocks and of single segments.
+    """
+
+    model: str
+    other: str
+    corpus: str
+    unit: str
+    words: int
+    blockwise: Resampled
+    ordinary: Resampled
+
+    def replicates(self) -> dict[str, np.ndarray]:
+        """Give the replicates of each bootstrap, ``(replicates,)``; of none that has none."""
+        ways = {"blockwise": self.blockwise, "ordinary": self.ordinary}
+        return {way: found.replicates[:, 0] for way, found in ways.items() if len(found.replicates)}
+
+
+def compare(
+    evaluation: Recognition, subset: Subset, other: str, unit: str, difference: Statistic
+) -> Compared:
+    """Resample a difference between the tested recogniser and another one, blocks as well as segments."""
+    counts = word_errors(subset.truth, subset.predictions.clean)
+    return Compared(
+        evaluation.model,
+        other,
+        subset.corpus,
+        unit,
+        int(counts.words[difference.rows].sum()),
+        evaluation.resample(difference, subset.blocks),
+        evaluation.resample(difference, every_segment(len(subset))),
+    )
+
+
 def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str]) -> list[dict[str, object]]:
-    """Compute the rates of everybody and of each value of some columns, with their company.
+    """Compute the rates of everybody and of each value of some columns, and what they rest on.
 
     Parameters
     ----------
     evaluation
         For its bootstrap.
-    sample
+    subset
         Segments with transcripts.
     columns
         Columns of the segment table; those that the corpus does not have are passed over.
@@ -79,8 +157,7 @@ def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str])
         One for each group, with the keys :data:`RATE_COLUMNS`; rates as shares.
     """
     errors = word_errors(subset.truth, subset.predictions.clean)
-    letters = character_errors(subset.truth, subset.predictions.clean)
-    characters = word_error_rate(letters.words, letters.errors)
+    characters = cer(subset.truth, subset.predictions.clean)
     masks = {EVERYBODY: np.ones(len(subset), dtype=bool)}
     for column in columns:
         if column in subset.segments:
@@ -113,42 +190,38 @@ def group_masks(evaluation: Recognition, subset: Subset) -> dict[Group, np.ndarr
     }
 
 
-def vocabulary(evaluation: Recognition, series: Sequence[np.ndarray]) -> dict[str, int]:
-    """Give the words that are looked at, with the times that each is recognised in the signals as they are.
+def vocabulary(evaluation: Recognition, texts: np.ndarray) -> dict[str, int]:
+    """Give the words that are tested, with the times that each is recognised in the signals as they are.
 
     Parameters
     ----------
     evaluation
         Its family's options say how often at least (``minimum_count``), and how many words (``words``).
-    series
-        Transcripts under all settings, from :meth:`~soundcheck.evaluation.recognition.Recognition.series`.
+    texts
+        What the recogniser wrote for the signals as they are, object ``(segments,)``.
     """
     options = evaluation.family.options
-    return frequent_words(word_counts(series[0]), options["minimum_count"], options["words"])
+    return frequent_words(word_counts(texts), options["minimum_count"], options["words"])
 
 
 def counted_words(
-    evaluation: Recognition, series: Sequence[np.ndarray], transformation: str, mask: np.ndarray
+    predictions: TransformedPredictions, transformation: str, mask: np.ndarray
 ) -> tuple[Counter[str], list[Counter[str]]]:
     """Count the words that a recogniser wrote for a group, for the signals as they are and for each level.
 
     Parameters
     ----------
-    evaluation
-        For its settings.
-    series
-        Transcripts under all settings, from :meth:`~soundcheck.evaluation.recognition.Recognition.series`.
+    predictions
+        Its transcripts under all settings.
     transformation
         Whose levels.
     mask
-        Segments of the group, bool ``(segments,)``; those without an answer for any of these settings are
+        Segments of the group, bool ``(segments,)``; those without a transcript for any of these settings are
         left out.
     """
-    levels = [
-        texts for (name, _), texts in zip(evaluation.settings, series, strict=True) if name == transformation
-    ]
-    known = mask & np.all([[text is not None for text in texts] for texts in (series[0], *levels)], axis=0)
-    before, *changed = (word_counts(texts[known]) for texts in (series[0], *levels))
+    series = [predictions.clean, *predictions.levels(transformation)]
+    known = mask & np.all([[text is not None for text in texts] for texts in series], axis=0)
+    before, *changed = (word_counts(texts[known]) for texts in series)
     return before, changed
 
 
@@ -160,7 +233,7 @@ def localised_words(evaluation: Recognition, subset: Subset) -> dict[Group, list
     evaluation
         Its family's options say by which transformation (``by``), with which ``omega``, and how often words
         must be recognised (``minimum_count``, ``group_count`` within a group, ``words``).
-    sample
+    subset
         From :meth:`~soundcheck.evaluation.recognition.Recognition.transformed`.
 
     Returns
@@ -169,10 +242,10 @@ def localised_words(evaluation: Recognition, subset: Subset) -> dict[Group, list
         Column and name of each group, and at the end :data:`EVERYBODY`, -> its words, perhaps none; see
         :func:`soundcheck.metrics.differential.localise`.
     """
-    options, series = evaluation.family.options, evaluation.series(subset)
+    options = evaluation.family.options
     omega = read_omega(options["omega"], evaluation.model)
     masks = group_masks(evaluation, subset) | {EVERYBODY: np.ones(len(subset), dtype=bool)}
-    counted = {group: counted_words(evaluation, series, options["by"], mask) for group, mask in masks.items()}
+    counted = {group: counted_words(subset.predictions, options["by"], mask) for group, mask in masks.items()}
     minimum = options["minimum_count"]
     least = {group: options.get("group_count", minimum) for group in masks} | {EVERYBODY: minimum}
     return {
@@ -217,7 +290,7 @@ def words_to_probe(
         Its family's option ``probe_group`` may name the group; else it is that with the most words that are
         not robust, if possible one that has robust words, too: both are compared. Everybody is taken where
         there are no groups. ``probes`` says how many sentences there are of each kind.
-    sample
+    subset
         The segments; where they have a language, that of most of the group must be English.
     found
         From :func:`localised_words`.
@@ -326,7 +399,7 @@ def missing_more(
 
 
 def _missing(sought: pd.Series, texts: np.ndarray) -> np.ndarray:
-    """Say for each sentence whether its word is missing, 1 or 0; NaN without an answer."""
+    """Say for each sentence whether its word is missing, 1 or 0; NaN without a transcript."""
     pairs = zip(sought, texts, strict=True)
     return np.array([np.nan if text is None else float(word not in words(text)) for word, text in pairs])
 
@@ -338,7 +411,7 @@ def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
     ----------
     evaluation
         For its recognisers: the one that is tested, and all others that were asked about these segments.
-    sample
+    subset
         From :meth:`~soundcheck.evaluation.recognition.Recognition.transformed`.
 
     Returns
@@ -349,12 +422,12 @@ def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
     """
     masks, rows = group_masks(evaluation, subset), {}
     for name in recognisers(evaluation, subset):
-        series = evaluation.series(subset, name)
-        known = vocabulary(evaluation, series)
+        predictions = evaluation.under_settings(evaluation.series(subset, name))
+        known = vocabulary(evaluation, predictions.clean)
         for transformation in evaluation.family.transformations:
             averages = []
             for mask in masks.values():
-                before, levels = counted_words(evaluation, series, transformation, mask)
+                before, levels = counted_words(predictions, transformation, mask)
                 drops, _ = word_drops({word: before[word] for word in known}, levels, omega=1)
                 averages.append(np.mean(list(drops.values())) if drops else np.nan)
             rows[name, transformation] = averages
@@ -364,7 +437,7 @@ def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
 
 
 def recognisers(evaluation: Recognition, subset: Subset) -> list[str]:
-    """List all recognisers that were asked about a sample's changed segments, in alphabetical order."""
+    """List all recognisers that were asked about a subset's changed segments, in alphabetical order."""
     return sorted([evaluation.model, *evaluation.opponents(subset)])
 
 
@@ -373,7 +446,7 @@ def pair_violations(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
 
     Parameters
     ----------
-    evaluation, sample
+    evaluation, subset
         See :func:`average_drops`.
 
     Returns

@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-``answers.clean`` are the predictions for the signals that are compared with, ``answers.changed`` those for
-the changed signals of the same segments. Labels may have gaps: measures of quality leave segments without one
+``predictions.clean`` are those for the signals that are compared with, ``predictions.changed`` those for the
+changed signals of the same segments. Labels may have gaps: measures of quality leave segments without one
 out and do not count them.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
 
 from soundcheck.evaluation.evaluation import Evaluation
@@ -20,8 +21,41 @@ from soundcheck.metrics.change import TOLERANCE, unchanged
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc
+from soundcheck.suite.families import PerturbationSeries
 
-__all__ = ["ccc", "change_ccc", "change_uar", "judge_changes", "share_unchanged", "uar"]
+__all__ = [
+    "Swept",
+    "change_of_quality",
+    "changed_subsets",
+    "judge_changes",
+    "labelled",
+    "quality",
+    "share_unchanged",
+    "swept",
+]
+
+Swept = tuple[PerturbationSeries, list[dict[str, Subset]]]
+
+
+def changed_subsets(evaluation: Evaluation) -> list[Subset]:
+    """Give the subsets of all corpora and tasks under each of the family's changes."""
+    return [subset for change in evaluation.family.changes for subset in evaluation.subsets(change)]
+
+
+def swept(evaluation: Evaluation, base: str = "") -> list[Swept]:
+    """Give for each of the family's series of changes the subsets under its steps, for each corpus and task.
+
+    See :meth:`soundcheck.evaluation.evaluation.Evaluation.swept`, also for ``base``.
+    """
+    return [(series, list(evaluation.swept(series, base))) for series in evaluation.family.sweeps.values()]
+
+
+def labelled(swept: Iterable[Swept]) -> list[Swept]:
+    """Keep the corpora and tasks of :func:`swept` that have labels."""
+    return [
+        (series, [steps for steps in everywhere if next(iter(steps.values())).truth is not None])
+        for series, everywhere in swept
+    ]
 
 
 def share_unchanged(subset: Subset, predictions: Predictions, tolerance: float = TOLERANCE) -> Statistic:
@@ -29,28 +63,23 @@ def share_unchanged(subset: Subset, predictions: Predictions, tolerance: float =
     return unchanged(predictions.clean, predictions.changed, tolerance)
 
 
-def ccc(subset: Subset, predictions: Predictions) -> Statistic:
-    """Concordance correlation of the predictions for the changed signals with the labels."""
-    return concordance_cc(subset.truth, predictions.changed)
+def quality(subset: Subset, predictions: Predictions) -> Statistic:
+    """Concordance correlation (values) or unweighted average recall (classes) for the changed signals."""
+    return _quality(subset, predictions.changed)
 
 
-def uar(subset: Subset, predictions: Predictions) -> Statistic:
-    """Unweighted average recall of the predictions for the changed signals."""
-    return unweighted_average_recall(subset.truth, predictions.changed, subset.task.classes)
+def change_of_quality(subset: Subset, predictions: Predictions) -> Statistic:
+    """:func:`quality` for the changed signals minus that for the clean ones, on the same segments."""
+    return paired_difference(_quality(subset, predictions.changed), _quality(subset, predictions.clean))
 
 
-def change_ccc(subset: Subset, predictions: Predictions) -> Statistic:
-    """Concordance correlation for the changed minus that for the clean signals."""
-    return paired_difference(ccc(subset, predictions), concordance_cc(subset.truth, predictions.clean))
+def _quality(subset: Subset, prediction: np.ndarray) -> Statistic:
+    if subset.task.is_regression:
+        return concordance_cc(subset.truth, prediction)
+    return unweighted_average_recall(subset.truth, prediction, subset.task.classes)
 
 
-def change_uar(subset: Subset, predictions: Predictions) -> Statistic:
-    """Unweighted average recall for the changed minus that for the clean signals."""
-    before = unweighted_average_recall(subset.truth, predictions.clean, subset.task.classes)
-    return paired_difference(uar(subset, predictions), before)
-
-
-def judge_changes(evaluation: Evaluation, samples: Iterable[Subset]) -> None:
+def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
     """Judge the share of unchanged predictions and the change of quality under each change.
 
     The tests are called ``Percentage Unchanged Predictions <change>``, ``Change Ccc <change>`` for values and
@@ -58,7 +87,7 @@ def judge_changes(evaluation: Evaluation, samples: Iterable[Subset]) -> None:
     note says how many those are. Without any label the tests of quality are skipped.
     """
     tolerance = evaluation.family.options["tolerance"]
-    for subset in samples:
+    for subset in subsets:
         labelled = 0 if subset.truth is None else int(pd.notna(subset.truth).sum())
         note = (
             f"{subset.corpus}, {subset.task.name}: {labelled} of {len(subset)} segments have a label; the "
@@ -73,7 +102,6 @@ def judge_changes(evaluation: Evaluation, samples: Iterable[Subset]) -> None:
         )
         if not labelled:
             evaluation.skip(subset, f"no segment has a label for {subset.task.name}")
-        elif subset.task.is_regression:
-            evaluation.judge(subset, f"Change Ccc {subset.change}", change_ccc)
         else:
-            evaluation.judge(subset, f"Change Uar {subset.change}", change_uar)
+            metric = "Ccc" if subset.task.is_regression else "Uar"
+            evaluation.judge(subset, f"Change {metric} {subset.change}", change_of_quality)

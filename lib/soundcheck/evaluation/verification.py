@@ -1,7 +1,7 @@
 """What a notebook about speaker verification holds in its hand: trials, their scores, and thresholds.
 
-A *sample* of trials is like a sample of segments: its ``segments`` are the trials, ``truth`` says which of
-them are of one speaker, answers are scores. So tests of trials are judged like all others.
+A subset of trials is like a subset of segments: its ``segments`` are the trials, ``truth`` says which of
+them are of one speaker, predictions are scores. So tests of trials are judged like all others.
 
 Conventions
 -----------
@@ -34,12 +34,7 @@ __all__ = ["Cost", "EQUAL_ERROR_RATE", "KINDS", "MINIMUM_COST", "Verification", 
 
 EQUAL_ERROR_RATE = "equal error rate"
 MINIMUM_COST = "minimum cost"
-KINDS = (
-    "one speaker",
-    "same sex",
-    "different sexes",
-    "two speakers",
-)  # of trials; the last if sexes are unknown
+KINDS = ("one speaker", "same sex", "different sexes", "two speakers")  # the last if sexes are unknown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,11 +112,11 @@ class Verification(Evaluation):
         return {name: Cost(**numbers) for name, numbers in self.family.options["costs"].items()}
 
     def trial_table(self, subset: Subset) -> TrialTable:
-        """Give the trials of a sample's corpus, all of them."""
+        """Give the trials of a subset's corpus, all of them."""
         return self._views[subset.corpus].trials
 
     def corpus(self, subset: Subset) -> CorpusView:
-        """Give the corpus that the trials of a sample point to."""
+        """Give the corpus that the trials of a subset point to."""
         return self._views[subset.corpus]
 
     def _obstacle(self, corpus: CorpusView, task: Task) -> str:
@@ -179,11 +174,11 @@ class Verification(Evaluation):
         return everything.take(np.flatnonzero(chosen & (True if rows is None else rows)))
 
     def trials(self, subset: Subset, scores: np.ndarray) -> Trials:
-        """Put the trials of a sample and scores for them together, for metrics.
+        """Put the trials of a subset and scores for them together, for metrics.
 
         Parameters
         ----------
-        sample
+        subset
             From :meth:`subsets`.
         scores
             float64 ``(trials,)``; NaN if missing.
@@ -217,9 +212,9 @@ class Verification(Evaluation):
             np.where(both, predictions.clean, np.nan), np.where(both, predictions.changed, np.nan)
         )
 
-    def give_reasons(self, samples: Iterable[Subset]) -> None:
+    def give_reasons(self, subsets: Iterable[Subset]) -> None:
         """Say why tests of groups and of changes are skipped where they are not judged."""
-        for subset in samples:
+        for subset in subsets:
             for column in self.family.options["groups"]:
                 for rate in ("Acceptance", "Rejection"):
                     fewest = self.family.options["minimum_speakers"]
@@ -234,7 +229,7 @@ class Verification(Evaluation):
 
         Parameters
         ----------
-        sample
+        subset
             Trials.
         column
             Column of the segment table.

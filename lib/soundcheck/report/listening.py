@@ -18,26 +18,26 @@ from soundcheck.metrics.word_errors import word_errors
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, settings
-from soundcheck.report.recognition_tables import aligned_words
+from soundcheck.report.word_tables import aligned_words
 
 __all__ = ["hardest_trials", "most_different", "most_moved", "recordings", "worst_recognised"]
 
 
-def most_moved(evaluation: Evaluation, samples: Sequence[Subset], count: int = 5) -> Html:
+def most_moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> Html:
     """Play the segments whose prediction a change moved most: original and changed, with both predictions.
 
     Parameters
     ----------
     evaluation
         The evaluation, for the family's changes and the media store.
-    samples
-        Samples with a change. Regression tasks count by the size of the movement; classes, if there is no
+    subsets
+        Subsets with a change. Regression tasks count by the size of the movement; classes, if there is no
         regression task, by whether they changed.
     count
         How many segments to play, each segment once.
     """
-    numeric = [subset for subset in samples if subset.task.is_regression]
-    moved = [entry for subset in numeric or samples for entry in _movements(subset)]
+    numeric = [subset for subset in subsets if subset.task.is_regression]
+    moved = [entry for subset in numeric or subsets for entry in _movements(subset)]
     moved.sort(key=lambda entry: (-entry[0], entry[1], entry[3].change))
     chosen, heard = [], set()
     for movement, key, position, subset in moved:
@@ -50,14 +50,14 @@ def most_moved(evaluation: Evaluation, samples: Sequence[Subset], count: int = 5
 
 
 def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
-    """Give what was recorded under both conditions of a sample of pairs, to compare their spectra.
+    """Give what was recorded under both conditions of a subset of pairs, to compare their spectra.
 
     Parameters
     ----------
-    sample
+    subset
         From :meth:`soundcheck.evaluation.evaluation.Evaluation.pairs`.
     most
-        Pairs to read at most, evenly spread over the sample.
+        Pairs to read at most, evenly spread over the subset.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
 
 
 def _movements(subset: Subset) -> list[tuple[float, str, int, Subset]]:
-    """List how far each prediction moved, with segment, row and sample; only those that moved."""
+    """List how far each prediction moved, with segment, row and subset; only those that moved."""
     clean, changed = subset.predictions.clean, subset.predictions.changed
     both = pd.notna(clean) & pd.notna(changed)
     moved = np.zeros(len(subset))
@@ -94,7 +94,7 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
     segment = subset.segments.iloc[position]
     partner = segment if subset.partner is None else subset.partner.iloc[position]
     task, predictions = subset.task, subset.predictions
-    before, after = _answer(predictions.clean[position]), _answer(predictions.changed[position])
+    before, after = _written(predictions.clean[position]), _written(predictions.changed[position])
     shown = []
     if subset.partner is not None:
         heard = [(segment, "", subset.sides[0], before), (partner, "", subset.sides[1], after)]
@@ -102,9 +102,9 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
         heard = [(segment, "", "original", "" if subset.base else before)]
         heard += [(segment, subset.base, subset.base, before)] if subset.base else []
         heard.append((segment, subset.change, subset.change, after))
-    for number, (one, change, name, answer) in enumerate(heard):
+    for number, (one, change, name, said) in enumerate(heard):
         signal, drawn = _heard(evaluation, subset, one, change)
-        words = [f"{task.name} {answer}" if answer else "", settings(drawn) if drawn else ""]
+        words = [f"{task.name} {said}" if said else "", settings(drawn) if drawn else ""]
         color = "changed" if number == len(heard) - 1 else "original"
         caption = "; ".join(filter(None, words))
         shown.append(player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color=color))
@@ -161,11 +161,11 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
         segment = pair.segments.iloc[position]
         signal = read(pair.root / segment["file"], segment["start"], segment["end"])
         said = [
-            f"baseline {_answer(pair.baseline[position])}",
-            f"candidate {_answer(pair.candidate[position])}",
+            f"baseline {_written(pair.baseline[position])}",
+            f"candidate {_written(pair.candidate[position])}",
         ]
         if pd.notna(pair.truth[position]):
-            said.append(f"truth {_answer(pair.truth[position])}")
+            said.append(f"truth {_written(pair.truth[position])}")
         if 0 <= codes[position] < len(EVENTS):
             said.append(EVENTS[codes[position]].removesuffix("s"))
         shown.append(
@@ -181,7 +181,7 @@ def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> 
     ----------
     evaluation
         For the media store.
-    sample
+    subset
         Segments with transcripts.
     count
         How many segments to play; those with the same number of errors by their share of the words.
@@ -210,7 +210,7 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
     ----------
     evaluation
         For the media store and the corpus.
-    sample
+    subset
         Trials.
     threshold
         The threshold in use.
@@ -221,7 +221,7 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
     corpus = evaluation.corpus(subset)
     kinds = (
         ("Two speakers that sound alike to the model", ~target, -1),
-        ("One speaker who does not sound like herself to the model", target, 1),
+        ("One speaker who does not sound like the same speaker to the model", target, 1),
     )
     shown = []
     for title, own, sign in kinds:
@@ -250,5 +250,5 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
     return sum(shown, Html(""))
 
 
-def _answer(value: object) -> str:
+def _written(value: object) -> str:
     return value if isinstance(value, str) else f"{value:.3f}"

@@ -1,9 +1,8 @@
-"""Tables about recognisers: rates with their parts, frequent errors, aligned words, comparisons, violations.
+"""Tables about recognisers: rates with their parts, comparisons, violations.
 
 Conventions
 -----------
 - Rates are shares of the words of the references, shown in per cent; they may exceed 100 %.
-- An error is marked by a sign and a word, never by colour alone.
 """
 
 from __future__ import annotations
@@ -14,46 +13,27 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.recognition_measures import EVERYBODY, Probed
-from soundcheck.metrics.alignment import align
-from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
+from soundcheck.evaluation.recognition_measures import Compared
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
 from soundcheck.suite.families import PerturbationSeries
 
 __all__ = [
-    "agreement_table",
-    "aligned_words",
     "base_table",
     "certainty_table",
-    "comparison_row",
     "comparison_table",
     "conclusion",
-    "confusion_table",
     "count_table",
-    "drop_table",
-    "group_name",
-    "group_words",
     "normaliser_notice",
     "percent",
     "percent_cell",
-    "probe_notes",
-    "probed_words",
     "rate_table",
     "rating_notes",
-    "shortened",
-    "word_table",
 ]
 
 SURE = 0.95  # certainty from which a violation counts as sure
 POINTS = "points"  # unit of a difference of rates
-MOST_NAMED = 20  # words of a list
-LEAST_WORDS = 5  # of a kind, for intervals that resample words
-LEAST_RANKED = 3  # groups of a rank correlation
-MOST_WORDS = 200  # of an alignment that is shown
-_MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
-_MEANINGS = "≠ another word, − left out, + put in"
 
 
 def percent(value: float, digits: int = 1, unit: str = "%") -> str:
@@ -79,7 +59,7 @@ def normaliser_notice(evaluation: Recognition, count: int = 5) -> Html:
     Parameters
     ----------
     evaluation
-        After its samples were looked at.
+        After its subsets were read.
     count
         How many examples to show.
     """
@@ -123,120 +103,53 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
     )
 
 
-def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
-    """Show the most frequent errors, from :func:`soundcheck.metrics.alignment.confusions`."""
-    rows = [
-        [
-            f"{_MARKS[row.kind]} {row.kind}",
-            row.reference,
-            row.hypothesis,
-            int(row.count),
-            percent_cell(row.share),
-        ]
-        for row in frame.head(count).itertuples(index=False)
-    ]
-    columns = ["error", "said", "recognised", "times", "of all words"]
-    return table(rows, columns, caption=f"The {len(rows)} most frequent of {len(frame)} different errors")
-
-
-def aligned_words(reference: str, hypothesis: str) -> Html:
-    """Show two transcripts word under word, with a sign between those that differ."""
-    pairs = align(reference, hypothesis)
-    lines = []
-    for title, cells in (
-        ("said", [pair.reference for pair in pairs[:MOST_WORDS]]),
-        ("", [_MARKS[pair.kind] for pair in pairs[:MOST_WORDS]]),
-        ("recognised", [pair.hypothesis for pair in pairs[:MOST_WORDS]]),
-    ):
-        head = element("th", title, scope="row")
-        lines.append(element("tr", head, *(element("td", cell) for cell in cells)))
-    inner = element("table", *lines, class_="sc-table sc-aligned")
-    more = len(pairs) - MOST_WORDS
-    rest = element("p", f"{more} more words are not shown.", class_="sc-note") if more > 0 else Html()
-    label = f"Words said and recognised; {_MEANINGS}"
-    return element("div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=label) + rest
-
-
-def comparison_row(
-    what: str, way: str, found: Resampled, unit: str, words: int, kind: str = "percentile"
-) -> list[object]:
-    """Make a row of :func:`comparison_table`.
+def comparison_table(compared: Sequence[Compared], kind: str = "percentile") -> Html:
+    """Show differences between recognisers with the intervals of both bootstraps.
 
     Parameters
     ----------
-    what, way
-        Which difference, and what was resampled.
-    found
-        The difference with its replicates.
-    unit
-        ``"points"`` for a difference of rates, ``"%"`` for a relative one.
-    words
-        Words of the references that the difference rests on.
+    compared
+        From :func:`soundcheck.evaluation.recognition_measures.compare`.
     kind
-        Kind of interval that the suite has chosen.
+        Kind of interval that the suite has chosen; shown beside the percentile and the Gaussian one.
     """
-    spans = []
-    for each in _shown_kinds(kind):
-        (low,), (high,) = found.interval(each)
-        known = not np.isnan(low)
-        spans.append(f"{percent(low, 2, unit)} to {percent(high, 2, unit)}" if known else "withheld")
-    drawn = found.replicates[:, 0] if len(found.replicates) else np.empty(0)
-    known = drawn[np.isfinite(drawn)]
-    better = percent(float((known < 0).mean())) if len(known) else ""
-    return [
-        what,
-        way,
-        percent(found.value[0], 2, unit),
-        percent(found.standard_error[0], 2, unit),
-        *spans,
-        better,
-        words,
-        int(found.segments[0]),
-        int(found.blocks[0]),
-    ]
-
-
-def _shown_kinds(kind: str) -> list[str]:
-    """List the intervals that a comparison shows: percentile, Gaussian, and what the suite has chosen."""
-    return list(dict.fromkeys(("percentile", "gaussian", kind)))
-
-
-def comparison_table(rows: Sequence[Sequence[object]], kind: str = "percentile") -> Html:
-    """Show differences with the intervals of both bootstraps.
-
-    Parameters
-    ----------
-    rows
-        From :func:`comparison_row`.
-    kind
-        Kind of interval that the suite has chosen, as for the rows.
-    """
-    spans = [f"{'Gaussian' if each == 'gaussian' else each} 95 %" for each in _shown_kinds(kind)]
+    kinds = list(dict.fromkeys(("percentile", "gaussian", kind)))
+    rows = []
+    for each in compared:
+        what = f"{each.model} minus {each.other}, {'absolute' if each.unit == POINTS else 'relative'}"
+        for way, found in (("blockwise", each.blockwise), ("ordinary", each.ordinary)):
+            cells = _difference_cells(found, each.unit, kinds)
+            rows.append([what, way, *cells, each.words, int(found.segments[0]), int(found.blocks[0])])
+    spans = [f"{'Gaussian' if each == 'gaussian' else each} 95 %" for each in kinds]
     columns = ["difference", "resampled", "value", "standard error", *spans, "replicates below 0"]
     return table(rows, [*columns, "words", "segments", "blocks"], sortable=False)
 
 
-def conclusion(
-    model: str,
-    other: str,
-    corpus: str,
-    blockwise: Resampled,
-    ordinary: Resampled,
-    kind: str = "percentile",
-) -> Html:
+def _difference_cells(found: Resampled, unit: str, kinds: Sequence[str]) -> list[str]:
+    """Write value, standard error, intervals, and how many replicates are below 0."""
+    spans = []
+    for kind in kinds:
+        (low,), (high,) = found.interval(kind)
+        known = not np.isnan(low)
+        spans.append(f"{percent(low, 2, unit)} to {percent(high, 2, unit)}" if known else "withheld")
+    drawn = found.replicates[:, 0] if len(found.replicates) else np.empty(0)
+    known = drawn[np.isfinite(drawn)]
+    below = percent(float((known < 0).mean())) if len(known) else ""
+    return [percent(found.value[0], 2, unit), percent(found.standard_error[0], 2, unit), *spans, below]
+
+
+def conclusion(compared: Compared, kind: str = "percentile") -> Html:
     """Say what the evidence allows to say about two recognisers.
 
     Parameters
     ----------
-    model, other
-        Names of both; the difference is ``model`` minus ``other``.
-    corpus
-        Where they were compared.
-    blockwise, ordinary
-        The difference of their word error rates, with replicates of whole blocks and of single segments.
+    compared
+        The difference of their word error rates.
     kind
         Kind of interval that the suite has chosen; the sentence follows it alone.
     """
+    model, other, corpus = compared.model, compared.other, compared.corpus
+    blockwise, ordinary = compared.blockwise, compared.ordinary
     measured, blocks = blockwise.value[0], int(blockwise.blocks[0])
     if np.isnan(measured):
         return element("p", f"{corpus}: nothing can be said, {blockwise.reasons[0]}.")
@@ -259,99 +172,6 @@ def conclusion(
         narrow = "may still be" if kind == "expanded" else "is still"
         text += f" With fewer than {FEW_BLOCKS} blocks it {narrow} too narrow."
     return element("p", element("strong", text, limit=None))
-
-
-def probed_words(
-    rows: Sequence[Mapping[str, object]], more: Mapping[str, Sequence[Resampled]], title: str
-) -> Html:
-    """Show in how many sentences around words of each kind the word is missing from the transcript.
-
-    Parameters
-    ----------
-    rows
-        From :func:`soundcheck.evaluation.recognition_measures.missing_words`; a kind without sentences says
-        so, and one with fewer than :data:`LEAST_WORDS` words has no interval.
-    more
-        From :func:`soundcheck.evaluation.recognition_measures.missing_more`.
-    title
-        What the table shows.
-    """
-    many = {row["kind"]: len(row["words"]) >= LEAST_WORDS for row in rows}
-    known = {
-        row["kind"]: [
-            _listed(row["words"]),
-            *(cell for found in row["found"] for cell in _share(found, many[row["kind"]])),
-        ]
-        for row in rows
-    }
-    none = ["no such words", "", "", "", ""]
-    shown: list[list[object]] = [[kind, *known.get(kind, none)] for kind in (ROBUST, NOT_ROBUST)]
-    for name, unit, found in (("difference", POINTS, "difference"), ("relative", "%", "relative difference")):
-        if name in more:
-            sides = [_signed(side, unit, all(many.values())) for side in more[name]]
-            shown.append([found, "", "", sides[0], "", sides[1]])
-    columns = ["words", "", "missing, clean", "share", "missing, changed", "share"]
-    return table(shown, columns, caption=title, sortable=False)
-
-
-def _share(found: Resampled, many: bool) -> tuple[str, Cell]:
-    """Show a share as a count and in per cent, with its interval if there are many words."""
-    count = int(found.segments[0])
-    low, high = (bound[0] if many else np.nan for bound in found.interval())
-    times = "" if np.isnan(found.value[0]) else f"{round(found.value[0] * count)} of {count}"
-    return times, percent_cell(found.value[0], low, high)
-
-
-def _signed(found: Resampled, unit: str, many: bool) -> Cell | str:
-    """Show a difference with its sign, and its interval if there are many words; or why there is none."""
-    measured = found.value[0]
-    if np.isnan(measured):
-        return found.reasons[0]
-    low, high = (bound[0] if many else np.nan for bound in found.interval())
-    sign = "+" if measured > 0 else ""
-    span = "" if np.isnan(low) else f"{number(100 * low, 1)} to {number(100 * high, 1)}".replace(" ", "\xa0")
-    return Cell(two_lines(sign + percent(measured, 1, unit), span), float(measured), "sc-number")
-
-
-def probe_notes(corpus: str, probed: Probed, spoken: int) -> list[str]:
-    """Say whose words are spoken, and what is not spoken and why.
-
-    Parameters
-    ----------
-    corpus
-        Name of the corpus that the words come from.
-    probed
-        From :func:`soundcheck.evaluation.recognition_measures.words_to_probe`.
-    spoken
-        Number of sentences.
-    """
-    if probed.reason:
-        notes = [f"{corpus}: no sentences were spoken: {probed.reason}"]
-    else:
-        notes = [f"{corpus}: {spoken} sentences, around words of {group_name(probed.group)}"]
-    reasons: dict[str, list[str]] = {}
-    for word, reason in probed.refused.items():
-        reasons.setdefault(reason, []).append(word)
-    for reason, listed in reasons.items():
-        notes.append(f"{corpus}: not spoken, {reason}: {shortened(listed)}")
-    if probed.surplus:
-        notes.append(f"{corpus}: {probed.surplus} more words were not drawn, there are not so many sentences")
-    return notes
-
-
-def _listed(words: Sequence[str]) -> Html:
-    return element("span", shortened(words), limit=None)
-
-
-def group_name(group: tuple[str, str]) -> str:
-    """Name a group with its column, ``accent: welsh``."""
-    return ": ".join(filter(None, group))
-
-
-def shortened(words: Sequence[str], most: int = MOST_NAMED) -> str:
-    """List words, of many only the first ones and how many others there are."""
-    more = len(words) - most
-    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _verdict(model: str, other: str, low: float, high: float) -> str:
@@ -404,87 +224,6 @@ def base_table(counted: Mapping[str, pd.DataFrame], base: str, caption: str) -> 
             row += [Cell(text, value, "sc-number") for text, value in cells]
     columns = ["group", *(name for what in counted for name in (what, "times as many", "difference"))]
     return table(rows, columns, caption=caption, sortable=False)
-
-
-def word_table(words: Sequence[Localised], caption: str) -> Html:
-    """Show which words are robust.
-
-    Parameters
-    ----------
-    words
-        From :func:`soundcheck.metrics.differential.localise`.
-    caption
-        What the table shows.
-    """
-    rows = [[own.word, own.count, own.drop, percent_cell(own.drop / own.count), own.kind] for own in words]
-    return table(rows, ["word", "recognised", "drop", "share", ""], caption=caption)
-
-
-def group_words(found: Mapping[tuple[str, str], Sequence[Localised]], caption: str) -> Html:
-    """Show for each group which words are not robust, which ones are, and how many are of each kind.
-
-    Parameters
-    ----------
-    found
-        From :func:`soundcheck.evaluation.recognition_measures.localised_words`.
-    caption
-        What the table shows.
-    """
-    pooled = {own.word for own in found[EVERYBODY] if own.kind == NOT_ROBUST} if EVERYBODY in found else set()
-    rows = []
-    for group, words in found.items():
-        lost = [own for own in words if own.kind == NOT_ROBUST]
-        kinds = [sum(own.kind == kind for own in words) for kind in (ROBUST, BETWEEN, NOT_ROBUST)]
-        listed = _listed([f"{own.word} ({own.drop} of {own.count})" for own in lost])
-        only = "" if group == EVERYBODY else sum(own.word not in pooled for own in lost)
-        kept = _listed([own.word for own in words if own.kind == ROBUST])
-        rows.append([group_name(group), *kinds, only, listed, kept])
-    names = ["not so for everybody", "words that are not robust", "robust words"]
-    columns = ["group", ROBUST, BETWEEN, NOT_ROBUST, *names]
-    return table(rows, columns, caption=caption, sortable=False)
-
-
-def drop_table(drops: pd.DataFrame, caption: str) -> Html:
-    """Show average drops of words: a row for each recogniser, and one for each transformation.
-
-    Parameters
-    ----------
-    drops
-        From :func:`soundcheck.evaluation.recognition_measures.average_drops`, the groups of one column.
-    caption
-        What the table shows.
-    """
-    rows = [
-        [what, name, *own.to_numpy()]
-        for what in drops.index.names
-        for name, own in drops.groupby(what, sort=False).mean().iterrows()
-    ]
-    rows.append(["all", "", *drops.mean().to_numpy()])
-    names = [group if isinstance(group, str) else group[-1] for group in drops.columns]
-    return table(rows, ["mean for each", "", *names], caption=caption, sortable=False)
-
-
-def agreement_table(drops: pd.Series, violations: pd.Series, caption: str) -> Html:
-    """Show the average drop of words of each group beside its violations, and their rank correlation.
-
-    Parameters
-    ----------
-    drops, violations
-        Group -> average drop, and number of violations.
-    caption
-        What the table shows.
-    """
-    both = pd.DataFrame({"drop": drops, "violations": violations}).dropna()
-    rows = [[name, row["drop"], int(row["violations"])] for name, row in both.iterrows()]
-    if len(both) < LEAST_RANKED:
-        said = f"fewer than {LEAST_RANKED} groups have no order that could agree"
-    elif both.nunique().min() < 2:
-        said = "all groups are equal, there is no order that could agree"
-    else:
-        rho = both["drop"].corr(both["violations"], method="spearman")
-        said = f"rank correlation {number(rho, 2)} (Spearman, {len(both)} groups)"
-    columns = ["group", "average drop", "violations"]
-    return table(rows, columns, caption=f"{caption}; {said}", sortable=False)
 
 
 def rating_notes(transformations: Mapping[str, PerturbationSeries]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tables about speaker verification: trials, error rates with their company, scores to take along."""
+"""Tables about speaker verification: trials, error rates with what they rest on, scores to take along."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["group_table", "overview_table", "score_file", "threshold_line", "tri
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
 
-def trial_table(evaluation: Verification, samples: Iterable[Subset]) -> Html:
+def trial_table(evaluation: Verification, subsets: Iterable[Subset]) -> Html:
     """Say what is compared: how many trials of each kind, of how many speakers and recordings."""
     rows = []
-    for subset in samples:
+    for subset in subsets:
         origin = evaluation.trial_table(subset).origin
         for kind in KINDS:
             own = subset.segments[subset.segments["kind"].eq(kind)]
@@ -38,7 +38,7 @@ def trial_table(evaluation: Verification, samples: Iterable[Subset]) -> Html:
 
 
 def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, caption: str = "") -> Html:
-    """Show values with their company.
+    """Show values with the trials and speakers that they rest on.
 
     Parameters
     ----------

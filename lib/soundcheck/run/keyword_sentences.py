@@ -58,7 +58,7 @@ def probe_corpora(
         evaluation = Recognition(job.description | {"rows": str(job.rows)})
         options = evaluation.family.options
         for subset in evaluation.transformed():
-            if not vocabulary(evaluation, evaluation.series(subset)):
+            if not vocabulary(evaluation, subset.predictions.clean):
                 continue  # nothing is tested then
             probed = words_to_probe(evaluation, subset, localised_words(evaluation, subset))
             if not any(probed.kinds.values()):

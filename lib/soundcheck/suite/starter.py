@@ -107,33 +107,32 @@ How large are the errors that are rarely exceeded? The mean absolute error says 
 The threshold is a first guess.
 """
 
-MEASURE = '''def rarely_exceeded_error(sample, answers):
+MEASURE = '''def rarely_exceeded_error(subset, predictions):
     """Give the error that nine of ten predictions stay below."""
-    return np.quantile(np.abs(answers.clean - sample.truth), 0.9)
+    return np.quantile(np.abs(predictions.clean - subset.truth), 0.9)
 
 
-for sample in evaluation.samples():
-    evaluation.judge(sample, "Rarely Exceeded Error", rarely_exceeded_error)'''
+for subset in evaluation.subsets():
+    evaluation.judge(subset, "Rarely Exceeded Error", rarely_exceeded_error)
+page.verdicts(evaluation)'''
 
 CELLS = (  # of the notebook of a family; texts with a line feed at the end are Markdown
     "# TITLE\n\nHow large are the errors that are rarely exceeded?\n",
     'run = ""',
     """import numpy as np
 
-from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.report import tables
+from soundcheck.evaluation import Evaluation
+from soundcheck.report import page
 
 evaluation = Evaluation.load(run)
-tables.synthetic_notice(evaluation.synthetic)""",
+page.opening(evaluation)""",
     """## Verdicts
 
-A measure is a function of a sample (its rows, `sample.segments`, and their labels, `sample.truth`) and of
-answers (`answers.clean`, and `answers.changed` where signals were changed). It returns a number, a mapping of
-label to number, or a statistic of `soundcheck.metrics`, which is faster.
+A measure is a function of a subset (its rows, `subset.segments`, and their labels, `subset.truth`) and of
+predictions for it (`predictions.clean`, and `predictions.changed` where signals were changed). It returns a
+number, a mapping of label to number, or a statistic of `soundcheck.metrics`, which is faster.
 """,
     MEASURE,
-    "tables.verdict_table(evaluation.frame())",
-    "tables.notes(evaluation.notes)",
     "The rows go into the results table.\n",
     "evaluation.save()",
 )

@@ -1,0 +1,86 @@
+"""What the notebooks of several families show: verdicts, intervals, curves, movements, speakers.
+
+Every function displays at once what it makes, so that a notebook needs one line for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+from IPython.display import display
+from matplotlib.figure import Figure
+
+from soundcheck.evaluation.comparison import Comparison
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.robustness import Swept
+from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.metrics.speakers import SpeakerValues
+from soundcheck.report import figures, sweep_figures, tables
+
+__all__ = ["curves", "intervals", "movements", "opening", "show", "speakers", "verdicts"]
+
+
+def opening(evaluation: Evaluation | Comparison) -> None:
+    """Say if the data are synthetic; the first thing on a page."""
+    display(tables.synthetic_notice(evaluation.synthetic))
+
+
+def verdicts(evaluation: Evaluation) -> None:
+    """Show all verdicts so far, and what is to be known of the data they rest on."""
+    display(tables.verdict_table(evaluation.frame()))
+    display(tables.notes(evaluation.notes))
+
+
+def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str) -> None:
+    """Show a figure; ``alt`` says what it shows, for readers who do not see it."""
+    display(figures.show(evaluation.media, figure, alt))
+
+
+def intervals(evaluation: Evaluation) -> None:
+    """Draw all values with their intervals and thresholds."""
+    figure = figures.intervals(evaluation.frame())
+    show(evaluation, figure, "Values with 95 % intervals and thresholds")
+
+
+def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
+    """Draw how the predictions of each subset move under its change."""
+    for subset in subsets:
+        title = f"How predictions move: {subset.corpus}, {subset.task.name} under {subset.change}"
+        show(evaluation, figures.movement(subset), title)
+
+
+def curves(
+    evaluation: Evaluation, swept: Iterable[Swept], measure: Measure, unit: str, what: str = ""
+) -> None:
+    """Draw a measure at each step of series of changes, with a table of its values.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap; nothing is judged.
+    swept
+        From :func:`soundcheck.evaluation.robustness.swept` or
+        :func:`soundcheck.evaluation.robustness.labelled`; a series without any subset is passed over.
+    measure
+        As for :meth:`soundcheck.evaluation.evaluation.Evaluation.judge`, with a single value.
+    unit
+        What the measure is, for the axis.
+    what
+        The same in words, for those who do not see the figure; default: ``unit``.
+    """
+    for series, everywhere in swept:
+        if everywhere:
+            frame = pd.concat([evaluation.curve(steps, measure) for steps in everywhere])
+            figure = figures.curves(frame, series.axis, unit)
+            show(evaluation, figure, f"{series.name}: {what or unit}")
+            display(sweep_figures.curve_table(frame, series.axis))
+
+
+def speakers(subsets: Sequence[tuple[Subset, SpeakerValues]]) -> None:
+    """Say how many speakers take part; from :func:`soundcheck.evaluation.speakers.subsets_with_speakers`."""
+    rows = [
+        (s.corpus, s.task.name, len(found), s.segments["speaker"].nunique(), found.counts.sum())
+        for s, found in subsets
+    ]
+    display(tables.table(rows, ["corpus", "task", "speakers that take part", "of", "segments"]))

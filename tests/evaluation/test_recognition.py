@@ -1,0 +1,66 @@
+"""Transcripts under all settings belong to the predictions; groups and comparisons count words."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.recognition import CLEAN, TransformedPredictions
+from soundcheck.evaluation.recognition_measures import cer, compare, groups_with_words, wer
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.additive import value
+from soundcheck.metrics.combinators import paired_difference
+from soundcheck.statistics.bootstrap import resample
+
+
+def texts(*written):
+    return np.array(written, dtype=object)
+
+
+def subset(truth, predictions, **columns):
+    data = pd.DataFrame({"key": [str(n) for n in range(len(truth))]} | columns)
+    return Subset(
+        "talk", BUILTIN["transcript"], data, truth, predictions, predictions, np.arange(len(truth)) // 2
+    )
+
+
+def test_levels_of_a_transformation_keep_their_order_and_rows():
+    settings = {CLEAN: texts("a", "b", "c"), ("Noise", "20 dB"): texts("a", None, "c")}
+    settings |= {("Drop", "1"): texts("x", "y", "z"), ("Noise", "0 dB"): texts("", "b", "d")}
+    predictions = TransformedPredictions(settings[CLEAN], settings=settings)
+    assert [list(level) for level in predictions.levels("Noise")] == [["a", None, "c"], ["", "b", "d"]]
+    assert predictions.levels("Echo") == []
+    taken = subset(settings[CLEAN], predictions).take(np.array([0, 2])).predictions
+    assert list(taken.clean) == ["a", "c"] and taken.changed is None
+    assert [list(level) for level in taken.levels("Noise")] == [["a", "c"], ["", "d"]]
+
+
+def test_error_rates():
+    said, heard = texts("go left now", "stop", "up"), texts("go right", "stop", None)
+    assert value(wer(said, heard)) == pytest.approx(2 / 4)  # the missing transcript does not count
+    assert value(cer(texts("abcd"), texts("abxd"))) == pytest.approx(1 / 4)
+
+
+def test_groups_need_enough_words_and_each_other():
+    said = texts("one two three", "one two three", "one", "one two three four")
+    own = subset(said, Predictions(said), accent=["welsh", "welsh", "irish", "scottish"])
+    evaluation = SimpleNamespace(family=SimpleNamespace(options={"minimum_words": 4}))
+    assert groups_with_words(evaluation, own, "accent") == ["scottish", "welsh"]
+    assert groups_with_words(evaluation, own, "sex") == []
+    evaluation.family.options["minimum_words"] = 5
+    assert groups_with_words(evaluation, own, "accent") == []  # one alone has nothing to be compared with
+
+
+def test_two_bootstraps_of_one_difference():
+    said = texts(*["one two"] * 20, "three")
+    own, theirs = texts(*["one two"] * 20, None), texts(*["one", "one two"] * 10, "three")
+    rows = subset(said, Predictions(own))
+    evaluation = SimpleNamespace(model="a", resample=lambda s, blocks: resample(s, blocks, 50, 0))
+    difference = paired_difference(wer(said, own), wer(said, theirs))
+    found = compare(evaluation, rows, "b", "points", difference)
+    assert found.words == 40  # the segment that one of them has no transcript of does not count
+    assert found.blockwise.value[0] == found.ordinary.value[0] == pytest.approx(-10 / 40)
+    assert (found.blockwise.blocks[0], found.ordinary.blocks[0]) == (10, 20)
+    assert [len(drawn) for drawn in found.replicates().values()] == [50, 50]
