@@ -212,6 +212,31 @@ def table() -> pd.DataFrame:
     )
 
 
+def test_groups_tell_rows_apart_and_come_last(tmp_path):
+    rows = [row(group=group, label=label) for group in ("sex: male", "sex: female") for label in "ba"]
+    write_results(to_frame(rows), tmp_path)
+    for name in ("results.csv", "results.parquet"):
+        read = read_results(tmp_path / name)
+        assert read.columns[-1] == "group"
+        assert (read["group"] + read["label"]).tolist() == [
+            f"sex: {sex}{label}" for sex in ("female", "male") for label in "ab"
+        ]
+    with pytest.raises(ValueError, match="Two verdicts for .* / sex: male / a"):
+        to_frame([*rows, rows[1]])
+
+
+def test_a_table_of_before_has_no_groups(tmp_path):
+    frame = to_frame([row(label="a"), row(label="b")])
+    write_results(frame, tmp_path)
+    path = tmp_path / "results.csv"
+    lines = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join(lines) + "\n")
+    old = pd.read_parquet(tmp_path / "results.parquet").drop(columns="group")
+    old.to_parquet(tmp_path / "results.parquet")
+    for name in ("results.csv", "results.parquet"):
+        pd.testing.assert_frame_equal(read_results(tmp_path / name), frame)
+
+
 def test_canonical_order_and_types():
     frame = table()
     assert frame.columns.tolist() == RESULT_COLUMNS

@@ -37,11 +37,11 @@ __all__ = [
     "EVERYBODY",
     "at_most",
     "balanced",
+    "compared_columns",
     "drawn_speakers",
     "judge_groups",
     "least_per_bin",
     "restricted",
-    "skip_columns",
 ]
 
 EVERYBODY, AVERAGE = "everybody", "average"
@@ -145,36 +145,45 @@ def restricted(subset: Subset, column: str, groups: Sequence[str]) -> Subset:
     return found.sized(len(groups), len(found) // len(groups))
 
 
-def skip_columns(
+def compared_columns(
     evaluation: Evaluation,
     subset: Subset,
     tests: Iterable[str],
-    groups_of: Callable[[Subset, str], Sequence[str]],
-    needed: str,
-) -> None:
-    """Give tests a skipped row for each column of the option ``groups`` whose groups cannot be compared.
+    groups_of: Callable[[Subset, str], list[str]],
+    reason: str,
+) -> dict[str, list[str]]:
+    """List the columns of the family's option ``groups`` that a corpus has, and their groups.
+
+    Tests get a skipped row for every other column.
 
     Parameters
     ----------
     evaluation
-        Its family's option ``groups`` names columns of the segment table; keeps the rows.
+        Its family's option ``groups`` names columns of the segment table, any of them.
     subset
         Rows that are tested.
     tests
         Tests of groups.
     groups_of
-        Lists the groups of a column that are large enough; called for columns that the corpus has.
-    needed
-        What a group needs, for the reason.
+        Lists the groups of a column that can be compared; called for columns that the corpus has.
+    reason
+        Why groups of a column cannot be compared if there are fewer than two.
+
+    Returns
+    -------
+    dict of str to list of str
+        Column -> at least two groups.
     """
+    found = {}
     for column in evaluation.family.options["groups"]:
-        reason = ""
-        if column not in subset.segments or subset.segments[column].isna().all():
-            reason = f"the corpus has no column {column}"
-        elif len(groups_of(subset, column)) < 2:
-            reason = f"fewer than 2 groups of {column} with {needed}"
-        for test in tests if reason else ():
-            evaluation.skip(subset, reason, test, column)
+        known = column in subset.segments and subset.segments[column].notna().any()
+        groups = groups_of(subset, column) if known else []
+        if len(groups) > 1:
+            found[column] = groups
+            continue
+        for test in tests:
+            evaluation.skip(subset, reason if known else f"the corpus has no column {column}", test, column)
+    return found
 
 
 def balanced(

@@ -215,12 +215,13 @@ class Verification(Evaluation):
     def give_reasons(self, subsets: Iterable[Subset]) -> None:
         """Say why tests of groups and of changes are skipped where they are not judged."""
         for subset in subsets:
+            fewest = self.family.options["minimum_speakers"]
+            enough = f"{self._least} trials of each kind and {fewest} speakers"
             for column in self.family.options["groups"]:
-                for rate in ("Acceptance", "Rejection"):
-                    fewest = self.family.options["minimum_speakers"]
-                    enough = f"{self._least} trials of each kind and {fewest} speakers"
+                if not self.groups(subset, column):
                     reason = f"fewer than 2 groups of {column} with {enough}"
-                    self.skip(subset, reason, f"False {rate} Rate Difference {column.capitalize()}")
+                    for rate in ("Acceptance", "Rejection"):
+                        self.skip(subset, reason, f"False {rate} Rate Difference", column)
             for change in self.family.changes:
                 self.skip(subset, self._missing(change), f"Change Eer {change}")
 
