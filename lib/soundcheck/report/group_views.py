@@ -18,7 +18,7 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.report import figures, tables
 from soundcheck.report.html import Html, join
 
-__all__ = ["agreements", "balance_table", "differences", "predictions"]
+__all__ = ["agreements", "balance_table", "contexts", "differences", "predictions"]
 
 
 def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]]) -> Html:
@@ -92,3 +92,37 @@ def predictions(evaluation: Evaluation, subset: Subset, column: str, groups: Seq
         compared=groups,
     )
     return figures.show(evaluation.media, figure, f"{alt}: {title}")
+
+
+def contexts(
+    evaluation: Evaluation,
+    subset: Subset,
+    column: str,
+    groups: Sequence[str],
+    context: str,
+    values: Sequence[str],
+) -> Html:
+    """Draw what is predicted for each group in each context over the average of all groups, a figure a group.
+
+    Parameters
+    ----------
+    evaluation
+        Takes the pictures.
+    subset
+        Rows of the groups.
+    column, groups
+        Column of the segment table that holds the group, and the groups that are compared.
+    context, values
+        Column of the context, and the contexts to show.
+    """
+    classes = () if subset.task.is_regression else subset.task.classes
+    names, inside = subset.segments[column], subset.segments[context]
+    shown = []
+    for group in groups:
+        title = f"{subset.corpus}, {subset.task.name}: {group}"
+        figure = figures.contexts_against_all(
+            subset.predictions.clean, names, groups, group, inside, values, classes, title
+        )
+        alt = f"Predictions for each {context} in one {column} and in all: {title}"
+        shown.append(figures.show(evaluation.media, figure, alt))
+    return join(shown)
