@@ -173,7 +173,7 @@ def _row_names(
         label=rows["label"].map(tables.label),
     )[columns]
     return [
-        " · ".join(label(part, 45 if name == "test" else 30) for name, part in row.items() if part)
+        " · ".join(label(part, 45 if name in ("test", "group") else 30) for name, part in row.items() if part)
         for row in shown.to_dict("records")
     ]
 
