@@ -28,7 +28,7 @@ class Found:
 
     def row(self, test: str, group: str, label: str = "") -> pd.Series:
         """Give the row of a test."""
-        own = self.frame[["test", "group", "label"]].eq((test, group, label)).all(axis=1)
+        own = self.frame[["test", "group", "label"]].eq([test, group, label]).all(axis=1)
         return self.frame[own].squeeze(axis=0)
 
 
