@@ -131,10 +131,10 @@ def results(tmp_path_factory, table, command):
 
 @pytest.fixture(scope="module")
 def value(results):
-    index = results.set_index(["family", "task", "test", "label"])["value"]
+    index = results.set_index(["family", "task", "test", "group", "label"])["value"]
 
-    def found(family: str, task: str, test: str, label: str = "") -> float:
-        return float(index.loc[(family, task, test, label)])
+    def found(family: str, task: str, test: str, label: str = "", group: str = "") -> float:
+        return float(index.loc[(family, task, test, group, label)])
 
     return found
 
@@ -213,19 +213,19 @@ def test_groups_against_their_average(table, value, family, column, names):
     everybody = table[table[column].isin(names)]
     bins = {"(-inf, 0.25]": (-9, 0.25), "(0.25, 0.5]": (0.25, 0.5), "(0.5, 0.75]": (0.5, 0.75)}
     for code, name in names.items():
-        own = everybody[everybody[column].eq(code)]
+        own, group = everybody[everybody[column].eq(code)], f"{column}: {name}"
         for task in DIMENSIONS:
             predicted = f"predicted {task}"
             expected = own[predicted].mean() - everybody.groupby(column)[predicted].mean().mean()
-            assert value(family, task, "Mean Value", name) == pytest.approx(expected, abs=1e-9)
+            assert value(family, task, "Mean Value", group=group) == pytest.approx(expected, abs=1e-9)
             for label, (low, high) in bins.items():
                 inside = (everybody[predicted] > low) & (everybody[predicted] <= high)
                 shares = inside.groupby(everybody[column]).mean()
-                found = value(family, task, "Relative Difference Per Bin", f"{name}: {label}")
+                found = value(family, task, "Relative Difference Per Bin", label, group)
                 assert found == pytest.approx(shares[code] - shares.mean(), abs=1e-9)
         for label in CLASSES:
             shares = everybody["predicted emotion"].eq(label).groupby(everybody[column]).mean()
-            found = value(family, "emotion", "Relative Difference Per Class", f"{name}: {label}")
+            found = value(family, "emotion", "Relative Difference Per Class", label, group)
             assert found == pytest.approx(shares[code] - shares.mean(), abs=1e-9)
 
 
@@ -234,7 +234,6 @@ def test_shifts_against_the_formula(table, value):
     names = {"deu": "de", "eng": "en", "zho": "zh"}
     everybody = table[table["language"].isin(names)]
     for sentiment in ("negative", "neutral", "positive"):
-        test = f"Mean Shift Difference {sentiment.title()} Sentiment"
         shift = {}
         for code in names:
             own = everybody[everybody["language"].eq(code)]
@@ -242,7 +241,8 @@ def test_shifts_against_the_formula(table, value):
             shift[code] = context["predicted valence"].mean() - own["predicted valence"].mean()
         for code, name in names.items():
             expected = shift[code] - np.mean(list(shift.values()))
-            found = value("fairness_linguistic_sentiment", "valence", test, name)
+            group = f"language: {name}, sentiment: {sentiment}"
+            found = value("fairness_linguistic_sentiment", "valence", "Mean Shift Difference", group=group)
             assert found == pytest.approx(expected, abs=1e-9)
 
 

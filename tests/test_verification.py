@@ -176,9 +176,9 @@ def results(run):
     return pd.read_csv(run[0] / "build" / "results.csv", keep_default_na=False, na_values=[""])
 
 
-def row(results, model, corpus, test, label=""):
+def row(results, model, corpus, test, label="", group=""):
     found = results[results["model"].eq(model) & results["corpus"].eq(corpus) & results["test"].eq(test)]
-    found = found[found["label"].fillna("") == label]
+    found = found[(found["label"].fillna("") == label) & (found["group"].fillna("") == group)]
     assert len(found) == 1, found
     return found.iloc[0]
 
@@ -290,15 +290,17 @@ def test_groups_at_the_common_threshold(run, results):
     sides = [segments.loc[trials[side], "sex"].to_numpy() for side in ("enrol", "test")]
     for sex in ("female", "male"):
         both = (sides[0] == sex) & (sides[1] == sex)
-        found = row(results, "good", "voices", "False Acceptance Rate Difference Sex", sex)
+        found = row(results, "good", "voices", "False Acceptance Rate Difference", group=f"sex: {sex}")
         own, any_group = (scores[mask & ~target] for mask in (both, sides[0] == sides[1]))
         rates = [np.mean(own > t) - np.mean(any_group > t) for t in (thresholds[at - 1], thresholds[at])]
         assert min(rates) - 1e-9 <= found["value"] <= max(rates) + 1e-9
         assert found["segments"] == both.sum()
     accents = results[
-        results["test"].eq("False Rejection Rate Difference Accent") & results["model"].eq("good")
+        results["test"].eq("False Rejection Rate Difference")
+        & results["model"].eq("good")
+        & results["group"].str.startswith("accent")
     ]
-    assert set(accents.loc[accents["corpus"] == "voices", "label"]) == {"<b>one", "two"}
+    assert set(accents.loc[accents["corpus"] == "voices", "group"]) == {"accent: <b>one", "accent: two"}
 
 
 def test_noise_on_the_tested_side_makes_it_worse(results):

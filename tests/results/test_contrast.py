@@ -145,3 +145,15 @@ def test_files(tmp_path, data):
     assert list(read.columns) == results.CONTRAST_COLUMNS
     assert read["label"][0] == "'=1+1"
     assert contrast_frame([]).empty
+
+
+def test_groups_are_compared_with_the_same_group(data):
+    old, new = pair(concordance_cc, data)
+
+    def of(entry, group):
+        return dataclasses.replace(entry, verdict=dataclasses.replace(entry.verdict, group=group))
+
+    female, male = "sex: female", "sex: male"
+    found = contrasts([of(old, female), of(old, male)], [of(new, male)])
+    assert [(one.group, bool(one.outcome)) for one in found] == [(female, False), (male, True)]
+    assert contrast_frame(found).columns[-1] == "group"

@@ -135,3 +135,14 @@ def test_only_one_model(written):
     assert gate.check(folder, models=["m"]).exit_code == 0
     with pytest.raises(InputError, match="--model"):
         gate.check(folder, models=["o"])
+
+
+def test_groups_are_named(written):
+    folder = written(
+        verdict(group="sex: female", label="anger"), verdict(group="sex: male", label="anger", passed=False)
+    )
+    assert "m / c / f: arousal / T / sex: male / anger" in gate.check(folder).summary
+    cases = ElementTree.parse(folder / "junit.xml").iter("testcase")
+    assert [case.get("name") for case in cases] == [
+        f"arousal / T / sex: {sex} / anger" for sex in ("female", "male")
+    ]

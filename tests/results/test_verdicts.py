@@ -62,6 +62,7 @@ def test_columns_of_the_contract():
     assert RESULT_COLUMNS == [
         "model", "corpus", "family", "category", "task", "test", "label", "value", "low", "high", "segments",
         "blocks", "threshold", "rule", "passed", "certainty", "reference", "reference_passed", "skipped",
+        "group",
     ]  # fmt: skip
 
 
@@ -211,6 +212,31 @@ def table() -> pd.DataFrame:
     )
 
 
+def test_groups_tell_rows_apart_and_come_last(tmp_path):
+    rows = [row(group=group, label=label) for group in ("sex: male", "sex: female") for label in "ba"]
+    write_results(to_frame(rows), tmp_path)
+    for name in ("results.csv", "results.parquet"):
+        read = read_results(tmp_path / name)
+        assert read.columns[-1] == "group"
+        assert (read["group"] + read["label"]).tolist() == [
+            f"sex: {sex}{label}" for sex in ("female", "male") for label in "ab"
+        ]
+    with pytest.raises(ValueError, match="Two verdicts for .* / sex: male / a"):
+        to_frame([*rows, rows[1]])
+
+
+def test_a_table_of_before_has_no_groups(tmp_path):
+    frame = to_frame([row(label="a"), row(label="b")])
+    write_results(frame, tmp_path)
+    path = tmp_path / "results.csv"
+    lines = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join(lines) + "\n")
+    old = pd.read_parquet(tmp_path / "results.parquet").drop(columns="group")
+    old.to_parquet(tmp_path / "results.parquet")
+    for name in ("results.csv", "results.parquet"):
+        pd.testing.assert_frame_equal(read_results(tmp_path / name), frame)
+
+
 def test_canonical_order_and_types():
     frame = table()
     assert frame.columns.tolist() == RESULT_COLUMNS
@@ -338,9 +364,9 @@ def whole(tmp_path) -> bytes:
         (lambda data: b"", "the file is empty"),
         (lambda data: data.replace(b",blocks", b",block"), "columns are missing: blocks"),
         (lambda data: data.replace(b"value,low", b"value,value"), "columns are missing: low"),
-        (lambda data: data.replace(b"skipped\n", b"skipped,skipped\n"), "columns twice: skipped"),
+        (lambda data: data.replace(b"group\n", b"group,group\n"), "columns twice: group"),
         (lambda data: data + data.splitlines(keepends=True)[1], "line 9: the same test as line 2"),
-        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 19"),
+        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 20"),
         (lambda data: data + b'"a,b\n', "results.csv line"),
         (lambda data: data + b"\xff\n", "is not UTF-8"),
     ],

@@ -52,7 +52,7 @@ def own(tmp_path, text, name="mine"):
 EMOTION_TASKS = ("arousal", "dominance", "valence", "emotion")
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['family']}-{row['test']}")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join((row["family"], row["test"], row["group"])))
 def test_published_thresholds(row):
     test = read_family(row["family"]).tests[row["test"]]
     for name in EMOTION_TASKS:

@@ -145,14 +145,13 @@ def all_results_cells(results: pd.DataFrame) -> list[dict]:
     size = 0
     for result in results.itertuples():
         where = element("a", result.family, href=f"{result_page(result.model, result.family)}.html")
-        name = " · ".join(part for part in (result.test, tables.label(result.label)) if part)
         value = None if pd.isna(result.value) else result.value
         cells = [
             result.model,
             result.corpus,
             where,
             result.task,
-            name,
+            tables.row_name(result),
             tables.Cell(tables.number(result.value, threshold=result.threshold), value, "sc-number"),
             tables.interval(result),
             tables.rule(result),

@@ -179,7 +179,7 @@ def surest_failures(record: RunRecord, results: pd.DataFrame) -> Html:
     rows = []
     first = failed.groupby(["model", "family"], sort=False).head(WORRIES_EACH)
     for row in first.head(WORRIES).itertuples():
-        name = " · ".join(part for part in (row.task, row.test, tables.label(row.label)) if part)
+        name = tables.row_name(row, row.task)
         sure = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} %"
         cells = [
             row.model,

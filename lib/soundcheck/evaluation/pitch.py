@@ -9,7 +9,7 @@ import pandas as pd
 
 __all__ = ["VOICES", "voice_groups"]
 
-VOICES = ("Low Pitch", "Medium Pitch", "High Pitch")
+VOICES = ("low", "medium", "high")
 
 
 def voice_groups(

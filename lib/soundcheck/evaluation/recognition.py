@@ -154,7 +154,8 @@ class Recognition(Evaluation):
         )
 
     def _both(self, predictions: Predictions) -> Predictions:
-        return Predictions(self._normalised(predictions.clean), self._normalised(predictions.changed))
+        clean, changed = map(self._normalised, (predictions.clean, predictions.changed))
+        return dataclasses.replace(predictions, clean=clean, changed=changed)
 
     def _normalised(self, texts: np.ndarray | None) -> np.ndarray | None:
         if texts is None:

@@ -18,26 +18,30 @@ __all__ = ["Predictions", "Measure", "Subset"]
 
 @dataclasses.dataclass(frozen=True)
 class Predictions:
-    """What one answerer says about the rows of a sample.
+    """What the model, or the random reference, predicts for the rows of a subset.
 
     Parameters
     ----------
     clean
         Predictions for the signals as they are, shape ``(segments,)``: float64 or class names.
     changed
-        Predictions for the changed signals; ``None`` if the sample has no change.
+        Predictions for the changed signals; ``None`` if the subset has no change.
+    random
+        Whether they are those of the random reference.
     """
 
     clean: np.ndarray
     changed: np.ndarray | None = None
+    random: bool = False
 
     def unchanged(self) -> Predictions:
         """Give the clean predictions for the changed signals as well."""
-        return Predictions(self.clean, self.clean)
+        return dataclasses.replace(self, changed=self.clean)
 
     def take(self, rows: np.ndarray) -> Predictions:
         """Keep some rows."""
-        return Predictions(self.clean[rows], None if self.changed is None else self.changed[rows])
+        changed = None if self.changed is None else self.changed[rows]
+        return dataclasses.replace(self, clean=self.clean[rows], changed=changed)
 
 
 Measure = Callable[["Subset", Predictions], Statistic | Weighted | float | Mapping[str, float | None]]
@@ -58,16 +62,16 @@ class Subset:
     truth
         Labels, shape ``(segments,)``; ``None`` if the corpus has none for the task. Complete if the family
         needs labels, else possibly with gaps.
-    answers, reference
+    predictions, reference
         Predictions of the model and of the random reference model.
     blocks
         Block of each row, as integer codes from 0.
     change
         Name of the change, empty for clean signals; of pairs the names of both conditions.
     base
-        Name of the change that the clean answers are for: what is compared may be changed itself.
+        Name of the change that the clean predictions are for: what is compared may be changed itself.
     partner
-        Segments that the changed answers are for, row by row, if they are others than ``segments``.
+        Segments that the changed predictions are for, row by row, if they are others than ``segments``.
     root
         Folder of the corpus, for listening; never shown.
     group_size

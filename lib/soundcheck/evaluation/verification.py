@@ -151,7 +151,8 @@ class Verification(Evaluation):
         table = corpus.trials
         frame = _with_groups(table, corpus.segments, self.family.options["groups"])
         keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
-        predictions, random = Predictions(corpus.scores()), Predictions(reference_scores(self.seed, keys))
+        predictions = Predictions(corpus.scores())
+        random = Predictions(reference_scores(self.seed, keys), random=True)
         chosen = np.ones(len(frame), dtype=bool)
         if change is not None:
             changed = changed_segments.changed_rows(self.family, self.tasks, corpus.segments, self.seed)
@@ -215,12 +216,13 @@ class Verification(Evaluation):
     def give_reasons(self, subsets: Iterable[Subset]) -> None:
         """Say why tests of groups and of changes are skipped where they are not judged."""
         for subset in subsets:
+            fewest = self.family.options["minimum_speakers"]
+            enough = f"{self._least} trials of each kind and {fewest} speakers"
             for column in self.family.options["groups"]:
-                for rate in ("Acceptance", "Rejection"):
-                    fewest = self.family.options["minimum_speakers"]
-                    enough = f"{self._least} trials of each kind and {fewest} speakers"
+                if not self.groups(subset, column):
                     reason = f"fewer than 2 groups of {column} with {enough}"
-                    self.skip(subset, reason, f"False {rate} Rate Difference {column.capitalize()}")
+                    for rate in ("Acceptance", "Rejection"):
+                        self.skip(subset, reason, f"False {rate} Rate Difference", column)
             for change in self.family.changes:
                 self.skip(subset, self._missing(change), f"Change Eer {change}")
 

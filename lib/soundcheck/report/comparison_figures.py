@@ -74,7 +74,8 @@ def improvements(frame: pd.DataFrame) -> Figure:
 
 def _name(row: dict, several: bool) -> str:
     parts = [label(row["corpus"], 20)] if several else []
-    parts += [row["task"], label(row["test"], 48), label(tables.label(row["label"]), 30)]
+    parts += [row["task"], label(row["test"], 48), label(row["group"], 45)]
+    parts += [label(tables.label(row["label"]), 30)]
     return " · ".join(filter(None, parts))
 
 

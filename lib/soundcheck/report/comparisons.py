@@ -74,9 +74,7 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
         cells += [
             row.family,
             row.task,
-            tables.Cell(
-                tables.two_lines(row.test, tables.label(row.label)), f"{row.test} {row.label}", "sc-test"
-            ),
+            tables.test_cell(row),
             _value(row.baseline_value, row.baseline_passed),
             _value(row.candidate_value, row.candidate_passed),
             tables.Cell(tables.two_lines(difference, bounds), _sortable(row.difference), "sc-number"),
@@ -122,9 +120,8 @@ def turned(frame: pd.DataFrame) -> Html:
         return element("p", "Every verdict is the same for both models.")
     rows = []
     for row in other.sort_values("candidate_passed", kind="stable").itertuples():
-        name = " · ".join(part for part in (row.task, row.test, tables.label(row.label)) if part)
         way = "pass → fail" if row.baseline_passed else "fail → pass"
-        rows.append([way, row.family, row.corpus, name, badge(row.outcome)])
+        rows.append([way, row.family, row.corpus, tables.row_name(row, row.task), badge(row.outcome)])
     return tables.table(rows, ["verdict", "family", "corpus", "test", "outcome of the comparison"])
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "label",
     "notes",
     "number",
+    "row_name",
     "rule",
     "share",
     "share_bar",
@@ -40,6 +41,7 @@ __all__ = [
     "summary_line",
     "synthetic_notice",
     "table",
+    "test_cell",
     "threshold_table",
     "two_lines",
     "verdict_table",
@@ -193,6 +195,17 @@ def label(text: str) -> str:
     return _BIN.sub(lambda found: found.group().replace("-", "−").replace("inf", "∞"), text)
 
 
+def row_name(row: object, *further: str) -> str:
+    """Name a row of the results table in one line: what else is given, the test, the group and the label."""
+    return " · ".join(filter(None, (*further, row.test, row.group, label(row.label))))
+
+
+def test_cell(row: object) -> Cell:
+    """Show the test of a row, with group and label in small print below it."""
+    below = " · ".join(filter(None, (row.group, label(row.label))))
+    return Cell(two_lines(row.test, below), f"{row.test} {row.group} {row.label}", "sc-test")
+
+
 def verdict_table(
     frame: pd.DataFrame, *, caption: str = "", decimals: Mapping[str, int] | None = None
 ) -> Html:
@@ -265,7 +278,7 @@ def _company(row: object, digits: int) -> list[Cell]:
     bounds = interval(row, digits).removesuffix(f" {FEW_MARK}")
     value = two_lines(number(row.value, digits, row.threshold), bounds)
     return [
-        Cell(two_lines(row.test, label(row.label)), f"{row.test} {row.label}", "sc-test"),
+        test_cell(row),
         Cell(value, None if pd.isna(row.value) else row.value, "sc-number"),
         Cell(two_lines(f"{row.segments:,}" if row.segments else "", blocks), row.segments, "sc-number"),
         Cell(rule(row), None if pd.isna(row.threshold) else row.threshold, "sc-rule"),

@@ -76,7 +76,7 @@ def group_difference(frame: pd.DataFrame) -> Figure:
     judged = frame[frame["value"].notna()]
     rows, note = _most(judged)
     panels = [panel for _, panel in rows.groupby("task", sort=False)] or [rows]
-    one_test = judged["test"].nunique() == 1 and judged["label"].fillna("").ne("").all()
+    one_test = judged["test"].nunique() == 1 and (judged["group"] + judged["label"]).ne("").all()
     names = [_row_names(panel, judged, with_task=False, with_test=not one_test) for panel in panels]
     heights = [1.0 + 0.26 * max(1, len(panel)) for panel in panels]
     with look():
@@ -167,13 +167,13 @@ def _row_names(
 ) -> list[str]:
     """Name each row by what tells it from the others, without words that all share."""
     columns = [name for name in ("model", "corpus") if frame[name].nunique() > 1]
-    columns += ["task"] * with_task + ["test"] * with_test + ["label"]
+    columns += ["task"] * with_task + ["test"] * with_test + ["group", "label"]
     shown = rows.assign(
         test=rows["test"].str.replace(UNCHANGED, "Unchanged: ", regex=False),
         label=rows["label"].map(tables.label),
     )[columns]
     return [
-        " · ".join(label(part, 45 if name == "test" else 30) for name, part in row.items() if part)
+        " · ".join(label(part, 45 if name in ("test", "group") else 30) for name, part in row.items() if part)
         for row in shown.to_dict("records")
     ]
 

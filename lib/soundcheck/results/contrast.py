@@ -54,7 +54,7 @@ class Contrast:
     ----------
     baseline, candidate
         Names of the models.
-    corpus, family, category, task, test, label
+    corpus, family, category, task, test, label, group
         What was tested on what.
     baseline_value, candidate_value
         Values of the two models.
@@ -101,6 +101,7 @@ class Contrast:
     rule: str = ""
     threshold: float | None = None
     skipped: str = ""
+    group: str = ""
 
 
 CONTRAST_COLUMNS = [field.name for field in dataclasses.fields(Contrast)]
@@ -158,7 +159,8 @@ def contrast(baseline: Judged, candidate: Judged, kind: str = "percentile") -> C
     return Contrast(**(common | found), skipped=remark)
 
 
-_SAME = ("corpus", "family", "category", "task", "test", "label", "segments", "blocks", "rule", "threshold")
+_WHAT = ("corpus", "family", "task", "test", "group", "label")  # pairs the tests of two models
+_SAME = (*_WHAT, "category", "segments", "blocks", "rule", "threshold")
 
 
 def _join(*texts: str) -> str:
@@ -214,7 +216,7 @@ def contrasts(
 
 
 def _key(row: Verdict) -> tuple[str, ...]:
-    return (row.corpus, row.family, row.task, row.test, row.label)
+    return tuple(getattr(row, name) for name in _WHAT)
 
 
 def contrast_frame(found: Sequence[Contrast]) -> pd.DataFrame:

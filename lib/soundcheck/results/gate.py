@@ -110,7 +110,8 @@ def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str
 
 
 def _name(row: object) -> str:
-    return " / ".join(part for part in (row.task, row.test, row.label) if isinstance(part, str) and part)
+    parts = (row.task, row.test, row.group, row.label)
+    return " / ".join(part for part in parts if isinstance(part, str) and part)
 
 
 def _verdict(row: object) -> str:

@@ -22,6 +22,7 @@ from soundcheck.statistics.rules import RULES, passes
 
 __all__ = ["read_results"]
 
+_NEWER = ("group",)  # columns that older tables lack; their cells count as empty
 _AGAIN = "Run the suite again"
 
 
@@ -91,7 +92,8 @@ def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
             cell = dict(zip(header, cells, strict=True))
             found = {}
             for name in RESULT_COLUMNS:
-                found[name] = _parse(name, cell[name], f"{path.name} {where}, column {name}", problems)
+                place = f"{path.name} {where}, column {name}"
+                found[name] = _parse(name, cell.get(name, ""), place, problems)
             rows.append(found)
             lines.append(where)
     except csv.Error as error:
@@ -101,7 +103,7 @@ def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
 
 
 def _check_columns(path: Path, header: Sequence[str]) -> None:
-    missing = [name for name in RESULT_COLUMNS if name not in header]
+    missing = [name for name in RESULT_COLUMNS if name not in (*header, *_NEWER)]
     twice = sorted({name for name in header if header.count(name) > 1})
     if missing or twice:
         what = (
@@ -137,6 +139,9 @@ def _read_parquet(path: Path) -> tuple[list[dict], list[str]]:
     except (pyarrow.ArrowException, OSError) as error:
         raise input_error(path.name, f"this is not a whole Parquet file ({error})", _AGAIN) from error
     _check_columns(path, table.column_names)
+    for name in _NEWER:
+        if name not in table.column_names:
+            table = table.append_column(name, pyarrow.array([""] * len(table), pyarrow.string()))
     for name in RESULT_COLUMNS:
         held = table.schema.field(name).type
         if held != arrow_type(name) and not (name in TEXTS and pyarrow.types.is_large_string(held)):

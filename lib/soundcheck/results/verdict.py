@@ -31,11 +31,11 @@ __all__ = [
 
 NO_THRESHOLD = "no threshold for this task"
 
-TEXTS = ("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped")
+TEXTS = ("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped", "group")
 NUMBERS = ("value", "low", "high", "threshold", "certainty", "reference")
 COUNTS = ("segments", "blocks")
 TRUTHS = ("passed", "reference_passed")
-KEY = ("model", "corpus", "family", "task", "test", "label")  # no two rows agree in all of these
+KEY = ("model", "corpus", "family", "task", "test", "group", "label")  # no two rows agree in all of these
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Verdict:
     model, corpus, family, category, task, test
         What was tested on what.
     label
-        Class, bin or group; ``""`` if the test has one value.
+        Class or bin; ``""`` if the test has one value.
     value, low, high
         Value and bounds of its 95 % interval.
     segments, blocks
@@ -62,6 +62,9 @@ class Verdict:
         Value and verdict of the random reference model.
     skipped
         Why there is no verdict, no interval or no information; else ``""``.
+    group
+        Column and group that the value is about, such as ``"sex: female"``; the column alone if none of its
+        groups was judged; ``""`` if the test compares no groups.
     """
 
     model: str
@@ -83,6 +86,7 @@ class Verdict:
     reference: float | None = None
     reference_passed: bool | None = None
     skipped: str = ""
+    group: str = ""
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -111,6 +115,7 @@ def judge(
     threshold: float | None,
     reference: Sequence[float] | None = None,
     kind: str = "percentile",
+    group: str = "",
 ) -> list[Verdict]:
     """Compare values with a threshold.
 
@@ -126,6 +131,8 @@ def judge(
         Values of the random reference model for the same labels, ``(m,)``; NaN where undefined.
     kind
         Kind of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
+    group
+        Column and group that all values are about.
 
     Returns
     -------
@@ -169,6 +176,7 @@ def judge(
                 reference=random,
                 reference_passed=reference_passed,
                 skipped="; ".join(filter(None, remarks)),
+                group=group,
             )
         )
     return verdicts
@@ -188,6 +196,7 @@ def skip(
     threshold: float | None = None,
     segments: int = 0,
     blocks: int = 0,
+    group: str = "",
 ) -> Verdict:
     """Make the row of a test that could not be computed; the reason goes into ``skipped``."""
     return Verdict(
@@ -203,6 +212,7 @@ def skip(
         threshold=threshold,
         rule=rule,
         skipped=reason,
+        group=group,
     )
 
 

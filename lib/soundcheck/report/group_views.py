@@ -1,0 +1,128 @@
+"""What pages about groups of speakers show: how they were balanced, how far each is from all, predictions.
+
+Conventions
+-----------
+Groups come as pairs of a subset and the names of the groups that are compared in it, as
+:func:`soundcheck.evaluation.groups.balanced` gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.groups import least_per_bin
+from soundcheck.evaluation.subset import Subset
+from soundcheck.report import figures, tables
+from soundcheck.report.html import Html, join
+
+__all__ = ["agreements", "balance_table", "contexts", "differences", "predictions"]
+
+
+def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]]) -> Html:
+    """Show how large balanced groups are, beside the size that the suite wants."""
+    rows = [
+        (
+            *(subset.corpus, subset.task.name, subset.group_size[1]),
+            *(evaluation.balance_samples, least_per_bin(evaluation, subset)),
+        )
+        for subset, _ in compared
+    ]
+    return tables.table(
+        rows, ["corpus", "task", "segments a group", "segments wanted", "fewest labels in a bin"]
+    )
+
+
+def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
+    """Draw how far each group is from all, a figure a test that has values.
+
+    Parameters
+    ----------
+    evaluation
+        Has the rows so far.
+    alts
+        Test -> what its figure shows, for readers who do not see it.
+    """
+    frame = evaluation.frame()
+    found = {test: frame[frame["test"].eq(test) & frame["value"].notna()] for test in alts}
+    return join(
+        figures.show(evaluation.media, figures.group_difference(rows), alts[test])
+        for test, rows in found.items()
+        if len(rows)
+    )
+
+
+def agreements(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]], column: str) -> Html:
+    """Draw truth and prediction of each group."""
+    shown = []
+    for subset, groups in compared:
+        for group in groups:
+            title = f"{subset.corpus}, {subset.task.name}: {group}"
+            figure = figures.agreement(subset.take(np.flatnonzero(subset.mask(column, group))), title)
+            shown.append(figures.show(evaluation.media, figure, f"Predictions against labels: {title}"))
+    return join(shown)
+
+
+def predictions(evaluation: Evaluation, subset: Subset, column: str, groups: Sequence[str], alt: str) -> Html:
+    """Draw what is predicted for each group over the average of the groups that are compared.
+
+    Parameters
+    ----------
+    evaluation
+        Takes the picture.
+    subset
+        Rows of the groups, also of those that are shown only.
+    column
+        Column of the segment table that holds the group.
+    groups
+        Groups that are compared; they come first.
+    alt
+        What is shown, for readers who do not see it.
+    """
+    title = f"{subset.corpus}, {subset.task.name}"
+    names = subset.segments[column]
+    figure = figures.groups_against_all(
+        subset.predictions.clean,
+        names,
+        [*groups, *sorted(set(names) - set(groups))],
+        () if subset.task.is_regression else subset.task.classes,
+        title,
+        compared=groups,
+    )
+    return figures.show(evaluation.media, figure, f"{alt}: {title}")
+
+
+def contexts(
+    evaluation: Evaluation,
+    subset: Subset,
+    column: str,
+    groups: Sequence[str],
+    context: str,
+    values: Sequence[str],
+) -> Html:
+    """Draw what is predicted for each group in each context over the average of all groups, a figure a group.
+
+    Parameters
+    ----------
+    evaluation
+        Takes the pictures.
+    subset
+        Rows of the groups.
+    column, groups
+        Column of the segment table that holds the group, and the groups that are compared.
+    context, values
+        Column of the context, and the contexts to show.
+    """
+    classes = () if subset.task.is_regression else subset.task.classes
+    names, inside = subset.segments[column], subset.segments[context]
+    shown = []
+    for group in groups:
+        title = f"{subset.corpus}, {subset.task.name}: {group}"
+        figure = figures.contexts_against_all(
+            subset.predictions.clean, names, groups, group, inside, values, classes, title
+        )
+        alt = f"Predictions for each {context} in one {column} and in all: {title}"
+        shown.append(figures.show(evaluation.media, figure, alt))
+    return join(shown)
