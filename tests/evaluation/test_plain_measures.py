@@ -16,7 +16,7 @@ from soundcheck.evaluation.plain_measures import PlainMeasureError, PlainStatist
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
-from soundcheck.metrics.combinators import difference, within
+from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.statistics import bootstrap
@@ -91,7 +91,7 @@ PAIRS = {
         "arousal",
         women_minus_all,
         lambda s, a: difference(
-            within(mean_absolute_error(s.truth, a.clean), s.mask("sex", "female")),
+            restrict(mean_absolute_error(s.truth, a.clean), s.mask("sex", "female")),
             mean_absolute_error(s.truth, a.clean),
         ),
     ),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.combinators import against_groups, within
+from soundcheck.metrics.combinators import against_groups, restrict
 from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_distance, word_drops
 from soundcheck.metrics.disagreement import (
     degradations,
@@ -140,7 +140,7 @@ def test_groups_are_compared_with_the_average_of_those_that_have_a_value():
     texts = ["go", "go", "stop", "stop", ""]
     drops = dropped_words(texts, [["go", "", "", "", ""]], ["go", "stop"])
     masks = [np.isin(np.arange(5), rows) for rows in ([0, 1], [2, 3], [4])]
-    groups = [within(drops, mask) for mask in masks]  # 1/2, 1, and no words at all
+    groups = [restrict(drops, mask) for mask in masks]  # 1/2, 1, and no words at all
     assert value(against_groups(groups)) == pytest.approx(0.5 - 0.75)
     assert against_groups(groups).point().segments.tolist() == [2]
     assert against_groups(groups[::-1]).point().reasons == ("no words are recognised",)

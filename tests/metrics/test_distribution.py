@@ -9,7 +9,7 @@ from scipy.spatial import distance
 
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.classification import accuracy
-from soundcheck.metrics.combinators import against_all, within
+from soundcheck.metrics.combinators import against_all, restrict
 from soundcheck.metrics.distribution import (
     bin_shares,
     class_shares,
@@ -123,7 +123,7 @@ def test_other_answers_count_among_all():
         lambda: relative_difference_per_bin([], []),
         lambda: jensen_shannon_distance([], []),
         lambda: share_in_range([]),
-        lambda: within(share_in_range([0.5]), np.array([False])),
+        lambda: restrict(share_in_range([0.5]), np.array([False])),
     ],
 )
 def test_no_segments(make):

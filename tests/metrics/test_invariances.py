@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from soundcheck.metrics import change, classification, distribution, regression
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.combinators import difference, paired_difference, within
+from soundcheck.metrics.combinators import difference, paired_difference, restrict
 from soundcheck.statistics.bootstrap import block_codes, every_segment, resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -62,7 +62,7 @@ def names(seed: int, n: int = 160, speakers: int = 12) -> Data:
 def against_all(metric: Callable[..., Statistic]) -> Callable[[Data], Statistic]:
     def measure(data: Data) -> Statistic:
         everything = metric(data.truth, data.prediction)
-        return difference(within(everything, data.group), everything)
+        return difference(restrict(everything, data.group), everything)
 
     return measure
 
@@ -327,5 +327,5 @@ def test_renaming_and_reordering_classes(per_class):
 def test_merged_groups_add_up(seed):
     data = numbers(seed)
     statistic = regression.mean_absolute_error(data.truth, data.prediction)
-    inside, outside = within(statistic, data.group).sums(), within(statistic, ~data.group).sums()
+    inside, outside = restrict(statistic, data.group).sums(), restrict(statistic, ~data.group).sums()
     np.testing.assert_allclose(inside + outside, statistic.sums(), rtol=1e-14)

@@ -106,7 +106,7 @@ class Contributions:
         """
         raise NotImplementedError
 
-    def within(self, mask: np.ndarray) -> Contributions:
+    def restrict(self, mask: np.ndarray) -> Contributions:
         """Keep the segments of a mask."""
         return dataclasses.replace(self, rows=self.rows & mask, unanswered=self.unanswered & mask)
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.combinators import average, difference, within
+from soundcheck.metrics.combinators import average, difference, restrict
 
 __all__ = ["shift", "shift_difference"]
 
@@ -38,7 +38,7 @@ def shift(statistic: Statistic, group: np.ndarray, context: np.ndarray) -> Stati
     Statistic
         The labels of ``statistic``; counts the group's segments in the context.
     """
-    return difference(within(statistic, group & context), within(statistic, group))
+    return difference(restrict(statistic, group & context), restrict(statistic, group))
 
 
 def shift_difference(

@@ -20,7 +20,7 @@ from scipy import stats
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
-from soundcheck.metrics.combinators import difference, paired_difference, within
+from soundcheck.metrics.combinators import difference, paired_difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_rate
@@ -175,7 +175,7 @@ def _draw_group(rng: np.random.Generator, speakers: int, share: float) -> Statis
     truth = 0.5 + _TRUTH * _correlated(rng, speakers, share)
     error = np.where(first, *_GROUPS) * _correlated(rng, speakers, share)
     metric = mean_absolute_error(truth, truth + error)
-    return difference(within(metric, first), metric)
+    return difference(restrict(metric, first), metric)
 
 
 def _draw_change(rng: np.random.Generator, speakers: int, share: float) -> Statistic:
@@ -201,7 +201,7 @@ def _draw_unpaired(rng: np.random.Generator, speakers: int, share: float) -> Sta
     truth, a, b = _models(rng, speakers, share)
     both = mean_absolute_error(np.tile(truth, 2), np.concatenate([a, b]))
     first = np.arange(2 * len(truth)) < len(truth)
-    return difference(within(both, first), within(both, ~first))
+    return difference(restrict(both, first), restrict(both, ~first))
 
 
 def _trials(rng: np.random.Generator, speakers: int, share: float) -> Trials:
