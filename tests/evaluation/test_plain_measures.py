@@ -20,6 +20,7 @@ from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.statistics import bootstrap
+from soundcheck.statistics.rules import INTERVALS
 
 REPLICATES = 100
 CLASSES = ("anger", "happiness", "neutral", "sadness")
@@ -108,7 +109,7 @@ def same(rows: Subset, plain, additive, seed=3) -> None:
     assert found.replicates.shape == expected.replicates.shape
     assert list(map(bool, found.withheld)) == list(map(bool, expected.withheld))
     assert (found.blocks >= expected.blocks).all()  # nobody knows which rows a function looks at
-    kinds = bootstrap.KINDS if (found.blocks == expected.blocks).all() else ("percentile", "gaussian")
+    kinds = INTERVALS if (found.blocks == expected.blocks).all() else ("percentile", "gaussian")
     for kind in kinds:
         np.testing.assert_allclose(found.interval(kind), expected.interval(kind), atol=1e-9)
 

@@ -5,7 +5,7 @@ import pytest
 
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.combinators import against_groups, restrict
-from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_distance, word_drops
+from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_drops, word_edits
 from soundcheck.metrics.disagreement import (
     degradations,
     distance_table,
@@ -39,9 +39,8 @@ def test_distances_are_those_of_the_plain_computation(heard):
     found = values(group_distances(first, second, masks)).reshape(3, 4)
     for g, mask in enumerate(masks):
         for s in range(4):
-            edits, longer = word_distance(
-                *(np.array(side[s], dtype=object)[mask] for side in (first, second))
-            )
+            clips = zip(*(np.array(side[s], dtype=object)[mask] for side in (first, second)), strict=True)
+            edits, longer = np.sum([word_edits(*pair) for pair in clips], axis=0)
             assert found[g, s] == pytest.approx(edits / longer)
 
 
@@ -122,7 +121,7 @@ def test_dropped_words_are_the_drops_by_the_counts(heard):
     vocabulary = ["go", "left", "stop"]
     share = value(dropped_words(first[0], first[1:], vocabulary))
     before = {word: word_counts(first[0])[word] for word in vocabulary}
-    drops, _ = word_drops(before, [word_counts(level) for level in first[1:]], omega=1)
+    drops = word_drops(before, [word_counts(level) for level in first[1:]])
     assert share == pytest.approx(sum(drops.values()) / sum(before.values()))
 
 

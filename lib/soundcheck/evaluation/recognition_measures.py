@@ -355,7 +355,7 @@ def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
             averages = []
             for mask in masks.values():
                 before, levels = counted_words(evaluation, series, transformation, mask)
-                drops, _ = word_drops({word: before[word] for word in known}, levels, omega=1)
+                drops = word_drops({word: before[word] for word in known}, levels)
                 averages.append(np.mean(list(drops.values())) if drops else np.nan)
             rows[name, transformation] = averages
     index = pd.MultiIndex.from_tuples(rows, names=["recogniser", "transformation"])

@@ -12,9 +12,8 @@ Conventions
   call serves the whole data set, all blocks or all replicates. Undefined is NaN, never a warning.
 - Only segments in ``rows`` contribute. A segment that has a label but no prediction is ``unanswered``: it
   contributes nothing and is counted; when more than half are unanswered, there is no value.
-- **Sums are exact.** Contributions are split into two layers on binary grids so coarse that every sum that a
-  replicate can reach fits into a float64 without rounding. Exact sums do not depend on the order of the
-  segments, on the number of threads or on the processor, and so neither does any byte of the results.
+- **Sums are exact**, see :mod:`soundcheck.metrics.exact`, and so no byte of the results depends on the order
+  of the segments, on the number of threads or on the processor.
 - Values are settled to 12 significant digits, below which float noise begins: a mean absolute error of
   exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
 """
@@ -28,6 +27,7 @@ from typing import Protocol
 import numpy as np
 
 from soundcheck.common.precision import seven_digits
+from soundcheck.metrics.exact import block_layers, largest
 
 __all__ = [
     "Cells",
@@ -57,7 +57,6 @@ UNANSWERED_REFUSED = 0.5  # share of labelled segments without prediction above 
 UNANSWERED_NOTED = 0.05  # share above which a note says so
 
 _NOISE = 1e-14  # values are of the order of 1
-_PIECE = 2**15  # numbers that are split at a time: they and what they are split into stay in the cache
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
 
 Finish = Callable[[np.ndarray], np.ndarray]
@@ -141,7 +140,7 @@ class Columns(Contributions):
         high[:, 0] = counts
         terms = n_blocks * int(counts.max(initial=0))  # the most that a replicate can add up
         for n, column in enumerate(self.columns, start=1):
-            sums = _layer_sums(column[rows], blocks, n_blocks, terms)
+            sums = block_layers(column[rows], blocks, n_blocks, terms)
             for layer, found in zip((high, low), sums, strict=False):
                 layer[:, n] = found
         return high, low
@@ -205,42 +204,6 @@ class Tallies(Contributions):
             high[own, 1:] = np.add.reduceat(self.tallies[order], first, axis=0)
             high[own, 0] = np.diff([*first, len(order)])
         return high, np.zeros_like(high)
-
-
-def _layer_sums(column: np.ndarray, blocks: np.ndarray, n_blocks: int, terms: int) -> list[np.ndarray]:
-    """Split numbers into one or two layers, each of multiples of a power of two, and sum each block's.
-
-    If ``|x| < 2**e`` and at most ``terms <= 2**b`` of them are added, then multiples of ``2**(e + b - 52)``
-    add up without rounding. What the first grid cuts off goes to a second, finer one; what that cuts off is
-    below ``2**(2 * (e + b - 52) - 1 - e)``, far under the precision of a float64 for any data that fit in
-    memory. Adding and subtracting 1.5 * 2**52 units rounds to the nearest unit.
-    """
-    reach = max(1, int(terms - 1).bit_length()) if terms > 1 else 1
-    sums: list[np.ndarray] = []
-    rest, cut_off = column, np.empty(0)
-    largest = _largest(column)
-    while len(sums) < 2 and largest > 0.0:
-        exponent = max(int(np.frexp(largest)[1]), -900)
-        anchor = np.ldexp(1.5, exponent + reach)
-        found, largest = np.zeros(n_blocks), 0.0
-        first = not sums
-        cut_off = np.empty(len(column)) if first else cut_off
-        for start in range(0, len(column), _PIECE):
-            piece = slice(start, start + _PIECE)
-            on_grid = rest[piece] + anchor
-            on_grid -= anchor
-            np.add.at(found, blocks[piece], on_grid)
-            if first:
-                left = np.subtract(rest[piece], on_grid, out=cut_off[piece])
-                largest = max(largest, _largest(left))
-        rest = cut_off
-        sums.append(found)
-    return sums
-
-
-def _largest(array: np.ndarray) -> float:
-    """Find the largest size of the numbers, 0 if there are none, NaN if one is; makes no array of sizes."""
-    return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -417,7 +380,7 @@ def numbers(array: Sequence[float] | np.ndarray) -> np.ndarray:
     array = seven_digits(array) if single else np.array(array, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"One number a segment is needed, not an array of shape {array.shape}.")
-    if not _largest(array) <= _LARGEST:  # also if a number is NaN
+    if not largest(array) <= _LARGEST:  # also if a number is NaN
         array[~(np.abs(array) <= _LARGEST)] = np.nan
     return array
 
@@ -444,7 +407,7 @@ def round_significant(array: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> settle(0.6 - 0.5).item()
+    >>> round_significant(0.6 - 0.5).item()
     0.1
     """
     array = np.asarray(array, dtype=np.float64)

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.precision import DECIMAL
 from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_length, segments
 
 __all__ = ["TOLERANCE", "is_unchanged", "unchanged"]
 
 TOLERANCE = 0.05  # a difference as large as this is a change
-_DECIMAL = 1e-9  # 0.5 - 0.45 is 0.05, whatever binary numbers make of it
 
 
 def is_unchanged(
@@ -52,7 +52,7 @@ def is_unchanged(
     if clean.dtype.kind in "fiu" and changed.dtype.kind in "fiu":
         clean, changed = numbers(clean), numbers(changed)
         missing = np.isnan(clean) | np.isnan(changed)
-        same = np.abs(changed - clean) < tolerance - _DECIMAL
+        same = np.abs(changed - clean) < tolerance - DECIMAL
     else:
         clean, changed = clean.astype(object), changed.astype(object)
         missing = pd.isna(clean) | pd.isna(changed)

@@ -21,10 +21,9 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
-from rapidfuzz.distance import Levenshtein
 
 from soundcheck.metrics.additive import Columns, Contributions, Statistic, Tallies, ratio
-from soundcheck.metrics.differential import COLUMNS, DECIMAL, words
+from soundcheck.metrics.differential import COLUMNS, dropped, exceeds, word_edits, words
 
 __all__ = [
     "AVERAGES",
@@ -84,9 +83,7 @@ def group_distances(
             if left is None or right is None:
                 answered[n] &= needed is not None and not needed[place]
                 continue
-            ours, theirs = words(left), words(right)
-            edits[place, n] = Levenshtein.distance(ours, theirs)
-            longer[place, n] = max(len(ours), len(theirs))
+            edits[place, n], longer[place, n] = word_edits(left, right)
     parts: tuple[Contributions, ...]
     if average == "macro":  # sums of distances, and of segments that have one
         known = longer > 0
@@ -190,7 +187,7 @@ def violation_shares(
             others = np.delete(found, base, axis=-2)
             excess = found[..., base : base + 1, :] - others
             known = np.isfinite(excess).sum(axis=(-2, -1))
-            shares[..., base] = ratio((excess > tau + DECIMAL).sum(axis=(-2, -1)), known)
+            shares[..., base] = ratio(exceeds(excess, tau).sum(axis=(-2, -1)), known)
         return shares
 
     def count(sums: np.ndarray) -> np.ndarray:
@@ -233,7 +230,7 @@ def violation_certainties(
         s = place[row.transformation, row.level]
         excess = change[:, number[row.base], s] - change[:, number[row.other], s]
         known = np.isfinite(excess)
-        shares.append((excess[known] > row.tau + DECIMAL).mean() if known.any() else np.nan)
+        shares.append(exceeds(excess[known], row.tau).mean() if known.any() else np.nan)
     return np.array(shares)
 
 
@@ -271,9 +268,8 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
 
     def compute(sums: np.ndarray) -> np.ndarray:
         counts = sums[..., 1:].reshape(*sums.shape[:-1], len(series), size)
-        before, worst = counts[..., 0, :], counts[..., 1:, :].min(axis=-2)
-        drops = np.maximum(before - worst, 0).sum(axis=-1, keepdims=True)
-        return ratio(drops, before.sum(axis=-1, keepdims=True))
+        drops, before = dropped(counts), counts[..., 0, :]
+        return ratio(*(part.sum(axis=-1, keepdims=True) for part in (drops, before)))
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[1 : 1 + size].sum() > 0 else "no words are recognised",)

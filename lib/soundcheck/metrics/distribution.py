@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from soundcheck.common.precision import DECIMAL
 from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_length, segments
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import BINS, bin_numbers
@@ -168,7 +169,7 @@ def histogram_numbers(array: Sequence[float], bins: int = 10) -> np.ndarray:
     array = numbers(array)
     edges = np.linspace(0.0, 1.0, bins + 1)[1:-1]
     # An edge such as 0.3 is 0.30000000000000004 when computed; a label of 0.3 lies on it all the same.
-    found = np.searchsorted(edges + 1e-9, array, side="left")
+    found = np.searchsorted(edges + DECIMAL, array, side="left")
     return np.where(np.isnan(array), -1, found).astype(np.int32)
 
 

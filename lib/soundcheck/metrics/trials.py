@@ -37,6 +37,7 @@ from soundcheck.metrics.additive import (
     numbers,
     same_length,
 )
+from soundcheck.metrics.exact import layers
 from soundcheck.metrics.weighted import Weighted
 
 __all__ = ["SortedTrials", "TrialStatistic", "Trials", "WholeCurve"]
@@ -45,7 +46,6 @@ _AT_A_TIME = 2**18  # products of weights that are made at a time; they stay in 
 _DENSE = 2048  # speakers up to which pairs are counted in a full table
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
 _PIECE, _ABREAST = 2**11, 64  # trials and replicates that are multiplied at a time; 1 MB stays in the cache
-_FINE = 2.0**-45  # of the largest number; finer parts of numbers need no layer of their own
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -220,11 +220,7 @@ class SortedTrials:
         return np.einsum("rk,rk->r", product, floats)[:, np.newaxis]
 
     def exact_sums(self, values: np.ndarray) -> Iterator[np.ndarray]:
-        """Split values of trials into parts that sum to them, and whose weighted sums are exact.
-
-        Multiples of a power of two add up without rounding as long as their sum has at most 53 bits. What
-        the first grid cuts off goes to a finer one.
-        """
+        """Split values of trials into parts that sum to them, and whose weighted sums are exact."""
         within = self.second == self.speakers
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         pairs = low[~within].astype(np.int64) * self.speakers + high[~within]
@@ -232,17 +228,7 @@ class SortedTrials:
         # Weights sum to the number of speakers, so no replicate adds up more trials than this.
         most = int(counts.max(initial=0)) * self.speakers**2
         most += int(np.bincount(self.first[within]).max(initial=0)) * self.speakers
-        size = largest = float(np.abs(values).max(initial=0.0))
-        for _ in range(3):
-            if size <= _FINE * largest:
-                return
-            exponent = max(int(np.frexp(size)[1]), -900)
-            anchor = np.ldexp(1.5, exponent + most.bit_length())
-            on_grid = values + anchor
-            on_grid -= anchor
-            yield on_grid
-            values = values - on_grid
-            size = float(np.abs(values).max())
+        return layers(values, most)
 
     def groups(self, most: int) -> np.ndarray:
         """Join neighbouring steps to at most ``most`` equally filled ones; give the last step of each."""

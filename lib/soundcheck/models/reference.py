@@ -25,16 +25,13 @@ from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest
 from soundcheck.common.precision import seven_digits
-from soundcheck.common.tasks import CLASSIFICATION, REGRESSION, Task
+from soundcheck.common.tasks import RANDOM_DEVIATION, RANDOM_MEAN, Task
 from soundcheck.models.base import LookUpModel
+from soundcheck.suite.model_entries import RANDOM_KINDS
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
-
-MEAN = 0.5
-DEVIATION = 1 / 6
-KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # target -> kind of task that it answers
 
 
 def reference_answers(
@@ -72,8 +69,8 @@ def reference_answers(
     from scipy.special import ndtr, ndtri  # late: most readers of this module draw nothing
 
     # The quantile function of the truncated normal distribution, as in scipy.stats.truncnorm.
-    low, high = ndtr((0 - MEAN) / DEVIATION), ndtr((1 - MEAN) / DEVIATION)
-    return seven_digits(MEAN + DEVIATION * ndtri(low + draws * (high - low)))
+    low, high = ndtr((0 - RANDOM_MEAN) / RANDOM_DEVIATION), ndtr((1 - RANDOM_MEAN) / RANDOM_DEVIATION)
+    return seven_digits(RANDOM_MEAN + RANDOM_DEVIATION * ndtri(low + draws * (high - low)))
 
 
 def reference_scores(seed: int, keys: Sequence[str], change: str = "") -> np.ndarray:
@@ -115,12 +112,12 @@ class RandomModel(LookUpModel):
             If it is neither gaussian nor categorical, or does not fit its tasks.
         """
         where = f"{suite.file.name}, models.{entry.name}"
-        if entry.target not in KINDS:
+        if entry.target not in RANDOM_KINDS:
             what = f"there is no random model {quoted(entry.target)}"
-            raise input_error(f"{where}.random", what, did_you_mean(entry.target, KINDS))
+            raise input_error(f"{where}.random", what, did_you_mean(entry.target, RANDOM_KINDS))
         tasks = [suite.tasks[name] for name in entry.tasks]
         for task in tasks:
-            if task.kind != KINDS[entry.target]:
+            if task.kind != RANDOM_KINDS[entry.target]:
                 what = f"random: {entry.target} does not answer the {task.kind} task {quoted(task.name)}"
                 remedy = "gaussian is for regression, categorical for classification"
                 raise input_error(f"{where}.tasks", what, remedy)

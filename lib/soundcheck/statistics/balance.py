@@ -21,11 +21,10 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import quoted
+from soundcheck.common.precision import DECIMAL
 from soundcheck.common.tasks import CLASSIFICATION, REGRESSION
 
 __all__ = ["Balanced", "DrawnSpeakers", "at_most", "balance", "draw_speakers"]
-
-_TIE = 1e-9  # 0.3 lies as far from 0.2 as from 0.4, whatever binary numbers make of it
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -281,7 +280,8 @@ def _nearest(truth: np.ndarray, wanted: np.ndarray, rows: np.ndarray, rng: np.ra
         else:
             to_lower = truth[row] - values[below - 1]
             to_upper = values[above - 1] - truth[row]
-            chosen = below if to_lower <= to_upper + _TIE else above
+            # 0.3 lies as far from 0.2 as from 0.4.
+            chosen = below if to_lower <= to_upper + DECIMAL else above
         i = chosen - 1
         picked[item] = by_value[next_row[i]]
         next_row[i] += 1

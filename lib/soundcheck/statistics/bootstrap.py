@@ -34,11 +34,10 @@ from scipy.special import ndtr, ndtri, stdtrit
 from soundcheck.common import seeds
 from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.statistics.rules import passes
+from soundcheck.statistics.rules import INTERVALS, passes
 
 __all__ = [
     "FEW_BLOCKS",
-    "KINDS",
     "LEVEL",
     "REPLICATES",
     "Resampled",
@@ -55,7 +54,6 @@ __all__ = [
 
 REPLICATES = 1000
 LEVEL = 0.95
-KINDS = ("percentile", "expanded", "gaussian")
 FEW_BLOCKS = 20  # below, percentile intervals of CCC cover 80 to 90 % instead of 95 %
 MISSING_WITHHELD = 0.1  # share of replicates without a value above which there is no interval
 
@@ -433,8 +431,8 @@ def interval(
     tuple of float
         Low and high, settled; NaN if fewer than two replicates are defined or, expanded, below two blocks.
     """
-    if kind not in KINDS:
-        raise ValueError(f"An interval is one of {', '.join(KINDS)}, not {kind!r}.")
+    if kind not in INTERVALS:
+        raise ValueError(f"An interval is one of {', '.join(INTERVALS)}, not {kind!r}.")
     replicates = np.asarray(replicates, dtype=np.float64)
     replicates = replicates[~np.isnan(replicates)]
     tail = (1 - level) / 2

@@ -34,8 +34,9 @@ import pandas as pd
 from scipy.special import ndtr
 
 from soundcheck.common import seeds
-from soundcheck.metrics.additive import ratio
-from soundcheck.metrics.regression import EDGES
+from soundcheck.common.tasks import RANDOM_DEVIATION, RANDOM_MEAN
+from soundcheck.metrics.classification import precisions, recalls
+from soundcheck.metrics.regression import EDGES, Moments, concordance
 
 __all__ = [
     "GROUPS",
@@ -56,7 +57,6 @@ __all__ = [
 ]
 
 RUNS, MANY_RUNS = 1000, 10_000  # for maxima, as published; for quantiles that thresholds rest on
-MEAN, DEVIATION = 0.5, 1 / 6  # of numbers, before they are cut off at 0 and 1
 SPARSE = (0.05, 0.05, 0.3, 0.6)
 VARIED_MEANS = (0.5, 0.55, 0.6)
 CONTEXTS = 3  # sentiments
@@ -124,13 +124,11 @@ def _shift(group: Sums) -> np.ndarray:
 
 
 def _recall(group: Sums) -> np.ndarray:
-    correct = np.diagonal(group.sums, axis1=1, axis2=2)
-    return np.nan_to_num(ratio(correct, group.sums.sum(axis=2)))
+    return np.nan_to_num(recalls(group.sums))
 
 
 def _precision(group: Sums) -> np.ndarray:
-    correct = np.diagonal(group.sums, axis1=1, axis2=2)
-    return np.nan_to_num(ratio(correct, group.sums.sum(axis=1)))
+    return np.nan_to_num(precisions(group.sums))
 
 
 def _mean_recall(group: Sums) -> np.ndarray:
@@ -143,7 +141,7 @@ def _mean_precision(group: Sums) -> np.ndarray:
 
 def _concordance(group: Sums) -> np.ndarray:
     x, y, xx, yy, xy, _ = (group.sums / group.segments).T[..., np.newaxis]
-    return 2 * (xy - x * y) / (xx - x * x + yy - y * y + (x - y) ** 2)
+    return concordance(Moments(np.ones_like(x), xx - x * x, yy - y * y, xy - x * y, y - x))
 
 
 def _error(group: Sums) -> np.ndarray:
@@ -301,7 +299,7 @@ class Simulated:
 
 def minimum_per_bin(samples: int) -> int:
     """Give the number of a group's segments that may be expected in each outer bin: 4 of 60, 67 of 1000."""
-    return round(float(ndtr((EDGES[0] - MEAN) / DEVIATION)) * samples)
+    return round(float(ndtr((EDGES[0] - RANDOM_MEAN) / RANDOM_DEVIATION)) * samples)
 
 
 @functools.lru_cache(maxsize=256)
@@ -380,13 +378,13 @@ def score(metric: str, tested: Sums, everyone: Sums) -> np.ndarray:
 
 
 @functools.cache
-def _probabilities(distribution: str, mean: float = MEAN) -> np.ndarray:
+def _probabilities(distribution: str, mean: float = RANDOM_MEAN) -> np.ndarray:
     """Give the probabilities of the four classes or bins."""
     if distribution == "uniform":
         return np.full(4, 0.25)
     if distribution == "sparse":
         return np.array(SPARSE)
-    places = (np.array([0.0, *EDGES, 1.0]) - mean) / DEVIATION
+    places = (np.array([0.0, *EDGES, 1.0]) - mean) / RANDOM_DEVIATION
     steps = np.diff(ndtr(places))
     return steps / steps.sum()
 
@@ -440,7 +438,7 @@ def _segment_by_segment(
         size = (min(at_a_time, runs - start), *shape)
         prediction = _truncated_normal(rng, size)
         if own.needs_truth:
-            means = np.full((*size[:2], 1, 1), MEAN)
+            means = np.full((*size[:2], 1, 1), RANDOM_MEAN)
             if setting.varied:
                 means = rng.choice(VARIED_MEANS, size=means.shape)
             sums = _moments(_truncated_normal(rng, size, means)[:, :, 0], prediction[:, :, 0])
@@ -471,16 +469,16 @@ def _moments(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def _truncated_normal(
-    rng: np.random.Generator, shape: tuple[int, ...], means: np.ndarray | float = MEAN
+    rng: np.random.Generator, shape: tuple[int, ...], means: np.ndarray | float = RANDOM_MEAN
 ) -> np.ndarray:
     """Draw numbers from 0 to 1; what falls outside is drawn again."""
     numbers = rng.standard_normal(shape)
-    numbers *= DEVIATION
+    numbers *= RANDOM_DEVIATION
     numbers += means
     outside = np.nonzero((numbers < 0.0) | (numbers > 1.0))
     while outside[0].size:
         own = np.broadcast_to(means, shape)[outside]
-        numbers[outside] = own + DEVIATION * rng.standard_normal(own.shape)
+        numbers[outside] = own + RANDOM_DEVIATION * rng.standard_normal(own.shape)
         again = (numbers[outside] < 0.0) | (numbers[outside] > 1.0)
         outside = tuple(axis[again] for axis in outside)
     return numbers

@@ -16,10 +16,10 @@ from soundcheck.suite.entries import ModelEntry
 from soundcheck.suite.paths import find_place
 from soundcheck.suite.yaml_reader import Document
 
-__all__ = ["MODEL_KINDS", "ModelReader", "RANDOM_TASKS"]
+__all__ = ["MODEL_KINDS", "ModelReader", "RANDOM_KINDS", "RANDOM_TASKS"]
 
 RANDOM_TASKS = {"gaussian": ("arousal", "dominance", "valence"), "categorical": ("emotion",)}
-RANDOM_KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}
+RANDOM_KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # of task that each answers
 LATER_KINDS = ("onnx", "transformers")  # kinds of model that are planned
 
 

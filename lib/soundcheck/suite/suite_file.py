@@ -21,6 +21,7 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
 from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.statistics.rules import INTERVALS
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, SoundEntry, Suite
@@ -30,7 +31,6 @@ from soundcheck.suite.yaml_reader import Document, read_yaml
 
 __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "read_suite"]
 
-INTERVALS = ("percentile", "expanded", "gaussian")
 THRESHOLDS = ("published", "simulated")
 RESERVED_COLUMNS = (
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
