@@ -377,7 +377,7 @@ class Evaluation:
         if drawn.note:
             self._note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
         found = subset.take(drawn.rows)
-        return found.sized(found.segments[column].nunique(), drawn.samples), drawn.note
+        return found.sized(found.segments[column].nunique(), drawn.segments_per_group), drawn.note
 
     def at_most(self, subset: Subset, column: str, samples: int) -> Subset:
         """Keep so many random segments of each group, and tell how many were left out.

@@ -34,8 +34,8 @@ class Balanced:
     Parameters
     ----------
     rows
-        int64 ``(groups * samples,)``; row numbers of the input, in the order of their keys.
-    samples
+        int64 ``(groups * segments_per_group,)``; row numbers of the input, in the order of their keys.
+    segments_per_group
         Segments in each group.
     wanted
         Segments that were asked for.
@@ -44,7 +44,7 @@ class Balanced:
     """
 
     rows: np.ndarray
-    samples: int
+    segments_per_group: int
     wanted: int
     note: str
 
@@ -71,7 +71,7 @@ class DrawnSpeakers:
 def balance(
     truth: Sequence[float] | Sequence[str],
     groups: Sequence[str],
-    samples: int,
+    wanted: int,
     rng: np.random.Generator,
     kind: str,
     order: Sequence[str],
@@ -84,7 +84,7 @@ def balance(
         Labels, ``(N,)``: numbers or class names.
     groups
         Group of each segment, ``(N,)``; missing ones take no part.
-    samples
+    wanted
         Segments wanted in each group.
     rng
         Makes the draws; seed it with what they are for.
@@ -97,9 +97,9 @@ def balance(
     Returns
     -------
     Balanced
-        Never more than ``samples`` a group. Fewer if the smallest group has fewer segments or if a class runs
-        out in another group: then the surplus segments of that class, the last drawn first, are given up in
-        all groups. No rows if there are fewer than two groups.
+        Never more segments a group than wanted. Fewer if the smallest group has fewer or if a class runs out
+        in another group: then the surplus segments of that class, the last drawn first, are given up in all
+        groups. No rows if there are fewer than two groups.
 
     Raises
     ------
@@ -121,20 +121,20 @@ def balance(
     codes, names = pd.factorize(groups[canonical], sort=True)
     members = [canonical[codes == n] for n in range(len(names))]
     if len(members) < 2:
-        return Balanced(np.zeros(0, dtype=np.int64), 0, samples, f"{len(members)} of 2 groups needed")
+        return Balanced(np.zeros(0, dtype=np.int64), 0, wanted, f"{len(members)} of 2 groups needed")
 
     smallest = int(np.argmin([len(rows) for rows in members]))  # the first of several
     available = len(members[smallest])
     note = ""
-    if available < samples:
-        note = f"{available} instead of {samples} segments a group: {quoted(names[smallest])} has no more"
-    drawn = rng.choice(members[smallest], size=min(samples, available), replace=False)
+    if available < wanted:
+        note = f"{available} instead of {wanted} segments a group: {quoted(names[smallest])} has no more"
+    drawn = rng.choice(members[smallest], size=min(wanted, available), replace=False)
     others = [rows for n, rows in enumerate(members) if n != smallest]
     other_names = [name for n, name in enumerate(names) if n != smallest]
     if kind == CLASSIFICATION:
         kept, short = _affordable(truth, drawn, others, other_names)
         if short:
-            note = f"{len(kept)} instead of {samples} segments a group: {short}"
+            note = f"{len(kept)} instead of {wanted} segments a group: {short}"
         drawn = kept
         matched = [_same_class(truth, drawn, rows, rng) for rows in others]
     else:
@@ -142,11 +142,11 @@ def balance(
     chosen = np.concatenate([drawn, *matched]).astype(np.int64)
     position = np.empty(len(order), dtype=np.int64)
     position[canonical] = np.arange(len(canonical))
-    return Balanced(chosen[np.argsort(position[chosen])], len(drawn), samples, note)
+    return Balanced(chosen[np.argsort(position[chosen])], len(drawn), wanted, note)
 
 
 def at_most(
-    groups: Sequence[object], samples: int, rng: np.random.Generator, order: Sequence[str]
+    groups: Sequence[object], segments_per_group: int, rng: np.random.Generator, order: Sequence[str]
 ) -> np.ndarray:
     """Draw so many segments of each group that has more of them.
 
@@ -154,7 +154,7 @@ def at_most(
     ----------
     groups
         Group of each segment, ``(N,)``; segments without group are left out.
-    samples
+    segments_per_group
         Segments to keep of each group.
     rng
         Makes the draws.
@@ -174,7 +174,8 @@ def at_most(
     kept = []
     for n in range(len(names)):
         rows = canonical[codes == n]
-        kept.append(rows if len(rows) <= samples else rng.choice(rows, size=samples, replace=False))
+        many = len(rows) > segments_per_group
+        kept.append(rng.choice(rows, size=segments_per_group, replace=False) if many else rows)
     return np.sort(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
 
 

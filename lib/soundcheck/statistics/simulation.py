@@ -189,7 +189,7 @@ class Setting:
         One of :data:`METRICS`.
     groups
         Number of groups, at least 2.
-    samples
+    segments_per_group
         Segments of each group, in each context, at least 2.
     prediction, truth
         Distributions; ``truth`` is ``""`` for metrics that need none.
@@ -204,7 +204,7 @@ class Setting:
 
     metric: str
     groups: int
-    samples: int
+    segments_per_group: int
     prediction: str
     truth: str = ""
     varied: bool = False
@@ -221,13 +221,13 @@ class Setting:
                 raise ValueError(
                     f"{name} of {self.metric} is {value!r}, allowed: {', '.join(allowed) or 'none'}"
                 )
-        if self.groups < 2 or self.samples < 2:
+        if self.groups < 2 or self.segments_per_group < 2:
             raise ValueError("at least 2 groups of at least 2 segments are compared")
         if self.varied and self.truth not in ("gaussian", "sparse"):
             raise ValueError(f"the truth of {self.metric} cannot vary")
 
 
-def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Setting:
+def setting_of(simulation: Mapping[str, Any], groups: int, segments_per_group: int) -> Setting:
     """Give the setting that a threshold file names, for other numbers of groups and segments.
 
     Parameters
@@ -235,7 +235,7 @@ def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Sett
     simulation
         ``name`` of the metric and, unless there is only one, ``prediction`` and ``truth``; other keys are not
         looked at.
-    groups, samples
+    groups, segments_per_group
         See :class:`Setting`.
     """
     name = simulation["name"]
@@ -245,7 +245,7 @@ def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Sett
     return Setting(
         name,
         groups,
-        samples,
+        segments_per_group,
         simulation.get("prediction", usual),
         simulation.get("truth", usual if needs_truth else ""),
     )
@@ -254,7 +254,7 @@ def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Sett
 def grid(
     metrics: tuple[str, ...] = tuple(METRICS),
     groups: tuple[int, ...] = GROUPS,
-    samples: tuple[int, ...] = SAMPLES,
+    sizes: tuple[int, ...] = SAMPLES,
 ) -> Iterator[Setting]:
     """Give all settings of metrics: every pair of distributions, varied where they can vary."""
     for metric in metrics:
@@ -263,7 +263,7 @@ def grid(
             for prediction in own.predictions:
                 for varied in (False, True) if truth in ("gaussian", "sparse") else (False,):
                     for g in groups:
-                        yield from (Setting(metric, g, n, prediction, truth, varied) for n in samples)
+                        yield from (Setting(metric, g, n, prediction, truth, varied) for n in sizes)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -297,9 +297,9 @@ class Simulated:
         return float(np.percentile(self.scores, 99.9))
 
 
-def minimum_per_bin(samples: int) -> int:
+def minimum_per_bin(segments: int) -> int:
     """Give the number of a group's segments that may be expected in each outer bin: 4 of 60, 67 of 1000."""
-    return round(float(ndtr((EDGES[0] - RANDOM_MEAN) / RANDOM_DEVIATION)) * samples)
+    return round(float(ndtr((EDGES[0] - RANDOM_MEAN) / RANDOM_DEVIATION)) * segments)
 
 
 @functools.lru_cache(maxsize=256)
@@ -315,7 +315,9 @@ def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
     seed
         Names the draws.
     """
-    rng = seeds.generator(seed, "simulation", dataclasses.asdict(setting))
+    purpose = dataclasses.asdict(setting)
+    purpose["samples"] = purpose.pop("segments_per_group")  # as in tables and threshold files
+    rng = seeds.generator(seed, "simulation", purpose)
     own = METRICS[setting.metric]
     if own.cells and own.needs_truth:
         tested, everyone = _confusions(rng, setting, runs)
@@ -323,9 +325,9 @@ def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
         tested, everyone = _shares(rng, setting, runs)
     else:
         tested, everyone = _segment_by_segment(rng, setting, runs)
-    samples = setting.samples
+    size = setting.segments_per_group
     return Simulated(
-        setting, score(setting.metric, Sums(samples, tested), Sums(setting.groups * samples, everyone))
+        setting, score(setting.metric, Sums(size, tested), Sums(setting.groups * size, everyone))
     )
 
 
@@ -363,7 +365,7 @@ def _row(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
         "prediction": setting.prediction,
         "varied": setting.varied,
         "groups": setting.groups,
-        "samples": setting.samples,
+        "samples": setting.segments_per_group,
         "runs": runs,
         "maximum": found.maximum,
         "percentile_99": found.percentile_99,
@@ -397,10 +399,10 @@ def _shares(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.n
         odds = rng.permuted(odds, axis=1)  # each run has another order of the classes
 
     def counts(groups: int) -> np.ndarray:
-        first = rng.multinomial(groups * setting.samples, odds)[:, np.newaxis]
+        first = rng.multinomial(groups * setting.segments_per_group, odds)[:, np.newaxis]
         if contexts == 1:
             return first
-        others = rng.multinomial((contexts - 1) * groups * setting.samples, odds)[:, np.newaxis]
+        others = rng.multinomial((contexts - 1) * groups * setting.segments_per_group, odds)[:, np.newaxis]
         zeros = np.zeros((runs, contexts - 2, 4), dtype=others.dtype)  # only their sum matters
         return np.concatenate([first, others, zeros], axis=1)
 
@@ -413,8 +415,8 @@ def _confusions(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[
     prediction = _probabilities(setting.prediction)
     if not setting.varied:
         joint = np.outer(_probabilities(setting.truth), prediction).ravel()
-        tested = rng.multinomial(setting.samples, joint, size=runs)
-        rest = rng.multinomial((setting.groups - 1) * setting.samples, joint, size=runs)
+        tested = rng.multinomial(setting.segments_per_group, joint, size=runs)
+        rest = rng.multinomial((setting.groups - 1) * setting.segments_per_group, joint, size=runs)
         return tested.reshape(runs, 4, 4), (tested + rest).reshape(runs, 4, 4)
     if setting.truth == "gaussian":
         odds = np.stack([_probabilities("gaussian", mean) for mean in VARIED_MEANS])
@@ -422,7 +424,7 @@ def _confusions(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[
     else:
         truth = rng.permuted(np.broadcast_to(SPARSE, (runs, setting.groups, 4)), axis=2)
     joint = (truth[..., np.newaxis] * prediction).reshape(runs, setting.groups, 16)
-    drawn = rng.multinomial(setting.samples, joint).reshape(runs, setting.groups, 4, 4)
+    drawn = rng.multinomial(setting.segments_per_group, joint).reshape(runs, setting.groups, 4, 4)
     return drawn[:, 0], drawn.sum(axis=1)
 
 
@@ -431,7 +433,7 @@ def _segment_by_segment(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw every prediction, and the truth; give sums as :class:`Sums` describes them."""
     own = METRICS[setting.metric]
-    shape = (setting.groups, own.contexts, setting.samples)
+    shape = (setting.groups, own.contexts, setting.segments_per_group)
     at_a_time = max(1, _AT_A_TIME // int(np.prod(shape)))
     tested, everyone = [], []
     for start in range(0, runs, at_a_time):
