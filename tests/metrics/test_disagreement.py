@@ -12,7 +12,7 @@ from soundcheck.metrics.disagreement import (
     dropped_words,
     group_distances,
     violation_certainties,
-    violation_shares,
+    violation_proportions,
 )
 from soundcheck.statistics.bootstrap import resample
 
@@ -50,11 +50,11 @@ def test_shares_are_counts_of_violations_by_comparisons(heard):
     table = distance_table(values(distances), "a–b", SETTINGS, GROUPS)
     for tau in TAUS:
         counted = counts(violations(table, [tau]), GROUPS).loc["all"]
-        shares = values(violation_shares(distances, GROUPS, tau))
+        shares = values(violation_proportions(distances, GROUPS, tau))
         assert shares * (2 * 3) == pytest.approx(counted.to_numpy())
     # Without the settings of noise one is left.
     counted = counts(violations(table, [0.05], {("Noise", "10"), ("Noise", "2")}), GROUPS).loc["all"]
-    shares = values(violation_shares(distances, GROUPS, 0.05, np.array([False, False, True])))
+    shares = values(violation_proportions(distances, GROUPS, 0.05, np.array([False, False, True])))
     assert shares * 2 == pytest.approx(counted.to_numpy())
 
 
@@ -66,8 +66,8 @@ def test_by_hand():
     distances = group_distances(first, second, masks)
     assert values(distances).tolist() == [0, 0.5, 0, 0.25]
     assert degradations(values(distances), 2).tolist() == [[0.5], [0.25]]
-    assert values(violation_shares(distances, ["a", "b"], 0.2)).tolist() == [1, 0]
-    assert values(violation_shares(distances, ["a", "b"], 0.25)).tolist() == [0, 0]  # strictly more
+    assert values(violation_proportions(distances, ["a", "b"], 0.2)).tolist() == [1, 0]
+    assert values(violation_proportions(distances, ["a", "b"], 0.25)).tolist() == [0, 0]  # strictly more
 
 
 def test_a_segment_without_an_answer_counts_under_no_setting():
@@ -97,7 +97,7 @@ def test_an_answer_that_is_not_needed_may_be_missing(heard, average):
 
 def test_one_group_has_nothing_to_compare_with(heard):
     first, second, masks, _ = heard
-    shares = violation_shares(group_distances(first, second, masks[:1]), ["only"], 0.1).point()
+    shares = violation_proportions(group_distances(first, second, masks[:1]), ["only"], 0.1).point()
     assert np.isnan(shares.value).all() and shares.reasons == ("no other group to compare with",)
 
 

@@ -1,20 +1,17 @@
-"""Additive statistics: contributions that may be summed, and a finish that turns sums into numbers.
+"""Additive statistics: contributions that may be summed, and a function that computes values from sums.
 
 A metric is a vector of contributions a segment (moments, confusion cells, counts) and a function of their
 sums. So a value, a value of a group, a difference between groups, a change under noise and a difference
-between two models are the same thing: sums, then a finish. Resampling whole blocks needs only block sums.
+between two models are the same thing: sums, then ``compute``. Resampling whole blocks needs only block sums.
 
 Conventions
 -----------
-- A statistic covers ``N`` segments in fixed order, has ``k`` sums and finishes into ``m`` values, one a label
+- A statistic covers ``N`` segments in fixed order, has ``k`` sums and ``m`` values, one a label
   (class, bin; ``""`` if there is a single value).
-- ``finish`` and ``count`` map sums of shape ``(..., k)`` to ``(..., m)`` over any leading axes, so that one
-  call serves the whole data set, all blocks or all replicates. Undefined is NaN, never a warning.
-- Only segments in ``rows`` contribute. A segment that has a label but no prediction is ``unanswered``: it
-  contributes nothing and is counted; when more than half are unanswered, there is no value.
-- **Sums are exact**, see :mod:`soundcheck.metrics.exact`, and so no byte of the results depends on the order
-  of the segments, on the number of threads or on the processor.
-- Values are settled to 12 significant digits, below which float noise begins: a mean absolute error of
+- ``compute`` and ``count`` map sums of shape ``(..., k)`` to ``(..., m)`` over any leading axes, so that one
+  call serves the whole data set, all blocks or all replicates.
+- Only segments in ``rows`` contribute; those in ``unanswered`` would, had the model answered.
+- Values are rounded to 12 significant digits, below which float noise begins: a mean absolute error of
   exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
 """
 
@@ -53,8 +50,8 @@ __all__ = [
 ]
 
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
-UNANSWERED_REFUSED = 0.5  # share of labelled segments without prediction above which there is no value
-UNANSWERED_NOTED = 0.05  # share above which a note says so
+UNANSWERED_REFUSED = 0.5  # proportion of labelled segments without prediction above which there is no value
+UNANSWERED_NOTED = 0.05  # proportion above which a note says so
 
 _NOISE = 1e-14  # values are of the order of 1
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
@@ -148,7 +145,7 @@ class Columns(Contributions):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cells(Contributions):
-    """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, shares.
+    """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, proportions.
 
     Parameters
     ----------
@@ -214,7 +211,7 @@ class Statistic:
     ----------
     parts
         Contributions; their sums, one part after the other, are the ``k`` sums.
-    finish
+    compute
         Maps sums ``(..., k)`` to values ``(..., m)``; NaN where undefined.
     count
         Maps sums ``(..., k)`` to the number of segments ``(..., m)`` that each value rests on.
@@ -268,7 +265,7 @@ class Statistic:
         return self.block_sums(np.zeros(len(self), dtype=np.intp), 1)[0]
 
     def point(self, sums: np.ndarray | None = None) -> Point:
-        """Finish the sums of all segments.
+        """Compute the values from the sums of all segments.
 
         Parameters
         ----------
@@ -294,7 +291,7 @@ class Point:
     Parameters
     ----------
     value
-        float64, settled; NaN exactly where there is a reason.
+        float64, 12 significant digits; NaN exactly where there is a reason.
     segments
         int64; segments that each value rests on.
     reasons
@@ -312,7 +309,7 @@ class Point:
 def checked_point(
     value: np.ndarray, segments: np.ndarray, reasons: Sequence[str], notes: Sequence[str]
 ) -> Point:
-    """Settle values and make sure that each of them, and none else, is free of a reason against it."""
+    """Round values and make sure that each of them, and none else, is free of a reason against it."""
     value = round_significant(value)
     reasons = [
         reason or ("" if np.isfinite(v) else "undefined") for reason, v in zip(reasons, value, strict=True)
@@ -322,7 +319,7 @@ def checked_point(
 
 
 def unanswered(parts: Sequence[Contributions]) -> tuple[str, str]:
-    """Say that too few segments have a prediction (reason), or that a noticeable share has none (note)."""
+    """Say that too few segments have a prediction (reason), or that noticeably many have none (note)."""
     worst, text = 0.0, ""
     for part in parts:
         missing = int(part.unanswered.sum())

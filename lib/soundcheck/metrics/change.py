@@ -2,10 +2,10 @@ r"""How much predictions change when the signal does.
 
 Conventions
 -----------
-- Clean before changed, one prediction a segment each; no truth is needed.
+- No truth is needed.
 - The change of a metric (CCC, UAR) under a change of the signal is no metric of its own:
   ``paired_difference(concordance_cc(truth, changed), concordance_cc(truth, clean))``.
-- Segments without a clean or a changed prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
+- Segments without a clean or a changed prediction are unanswered.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def unchanged(
     changed: Sequence[float] | Sequence[str],
     tolerance: float = TOLERANCE,
 ) -> Statistic:
-    r"""Share of segments whose prediction stays the same, :math:`\frac1N |\{|\hat y - \hat y'| < 0.05\}|`.
+    r"""Proportion of segments whose prediction stays the same.
+
+    .. math:: \frac1N |\{|\hat y - \hat y'| < 0.05\}|
 
     Parameters
     ----------

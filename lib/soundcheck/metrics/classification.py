@@ -2,12 +2,10 @@ r"""How well classes are predicted: confusion, recall, precision and their unwei
 
 Conventions
 -----------
-- Truth before prediction, one class name a segment each, and the classes always given explicitly.
-- All metrics finish the same sums, the confusion cells: rows are the classes of the truth, columns the
-  classes of the prediction and one more for every other answer. An answer that is not one of the classes is
-  wrong.
-- Segments whose truth is missing or not one of the classes are left out; segments with truth but without a
-  prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
+- The classes are always given explicitly.
+- All metrics are computed from the confusion cells: rows are the classes of the truth, columns the classes of
+  the prediction and one more for every other answer. An answer that is not one of the classes is wrong.
+- Segments whose truth is not one of the classes are left out.
 - A class that does not occur in the truth has neither recall nor precision, and averages pass over it. A
   class that is never predicted has precision 0. A single segment has none of these values.
 """
@@ -274,7 +272,7 @@ def unweighted_average_precision(
 
 
 def accuracy(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
-    """Share of segments whose class is recognised.
+    """Proportion of segments whose class is recognised.
 
     Parameters
     ----------

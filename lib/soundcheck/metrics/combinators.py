@@ -1,7 +1,7 @@
 """Statistics made of statistics: groups, differences, changes, comparisons, averages.
 
-All of them are additive statistics again: the sums of what they are made of, side by side, and a finish of
-finishes. So they have intervals like any other, on the same replicates.
+All of them are additive statistics again: the sums of what they are made of, side by side, and a function of
+their values. So they have intervals like any other, on the same replicates.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def difference(a: Statistic, b: Statistic) -> Statistic:
 
 
 def relative_difference(a: Statistic, b: Statistic) -> Statistic:
-    """Subtract and divide: by how much the values of ``a`` differ from those of ``b``, as a share of ``b``.
+    """Subtract and divide: by how much the values of ``a`` differ from those of ``b``, divided by ``b``.
 
     Undefined where ``b`` is not positive.
     """
@@ -237,8 +237,8 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
 
     .. math:: M(g) - \frac1G \sum_{i=1}^G M(g_i)
 
-    Each group weighs alike, however many segments it has. For means and shares of groups of equal size this
-    is :func:`against_all`.
+    Each group weighs alike, however many segments it has. For means and proportions of groups of equal size
+    this is :func:`against_all`.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 r"""How much two recognisers disagree about groups of speakers, as statistics with intervals.
 
 The computations are those of :mod:`soundcheck.metrics.differential`, written as sums over segments: so the
-distances of all groups and settings, the share of comparisons in which a group is violated and the share of
-words that vanish have replicates like any other statistic, and a violation has a certainty.
+distances of all groups and settings, the proportion of comparisons in which a group is violated and that of
+words which vanish have replicates like any other statistic, and a violation has a certainty.
 
 Conventions
 -----------
@@ -33,7 +33,7 @@ __all__ = [
     "dropped_words",
     "group_distances",
     "violation_certainties",
-    "violation_shares",
+    "violation_proportions",
 ]
 
 AVERAGES = ("micro", "macro")
@@ -152,10 +152,10 @@ def degradations(distances: np.ndarray, groups: int) -> np.ndarray:
     return table[..., 1:] - table[..., :1]
 
 
-def violation_shares(
+def violation_proportions(
     distances: Statistic, names: Sequence[str], tau: float, counted: np.ndarray | None = None
 ) -> Statistic:
-    r"""Compute in which share of all comparisons each group is violated.
+    r"""Compute in which proportion of all comparisons each group is violated.
 
     Group ``B`` is violated against another one under a setting if its degradation is larger by more than
     :math:`\tau`. A group is compared with every other group under every setting.
@@ -174,7 +174,7 @@ def violation_shares(
     Returns
     -------
     Statistic
-        ``G`` shares from 0 to 1; NaN where there is nothing to compare with.
+        ``G`` proportions from 0 to 1; NaN where there is nothing to compare with.
     """
     groups = len(names)
 
@@ -204,7 +204,7 @@ def violation_shares(
 def violation_certainties(
     samples: np.ndarray, found: pd.DataFrame, settings: Sequence[Setting], groups: Sequence[str]
 ) -> np.ndarray:
-    """Say how sure violations are: the share of replicates in which the excess exceeds its tau.
+    """Say how sure violations are: the proportion of replicates in which the excess exceeds its tau.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def violation_certainties(
     Returns
     -------
     numpy.ndarray
-        Shares from 0 to 1, ``(len(found),)``; NaN without replicates.
+        Proportions from 0 to 1, ``(len(found),)``; NaN without replicates.
     """
     if not len(samples) or not len(found):
         return np.full(len(found), np.nan)
@@ -235,7 +235,7 @@ def violation_certainties(
 
 
 def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequence[str]) -> Statistic:
-    r"""Compute the share of recognised words that vanish at the worst level of a transformation.
+    r"""Compute the proportion of recognised words that vanish at the worst level of a transformation.
 
     :math:`\sum_w \max(c_w - \min_\theta c_{w\theta}, 0) / \sum_w c_w` with the counts :math:`c_w` of each
     word in the transcripts of the signals as they are, and :math:`c_{w\theta}` under each level.
@@ -252,7 +252,7 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
     Returns
     -------
     Statistic
-        One share from 0 to 1; it grows by chance where a word occurs seldom, so groups of very different
+        One proportion from 0 to 1; it grows by chance where a word occurs seldom, so groups of very different
         sizes cannot be compared.
     """
     series = [original, *changed]

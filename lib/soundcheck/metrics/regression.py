@@ -2,9 +2,7 @@ r"""How well numbers are predicted: agreement, correlation, error, and precision
 
 Conventions
 -----------
-- Truth before prediction, one number a segment each, nominally from 0 to 1; other ranges work too.
-- Segments without truth are left out; segments with truth but without a finite prediction are unanswered
-  (see :mod:`soundcheck.metrics.additive`).
+- Numbers lie nominally between 0 and 1; other ranges work too.
 - Moments are taken around the middle of the range of each array, so that the squares of numbers that lie
   close together do not cancel. A variance that is below the rounding error of its own terms is zero:
   predictions that are all equal are constant, in the whole as in every group and replicate.

@@ -5,8 +5,9 @@ the context minus its prediction in all contexts, and it is compared with the av
 
 Conventions
 -----------
-- Works on statistics that need no truth: :func:`soundcheck.metrics.regression.mean_value`,
-  :func:`soundcheck.metrics.distribution.bin_shares`, :func:`soundcheck.metrics.distribution.class_shares`.
+- Works on statistics that need no truth: :func:`~soundcheck.metrics.regression.mean_value`,
+  :func:`~soundcheck.metrics.distribution.bin_proportions` and
+  :func:`~soundcheck.metrics.distribution.class_proportions`.
 - The average shift weighs every group alike, the tested one included. It is undefined, and so is the
   difference, if any group has no segments in the context.
 """

@@ -1,23 +1,23 @@
 """Trials of speaker verification, and what their statistics share: sorting, and replicates of speakers.
 
-A trial compares two recordings; its score says how likely they are of one speaker. Trials that share a
-speaker are alike, so speakers are resampled: a trial of two speakers counts as often as the product of how
-often each was drawn, a trial of a speaker with herself as often as she was drawn.
+A trial compares two recordings; its score says how likely they are of the same speaker. Trials that share a
+speaker are alike, so speakers are resampled: a non-target counts as often as the product of how often each of
+its speakers was drawn, a target as often as its speaker was.
 
 Poh and Bengio (2007), Estimating the confidence interval of expected performance curve in biometric
 authentication using joint bootstrap.
 
 Conventions
 -----------
-- Trials of one speaker are *targets*, trials of two are *non-targets*. Thresholds are all scores that occur,
-  and minus infinity; trials with equal scores form a *step* and are accepted or rejected together.
+- Thresholds are all scores that occur, and minus infinity; trials with equal scores form a *step* and are
+  accepted or rejected together.
 - Replicates are exact: weights are whole numbers and so are all sums. Sorting happens once. Large data are
   not gone through in each replicate: what lies outside of a window of steps is known from counts of pairs of
   speakers.
 - What needs the whole curve in each replicate (:class:`WholeCurve`) goes through all steps up to 16384
   different scores. If there are more, its replicates, but not its value, join neighbouring scores to at most
   as many equally filled steps.
-- Trials without score are unanswered (see :mod:`soundcheck.metrics.additive`).
+- Trials without score are unanswered.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Trials:
     scores
         float64 ``(N,)``; higher means more alike, NaN if missing.
     target
-        bool ``(N,)``; whether both recordings are of one speaker.
+        bool ``(N,)``; whether both recordings are of the same speaker.
     first, second
         Speakers of the two recordings, whole numbers from 0 to ``speakers - 1``, ``(N,)``.
     speakers
@@ -152,7 +152,7 @@ class SortedTrials:
         self.target = trials.target[order]
         self.first = trials.first[order].astype(np.int32)
         second = trials.second[order]
-        # A trial of a speaker with herself takes her weight once: the other factor is always 1.
+        # A trial within a speaker takes the speaker's weight once: the other factor is always 1.
         self.second = np.where(self.first == second, trials.speakers, second).astype(np.int32)
         self.ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]) + 1, self.n)[: self.n]
         self.scores = scores[self.ends - 1]

@@ -12,12 +12,11 @@ Conventions
 -----------
 - Numbers come from the normal distribution with mean 0.5 and standard deviation 1/6, cut off at 0 and 1.
   Classes are ``uniform`` or ``sparse`` (5, 5, 30 and 60 %).
-- ``varied``: each group has a truth of its own, a mean of 0.5, 0.55 or 0.6, or the sparse shares in another
-  order; the prediction stays the same for all.
+- ``varied``: each group has a truth of its own, a mean of 0.5, 0.55 or 0.6, or the sparse proportions in
+  another order; the prediction stays the same for all.
 - Scores need counts only. Counts of classes, bins and confusion cells are multinomial, so they are drawn as
   such and not segment by segment; means, errors and correlations draw every segment.
-- Nothing is skipped, and a share of nothing is 0.
-- Draws depend on the seed and the setting alone, not on what else is simulated nor on the number of jobs.
+- Nothing is skipped, and a proportion of nothing is 0.
 """
 
 from __future__ import annotations
@@ -114,7 +113,7 @@ class Sums:
     sums: np.ndarray
 
 
-def _share(group: Sums) -> np.ndarray:
+def _proportion(group: Sums) -> np.ndarray:
     return group.sums[:, 0] / group.segments
 
 
@@ -153,9 +152,9 @@ def _absolute_error(group: Sums) -> np.ndarray:
 
 
 METRICS = {
-    "mean": _Metric("mean prediction", _NUMBERS, _share, cells=False),
-    "relative_difference_per_bin": _Metric("share of a bin among the predictions", _NUMBERS, _share),
-    "relative_difference_per_class": _Metric("share of a class among the predictions", _CLASSES, _share),
+    "mean": _Metric("mean prediction", _NUMBERS, _proportion, cells=False),
+    "relative_difference_per_bin": _Metric("share of a bin among the predictions", _NUMBERS, _proportion),
+    "relative_difference_per_class": _Metric("share of a class among the predictions", _CLASSES, _proportion),
     "mean_shift_diff": _Metric(
         "shift of the mean prediction in a context", _NUMBERS, _shift, contexts=CONTEXTS, cells=False
     ),
@@ -322,7 +321,7 @@ def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
     if own.cells and own.needs_truth:
         tested, everyone = _confusions(rng, setting, runs)
     elif own.cells:
-        tested, everyone = _shares(rng, setting, runs)
+        tested, everyone = _counts(rng, setting, runs)
     else:
         tested, everyone = _segment_by_segment(rng, setting, runs)
     size = setting.segments_per_group
@@ -391,7 +390,7 @@ def _probabilities(distribution: str, mean: float = RANDOM_MEAN) -> np.ndarray:
     return steps / steps.sum()
 
 
-def _shares(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
+def _counts(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw counts ``(runs, contexts, cells)`` of the tested group and of all; later contexts as one."""
     contexts = METRICS[setting.metric].contexts
     odds = np.broadcast_to(_probabilities(setting.prediction), (runs, 4))
