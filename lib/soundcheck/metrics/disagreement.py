@@ -202,13 +202,13 @@ def violation_proportions(
 
 
 def violation_certainties(
-    samples: np.ndarray, found: pd.DataFrame, settings: Sequence[Setting], groups: Sequence[str]
+    replicates: np.ndarray, found: pd.DataFrame, settings: Sequence[Setting], groups: Sequence[str]
 ) -> np.ndarray:
     """Say how sure violations are: the proportion of replicates in which the excess exceeds its tau.
 
     Parameters
     ----------
-    samples
+    replicates
         Replicates of :func:`group_distances`, ``(replicates, G * S)``.
     found
         Rows of :func:`soundcheck.metrics.differential.violations`, of one pair.
@@ -220,9 +220,9 @@ def violation_certainties(
     numpy.ndarray
         Proportions from 0 to 1, ``(len(found),)``; NaN without replicates.
     """
-    if not len(samples) or not len(found):
+    if not len(replicates) or not len(found):
         return np.full(len(found), np.nan)
-    change = degradations(samples, len(groups))
+    change = degradations(replicates, len(groups))
     place = {setting: n for n, setting in enumerate(settings[1:])}
     number = {group: n for n, group in enumerate(groups)}
     shares = []

@@ -247,7 +247,7 @@ class Suite:
         Thresholds of fairness tests: ``"published"``, or ``"simulated"``, which are the published ones
         stretched to the suite's own group sizes.
     studies
-        Whether the book simulates how good its intervals and thresholds are.
+        Whether the book shows, on simulated data, how good its intervals and thresholds are.
     sounds
         Recordings by kind of sound; other kinds are synthesised.
     sweeps
