@@ -52,12 +52,12 @@ def scores(setting: Setting) -> dict:
         "prediction": setting.prediction,
         "truth": setting.truth,
         "groups": setting.groups,
-        "samples": setting.samples,
+        "samples": setting.segments_per_group,
         "maximum": round(own.maximum, 5),
         "percentile_99": round(own.percentile_99, 5),
     }
     # Many large groups take long where every segment is drawn, and no threshold needs their quantile.
-    if METRICS[setting.metric].cells or setting.groups <= 8 or setting.samples <= 60:
+    if METRICS[setting.metric].cells or setting.groups <= 8 or setting.segments_per_group <= 60:
         row["percentile_999"] = round(simulate.__wrapped__(setting, MANY_RUNS).percentile_999, 5)
     return row
 
@@ -75,7 +75,7 @@ def record(jobs: int) -> None:
         for groups in GROUPS
         for samples in sorted(sizes[metric])
     ]
-    longest_first = sorted(wanted, key=lambda setting: -setting.groups * setting.samples)
+    longest_first = sorted(wanted, key=lambda setting: -setting.groups * setting.segments_per_group)
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
         found = dict(zip(longest_first, pool.map(scores, longest_first), strict=True))
     frame = pd.DataFrame([found[setting] for setting in wanted])

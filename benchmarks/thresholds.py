@@ -47,12 +47,12 @@ def settings(use: str) -> list[Setting]:
 def plainly(setting: Setting, runs: int) -> np.ndarray:
     """Draw every segment, compute the metric of the first group and of all, run by run."""
     contexts = METRICS[setting.metric].contexts
-    size = setting.groups * setting.samples * contexts
+    size = setting.groups * setting.segments_per_group * contexts
     scores = []
     for run in range(runs):
         rng = np.random.default_rng(run)
         drawn = [_draw(name, size, rng) for name in (setting.truth, setting.prediction) if name]
-        shape = (setting.groups, contexts, setting.samples)
+        shape = (setting.groups, contexts, setting.segments_per_group)
         arrays = [array.reshape(shape) for array in drawn]
         first, everyone = [array[:1] for array in arrays], arrays
         score = _score(setting.metric, first) - _score(setting.metric, everyone)

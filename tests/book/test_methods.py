@@ -1,5 +1,6 @@
 """Method pages: figures of simulated scores stand where the text wants them."""
 
+import dataclasses
 import re
 
 import pytest
@@ -52,23 +53,11 @@ def test_only_fairness_pages_ask_for_them():
         assert (methods.SIMULATED in text) == (name in PANELS)
 
 
-OWN = """\
-family: mine
-category: fairness
-title: Mine
-tasks: [regression]
-tests:
-  Mean Value:
-    rule: "|value| <"
-    thresholds: {arousal: 0.03}
-    source: words
-"""
-
-
 def test_a_family_without_simulation_shows_none(tmp_path):
-    (tmp_path / "thresholds").mkdir()
-    (tmp_path / "thresholds" / "mine.yml").write_text(OWN)
-    (tmp_path / "book" / "methods").mkdir(parents=True)
-    (tmp_path / "book" / "methods" / "mine.md").write_text("# Mine\n\n<!-- simulated -->\n")
-    media = MediaStore(tmp_path / "media", "media/")
-    assert "<img" not in page(read_family("mine", tmp_path), tmp_path, media)
+    family = dataclasses.replace(read_family("correctness_regression"), name="mine")
+    assert not any(test.simulation for test in family.tests.values())
+    own = tmp_path / "book" / "methods" / "mine.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("# Mine\n\n<!-- simulated -->\n")
+    text = page(family, tmp_path, MediaStore(tmp_path / "media", "media/"))
+    assert methods.SIMULATED not in text and "<img" not in text

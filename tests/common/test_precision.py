@@ -12,7 +12,7 @@ from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.common.text_table import parse_number, read_text_table
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.change import is_unchanged
-from soundcheck.metrics.distribution import jensen_shannon_distance, share_in_range
+from soundcheck.metrics.distribution import jensen_shannon_distance, proportion_in_range
 from soundcheck.models.base import check_output
 
 AROUSAL = BUILTIN["arousal"]
@@ -57,8 +57,8 @@ def test_a_perfect_model_on_a_grid_is_perfect():
 def test_closed_ends_of_ranges_hold(rng):
     answers = np.round(rng.beta(2, 2, 5000), 2)
     expected = np.mean((answers >= 0.3) & (answers <= 0.6))
-    assert values(share_in_range(plain(answers), 0.3, 0.6))[0] < expected - 0.01
-    assert values(share_in_range(AROUSAL.scale(plain(answers)), 0.3, 0.6))[0] == expected
+    assert values(proportion_in_range(plain(answers), 0.3, 0.6))[0] < expected - 0.01
+    assert values(proportion_in_range(AROUSAL.scale(plain(answers)), 0.3, 0.6))[0] == expected
 
 
 def test_a_change_of_exactly_the_tolerance_is_a_change():

@@ -10,7 +10,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation import groups
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.metrics.distribution import bin_shares
+from soundcheck.metrics.distribution import bin_proportions
 from soundcheck.metrics.regression import mean_value
 from soundcheck.suite.thresholds import read_family
 
@@ -88,7 +88,7 @@ def test_groups_in_a_context(subset):
 
 def test_labels_stay_beside_the_group(subset):
     judging = evaluation("fairness_language")
-    tests = {"Relative Difference Per Bin": lambda s, p: bin_shares(p.clean)}
+    tests = {"Relative Difference Per Bin": lambda s, p: bin_proportions(p.clean)}
     groups.judge_groups(judging, subset, "language", ["de", "en"], tests)
     frame = judging.frame()
     judged = frame[frame["value"].notna()]
@@ -132,7 +132,7 @@ def test_labels_that_are_groups(subset):
 
     def measure(subset, predictions):
         heard.append(predictions.random)
-        return bin_shares(predictions.clean)
+        return bin_proportions(predictions.clean)
 
     judging.judge(subset, "Mean Value", measure, column="range")
     frame = judging.frame()

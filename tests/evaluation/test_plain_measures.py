@@ -16,10 +16,11 @@ from soundcheck.evaluation.plain_measures import PlainMeasureError, PlainStatist
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
-from soundcheck.metrics.combinators import difference, within
+from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.statistics import bootstrap
+from soundcheck.statistics.rules import INTERVALS
 
 REPLICATES = 100
 CLASSES = ("anger", "happiness", "neutral", "sadness")
@@ -91,7 +92,7 @@ PAIRS = {
         "arousal",
         women_minus_all,
         lambda s, a: difference(
-            within(mean_absolute_error(s.truth, a.clean), s.mask("sex", "female")),
+            restrict(mean_absolute_error(s.truth, a.clean), s.mask("sex", "female")),
             mean_absolute_error(s.truth, a.clean),
         ),
     ),
@@ -108,7 +109,7 @@ def same(rows: Subset, plain, additive, seed=3) -> None:
     assert found.replicates.shape == expected.replicates.shape
     assert list(map(bool, found.withheld)) == list(map(bool, expected.withheld))
     assert (found.blocks >= expected.blocks).all()  # nobody knows which rows a function looks at
-    kinds = bootstrap.KINDS if (found.blocks == expected.blocks).all() else ("percentile", "gaussian")
+    kinds = INTERVALS if (found.blocks == expected.blocks).all() else ("percentile", "gaussian")
     for kind in kinds:
         np.testing.assert_allclose(found.interval(kind), expected.interval(kind), atol=1e-9)
 

@@ -19,7 +19,7 @@ from soundcheck.metrics.additive import (
 )
 from soundcheck.metrics.change import unchanged
 from soundcheck.metrics.classification import recall_per_class
-from soundcheck.metrics.combinators import combine, difference, minimum, paired_difference, within
+from soundcheck.metrics.combinators import combine, difference, paired_difference, require_count, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value, pearson_cc
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -102,21 +102,21 @@ def test_within_is_the_statistic_of_the_group_alone(rng):
     truth, prediction = rng.random((2, 60))
     group = rng.random(60) < 0.4
     for metric in (concordance_cc, pearson_cc, mean_absolute_error):
-        inside = value(within(metric(truth, prediction), group))
+        inside = value(restrict(metric(truth, prediction), group))
         assert inside == pytest.approx(value(metric(truth[group], prediction[group])), abs=1e-12)
 
 
 @pytest.mark.parametrize("mask", [np.array([1, 0, 1]), np.array([True, False])])
 def test_within_refuses_what_is_no_mask(mask):
     with pytest.raises(ValueError, match="A mask of 3 True or False"):
-        within(mean_value([0.1, 0.2, 0.3]), mask)
+        restrict(mean_value([0.1, 0.2, 0.3]), mask)
 
 
 def test_difference_subtracts_and_counts_the_first(rng):
     truth, prediction = rng.random((2, 60))
     group = rng.random(60) < 0.4
     metric = mean_absolute_error(truth, prediction)
-    found = difference(within(metric, group), metric).point()
+    found = difference(restrict(metric, group), metric).point()
     expected = np.abs(truth - prediction)[group].mean() - np.abs(truth - prediction).mean()
     assert found.value[0] == pytest.approx(expected, abs=1e-12)
     assert found.segments.tolist() == [group.sum()]
@@ -126,12 +126,12 @@ def test_difference_of_the_same_is_exactly_zero(rng):
     truth, prediction = rng.random((2, 60))
     metric = concordance_cc(truth, prediction)
     assert value(difference(metric, metric)) == 0.0
-    assert value(difference(within(metric, np.ones(60, bool)), metric)) == 0.0
+    assert value(difference(restrict(metric, np.ones(60, bool)), metric)) == 0.0
 
 
 def test_difference_keeps_the_reason_of_either():
     metric = concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.7])
-    one = within(metric, np.array([True, False, False]))
+    one = restrict(metric, np.array([True, False, False]))
     assert difference(one, metric).point().reasons == ("1 segment",)
     assert difference(metric, one).point().reasons == ("1 segment",)
     assert np.isnan(value(difference(metric, one)))
@@ -147,7 +147,7 @@ def test_only_equal_labels_and_segments_combine():
 def test_combine_averages_shifts():
     predictions = np.array([0.2, 0.4, 0.6, 1.0])
     everything = mean_value(predictions)
-    groups = [within(everything, np.arange(4) < 2), within(everything, np.arange(4) >= 2)]
+    groups = [restrict(everything, np.arange(4) < 2), restrict(everything, np.arange(4) >= 2)]
     averaged = combine([groups[0], *groups], lambda tested, *all_: tested - sum(all_) / len(all_))
     assert value(averaged) == pytest.approx(0.3 - (0.3 + 0.8) / 2, abs=1e-12)
 
@@ -164,12 +164,12 @@ def test_paired_difference_uses_the_segments_of_both():
 
 def test_minimum_skips_with_both_numbers():
     metric = recall_per_class(["a"] * 5 + ["b"] * 3, ["a"] * 8, ["a", "b"])
-    found = minimum(metric, [5, 3], 4).point()
+    found = require_count(metric, [5, 3], 4).point()
     assert found.reasons == ("", "3 segments, 4 needed")
     assert found.value[0] == 1.0 and np.isnan(found.value[1])
     assert found.segments.tolist() == [5, 3]
-    assert minimum(metric, 1, 4).point().reasons == ("1 segment, 4 needed",) * 2
-    assert minimum(metric, 4, 4).point().reasons == ("", "")
+    assert require_count(metric, 1, 4).point().reasons == ("1 segment, 4 needed",) * 2
+    assert require_count(metric, 4, 4).point().reasons == ("", "")
 
 
 def test_unanswered_segments_are_noted_and_refused():
@@ -191,8 +191,10 @@ def test_unanswered_segments_are_noted_and_refused():
 def test_unanswered_segments_of_a_group_count_for_the_group():
     clean, changed = ["a"] * 10, ["a"] * 8 + [None] * 2
     group = np.arange(10) >= 7
-    assert within(unchanged(clean, changed), group).point().reasons == ("no prediction for 2 of 3 segments",)
-    assert within(unchanged(clean, changed), ~group).point().notes == ("",)
+    assert restrict(unchanged(clean, changed), group).point().reasons == (
+        "no prediction for 2 of 3 segments",
+    )
+    assert restrict(unchanged(clean, changed), ~group).point().notes == ("",)
 
 
 def test_value_needs_a_single_one():
@@ -243,6 +245,6 @@ def test_tallies_are_the_sums_of_each_block(rng):
         mine = rows & (blocks == block)
         assert high[block].tolist() == [mine.sum(), *tallies[mine].sum(axis=0)]
     assert not low.any() and part.size == 31
-    half = part.within(np.arange(200) < 100)
+    half = part.restrict(np.arange(200) < 100)
     assert half.exact_sums(blocks, 14)[0].sum() == rows[:100].sum() + tallies[:100][rows[:100]].sum()
-    assert not part.within(np.zeros(200, dtype=bool)).exact_sums(blocks, 14)[0].any()
+    assert not part.restrict(np.zeros(200, dtype=bool)).exact_sums(blocks, 14)[0].any()

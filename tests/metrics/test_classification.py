@@ -17,7 +17,7 @@ from soundcheck.metrics.classification import (
     unweighted_average_precision,
     unweighted_average_recall,
 )
-from soundcheck.metrics.combinators import difference, within
+from soundcheck.metrics.combinators import difference, restrict
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -140,7 +140,7 @@ def test_group_minus_all():
     truth, prediction = np.array(["a", "a", "b", "b"]), np.array(["a", "b", "b", "b"])
     metric = recall_per_class(truth, prediction, ["a", "b"])
     group = np.array([True, False, True, False])
-    assert values(difference(within(metric, group), metric)).tolist() == [0.5, 0.0]
+    assert values(difference(restrict(metric, group), metric)).tolist() == [0.5, 0.0]
 
 
 def test_names_stay_as_written():

@@ -11,13 +11,13 @@ from soundcheck.metrics.combinators import (
     average,
     combine,
     difference,
-    minimum,
     paired,
     paired_difference,
     relabel,
     relative_difference,
+    require_count,
+    restrict,
     stack,
-    within,
 )
 from soundcheck.metrics.ranking import spearmans_rho_of
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_error, mean_value
@@ -49,7 +49,7 @@ def test_a_group_against_all_includes_the_group():
 def test_masks_are_checked():
     for mask in (np.ones(3, dtype=bool), np.ones(4, dtype=int)):
         with pytest.raises(ValueError, match="mask of 4"):
-            within(mae(), mask)
+            restrict(mae(), mask)
 
 
 def test_relative_differences_are_shares_of_the_second():
@@ -71,16 +71,16 @@ def test_paired_statistics_see_the_same_segments():
 
 def test_an_average_weighs_its_parts_alike():
     parts = [
-        within(mae(), np.array(mask)) for mask in ([True, False, False, False], [False, True, True, True])
+        restrict(mae(), np.array(mask)) for mask in ([True, False, False, False], [False, True, True, True])
     ]
     found = average(parts)
     assert value(found) == pytest.approx((0.2 + 0.4 / 3) / 2)
     assert found.point().segments.tolist() == [4]
-    assert np.isnan(value(average([*parts, within(mae(), NONE)])))
+    assert np.isnan(value(average([*parts, restrict(mae(), NONE)])))
 
 
 def test_stacked_statistics_keep_their_values_counts_and_reasons():
-    found = stack({"error": mae(), "bias": mean_error(TRUTH, ANSWER), "none": within(mae(), NONE)}).point()
+    found = stack({"error": mae(), "bias": mean_error(TRUTH, ANSWER), "none": restrict(mae(), NONE)}).point()
     assert found.value[:2].tolist() == [0.15, 0.15] and np.isnan(found.value[2])
     assert found.segments.tolist() == [4, 4, 0]
     assert found.reasons == ("", "", "no segments")
@@ -140,9 +140,9 @@ def test_replicates_are_values_of_the_drawn_segments():
 
 def test_values_on_few_segments_are_skipped():
     recalls = recall_per_class(["a", "a", "b"], ["a", "b", "b"], ("a", "b"))
-    found = minimum(recalls, [2, 1], 2).point()
+    found = require_count(recalls, [2, 1], 2).point()
     assert found.value[0] == 0.5 and found.reasons[0] == "" and "1" in found.reasons[1]
-    assert minimum(recalls, 5, 2).point().reasons == ("", "")
+    assert require_count(recalls, 5, 2).point().reasons == ("", "")
 
 
 @pytest.mark.parametrize("name", ["against all", "paired", "relative", "average", "stack"])
@@ -151,7 +151,7 @@ def test_replicates_are_those_of_the_parts(name):
     truth, a, b, group = random()
     blocks = np.arange(200) // 10
     one, two = concordance_cc(truth, a), concordance_cc(truth, b)
-    samples = [resample(each, blocks, 60).replicates for each in (one, two, within(one, group))]
+    samples = [resample(each, blocks, 60).replicates for each in (one, two, restrict(one, group))]
     made, expected = {
         "against all": (against_all(one, group), samples[2] - samples[0]),
         "paired": (paired_difference(one, two), samples[0] - samples[1]),

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.combinators import against_groups, within
-from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_distance, word_drops
+from soundcheck.metrics.combinators import against_groups, restrict
+from soundcheck.metrics.differential import TAUS, counts, violations, word_counts, word_drops, word_edits
 from soundcheck.metrics.disagreement import (
     degradations,
     distance_table,
     dropped_words,
     group_distances,
     violation_certainties,
-    violation_shares,
+    violation_proportions,
 )
 from soundcheck.statistics.bootstrap import resample
 
@@ -39,9 +39,8 @@ def test_distances_are_those_of_the_plain_computation(heard):
     found = values(group_distances(first, second, masks)).reshape(3, 4)
     for g, mask in enumerate(masks):
         for s in range(4):
-            edits, longer = word_distance(
-                *(np.array(side[s], dtype=object)[mask] for side in (first, second))
-            )
+            clips = zip(*(np.array(side[s], dtype=object)[mask] for side in (first, second)), strict=True)
+            edits, longer = np.sum([word_edits(*pair) for pair in clips], axis=0)
             assert found[g, s] == pytest.approx(edits / longer)
 
 
@@ -51,11 +50,11 @@ def test_shares_are_counts_of_violations_by_comparisons(heard):
     table = distance_table(values(distances), "a–b", SETTINGS, GROUPS)
     for tau in TAUS:
         counted = counts(violations(table, [tau]), GROUPS).loc["all"]
-        shares = values(violation_shares(distances, GROUPS, tau))
+        shares = values(violation_proportions(distances, GROUPS, tau))
         assert shares * (2 * 3) == pytest.approx(counted.to_numpy())
     # Without the settings of noise one is left.
     counted = counts(violations(table, [0.05], {("Noise", "10"), ("Noise", "2")}), GROUPS).loc["all"]
-    shares = values(violation_shares(distances, GROUPS, 0.05, np.array([False, False, True])))
+    shares = values(violation_proportions(distances, GROUPS, 0.05, np.array([False, False, True])))
     assert shares * 2 == pytest.approx(counted.to_numpy())
 
 
@@ -67,8 +66,8 @@ def test_by_hand():
     distances = group_distances(first, second, masks)
     assert values(distances).tolist() == [0, 0.5, 0, 0.25]
     assert degradations(values(distances), 2).tolist() == [[0.5], [0.25]]
-    assert values(violation_shares(distances, ["a", "b"], 0.2)).tolist() == [1, 0]
-    assert values(violation_shares(distances, ["a", "b"], 0.25)).tolist() == [0, 0]  # strictly more
+    assert values(violation_proportions(distances, ["a", "b"], 0.2)).tolist() == [1, 0]
+    assert values(violation_proportions(distances, ["a", "b"], 0.25)).tolist() == [0, 0]  # strictly more
 
 
 def test_a_segment_without_an_answer_counts_under_no_setting():
@@ -98,7 +97,7 @@ def test_an_answer_that_is_not_needed_may_be_missing(heard, average):
 
 def test_one_group_has_nothing_to_compare_with(heard):
     first, second, masks, _ = heard
-    shares = violation_shares(group_distances(first, second, masks[:1]), ["only"], 0.1).point()
+    shares = violation_proportions(group_distances(first, second, masks[:1]), ["only"], 0.1).point()
     assert np.isnan(shares.value).all() and shares.reasons == ("no other group to compare with",)
 
 
@@ -122,7 +121,7 @@ def test_dropped_words_are_the_drops_by_the_counts(heard):
     vocabulary = ["go", "left", "stop"]
     share = value(dropped_words(first[0], first[1:], vocabulary))
     before = {word: word_counts(first[0])[word] for word in vocabulary}
-    drops, _ = word_drops(before, [word_counts(level) for level in first[1:]], omega=1)
+    drops = word_drops(before, [word_counts(level) for level in first[1:]])
     assert share == pytest.approx(sum(drops.values()) / sum(before.values()))
 
 
@@ -140,7 +139,7 @@ def test_groups_are_compared_with_the_average_of_those_that_have_a_value():
     texts = ["go", "go", "stop", "stop", ""]
     drops = dropped_words(texts, [["go", "", "", "", ""]], ["go", "stop"])
     masks = [np.isin(np.arange(5), rows) for rows in ([0, 1], [2, 3], [4])]
-    groups = [within(drops, mask) for mask in masks]  # 1/2, 1, and no words at all
+    groups = [restrict(drops, mask) for mask in masks]  # 1/2, 1, and no words at all
     assert value(against_groups(groups)) == pytest.approx(0.5 - 0.75)
     assert against_groups(groups).point().segments.tolist() == [2]
     assert against_groups(groups[::-1]).point().reasons == ("no words are recognised",)

@@ -9,15 +9,15 @@ from scipy.spatial import distance
 
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.classification import accuracy
-from soundcheck.metrics.combinators import against_all, within
+from soundcheck.metrics.combinators import against_all, restrict
 from soundcheck.metrics.distribution import (
-    bin_shares,
-    class_shares,
+    bin_proportions,
+    class_proportions,
     histogram_numbers,
     jensen_shannon_distance,
+    proportion_in_range,
     relative_difference_per_bin,
     relative_difference_per_class,
-    share_in_range,
 )
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -70,7 +70,7 @@ def test_shares_and_accuracy_are_those_of_counting(data):
     expected = [(prediction.count(c) - truth.count(c)) / n for c in CLASSES]
     found = values(relative_difference_per_class(truth, prediction, CLASSES))
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    shares = values(class_shares(prediction, CLASSES))
+    shares = values(class_proportions(prediction, CLASSES))
     np.testing.assert_allclose(shares, [prediction.count(c) / n for c in CLASSES], atol=1e-12)
     if n > 1:
         assert value(accuracy(truth, prediction, CLASSES)) == pytest.approx(
@@ -91,25 +91,25 @@ def test_shares_of_bins_are_those_of_counting(data):
     ]
     expected = (counts[1] - counts[0]) / len(truth)
     np.testing.assert_allclose(values(relative_difference_per_bin(truth, prediction)), expected, atol=1e-12)
-    np.testing.assert_allclose(values(bin_shares(prediction)), counts[1] / len(truth), atol=1e-12)
+    np.testing.assert_allclose(values(bin_proportions(prediction)), counts[1] / len(truth), atol=1e-12)
 
 
 def test_a_group_against_all_needs_no_truth():
-    found = against_all(bin_shares([0.1, 0.1, 0.9, 0.3]), np.array([True, True, False, False]))
+    found = against_all(bin_proportions([0.1, 0.1, 0.9, 0.3]), np.array([True, True, False, False]))
     assert values(found).tolist() == [0.5, -0.25, 0.0, -0.25]
 
 
 def test_ranges_hold_both_their_ends():
     prediction = [0.45, 0.55, 0.3, 0.6, 0.61, None]
-    assert value(share_in_range(prediction, 0.3, 0.6)) == 0.8
-    assert value(share_in_range(prediction, high=0.45)) == 0.4
-    assert value(share_in_range(prediction, low=0.55)) == 0.6
+    assert value(proportion_in_range(prediction, 0.3, 0.6)) == 0.8
+    assert value(proportion_in_range(prediction, high=0.45)) == 0.4
+    assert value(proportion_in_range(prediction, low=0.55)) == 0.6
     with pytest.raises(ValueError, match="empty"):
-        share_in_range(prediction, 0.6, 0.3)
+        proportion_in_range(prediction, 0.6, 0.3)
 
 
 def test_other_answers_count_among_all():
-    assert values(class_shares(["anger", "joy"], CLASSES)).tolist() == [0.5, 0.0, 0.0, 0.0]
+    assert values(class_proportions(["anger", "joy"], CLASSES)).tolist() == [0.5, 0.0, 0.0, 0.0]
     found = relative_difference_per_class(["anger", "sadness"], ["anger", "joy"], CLASSES)
     assert values(found).tolist() == [0.0, 0.0, 0.0, -0.5]
 
@@ -117,13 +117,13 @@ def test_other_answers_count_among_all():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: class_shares([], CLASSES),
-        lambda: bin_shares([]),
+        lambda: class_proportions([], CLASSES),
+        lambda: bin_proportions([]),
         lambda: relative_difference_per_class([], [], CLASSES),
         lambda: relative_difference_per_bin([], []),
         lambda: jensen_shannon_distance([], []),
-        lambda: share_in_range([]),
-        lambda: within(share_in_range([0.5]), np.array([False])),
+        lambda: proportion_in_range([]),
+        lambda: restrict(proportion_in_range([0.5]), np.array([False])),
     ],
 )
 def test_no_segments(make):
@@ -134,7 +134,7 @@ def test_no_segments(make):
 def test_missing_predictions_are_counted():
     point = jensen_shannon_distance([0.1, 0.2, 0.3, np.nan], [0.1, 0.2, np.nan, 0.5]).point()
     assert point.segments.tolist() == [2] and "no prediction for 1 of 3" in point.notes[0]
-    point = class_shares(["anger", None, None], CLASSES).point()
+    point = class_proportions(["anger", None, None], CLASSES).point()
     assert set(point.reasons) == {"no prediction for 2 of 3 segments"}
     with pytest.raises(ValueError, match="do not fit"):
         jensen_shannon_distance([0.1], [0.1, 0.2])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from soundcheck.metrics import change, classification, distribution, regression
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.combinators import difference, paired_difference, within
+from soundcheck.metrics.combinators import difference, paired_difference, restrict
 from soundcheck.statistics.bootstrap import block_codes, every_segment, resample
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -62,7 +62,7 @@ def names(seed: int, n: int = 160, speakers: int = 12) -> Data:
 def against_all(metric: Callable[..., Statistic]) -> Callable[[Data], Statistic]:
     def measure(data: Data) -> Statistic:
         everything = metric(data.truth, data.prediction)
-        return difference(within(everything, data.group), everything)
+        return difference(restrict(everything, data.group), everything)
 
     return measure
 
@@ -85,11 +85,11 @@ PLAIN = {
     "mean": (numbers, lambda truth, prediction: regression.mean_value(prediction)),
     "precision per bin": (numbers, regression.precision_per_bin),
     "recall per bin": (numbers, regression.recall_per_bin),
-    "bin shares": (numbers, lambda truth, prediction: distribution.bin_shares(prediction)),
+    "bin shares": (numbers, lambda truth, prediction: distribution.bin_proportions(prediction)),
     "difference per bin": (numbers, distribution.relative_difference_per_bin),
     "jensen-shannon": (numbers, distribution.jensen_shannon_distance),
-    "in range": (numbers, lambda truth, prediction: distribution.share_in_range(prediction, 0.3, 0.6)),
-    "class shares": (names, lambda truth, prediction: distribution.class_shares(prediction, CLASSES)),
+    "in range": (numbers, lambda truth, prediction: distribution.proportion_in_range(prediction, 0.3, 0.6)),
+    "class shares": (names, lambda truth, prediction: distribution.class_proportions(prediction, CLASSES)),
     "difference per class": (names, of_classes(distribution.relative_difference_per_class)),
     "accuracy": (names, of_classes(classification.accuracy)),
     "recall": (names, of_classes(classification.recall_per_class)),
@@ -327,5 +327,5 @@ def test_renaming_and_reordering_classes(per_class):
 def test_merged_groups_add_up(seed):
     data = numbers(seed)
     statistic = regression.mean_absolute_error(data.truth, data.prediction)
-    inside, outside = within(statistic, data.group).sums(), within(statistic, ~data.group).sums()
+    inside, outside = restrict(statistic, data.group).sums(), restrict(statistic, ~data.group).sums()
     np.testing.assert_allclose(inside + outside, statistic.sums(), rtol=1e-14)

@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.combinators import within
+from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.regression import (
     BINS,
     bin_counts,
@@ -87,8 +87,8 @@ def test_constant_within_a_group_is_seen_through_rounding(rng):
     group = rng.random(300) < 0.3
     for constant in rng.random(50):
         prediction = np.where(group, constant, rng.random(300))
-        assert value(within(concordance_cc(truth, prediction), group)) == 0.0
-        assert reasons(within(pearson_cc(truth, prediction), group)) == ("constant prediction",)
+        assert value(restrict(concordance_cc(truth, prediction), group)) == 0.0
+        assert reasons(restrict(pearson_cc(truth, prediction), group)) == ("constant prediction",)
 
 
 def test_constant_truth():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.distribution import bin_shares, class_shares
+from soundcheck.metrics.distribution import bin_proportions, class_proportions
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.shift import shift, shift_difference
 from soundcheck.statistics.bootstrap import resample
@@ -37,11 +37,11 @@ def test_against_the_plain_formula(kind):
         statistic, plain = mean_value(prediction), lambda rows: np.array([prediction[rows].mean()])
     elif kind == "bins":
         edges = [-np.inf, 0.25, 0.5, 0.75, np.inf]
-        statistic = bin_shares(prediction)
+        statistic = bin_proportions(prediction)
         plain = lambda rows: np.histogram(prediction[rows], edges)[0] / rows.sum()  # noqa: E731
     else:
         classes = np.array(["a", "b"], dtype=object)[(prediction > 0.4).astype(int)]
-        statistic = class_shares(classes, ("a", "b"))
+        statistic = class_proportions(classes, ("a", "b"))
         plain = lambda rows: np.array([(classes[rows] == c).mean() for c in "ab"])  # noqa: E731
     shifts = [plain(group & context) - plain(group) for group in groups]
     for tested in range(3):

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.speakers import speaker_averages, speaker_shares
+from soundcheck.metrics.speakers import speaker_averages, speaker_proportions
 from soundcheck.statistics.bootstrap import block_codes, resample, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -46,7 +46,7 @@ def test_averages_are_those_of_pandas():
 
 def test_shares_are_those_of_pandas():
     data = classes()
-    found = speaker_shares(data["truth"], data["prediction"], data["speaker"], CLASSES)
+    found = speaker_proportions(data["truth"], data["prediction"], data["speaker"], CLASSES)
     for n, label in enumerate(CLASSES):
         shares = data.assign(t=data["truth"].eq(label), p=data["prediction"].eq(label)).groupby("speaker")
         shares = shares[["t", "p"]].mean()
@@ -68,13 +68,13 @@ def test_speakers_need_enough_segments():
     assert len(speaker_averages(unlabelled, truth, speakers)) == 0
     names = np.repeat(CLASSES, [8, 8, 8, 7])
     who = ["a"] * 31
-    assert len(speaker_shares(names, names, who, CLASSES)) == 0
-    assert len(speaker_shares(names, names, who, CLASSES, class_minimum=7)) == 1
+    assert len(speaker_proportions(names, names, who, CLASSES)) == 0
+    assert len(speaker_proportions(names, names, who, CLASSES, class_minimum=7)) == 1
 
 
 def test_a_class_that_is_never_predicted_has_a_share_of_nothing():
     truth = np.repeat(CLASSES, 8)
-    found = speaker_shares(truth, ["neutral"] * 32, ["a"] * 32, CLASSES)
+    found = speaker_proportions(truth, ["neutral"] * 32, ["a"] * 32, CLASSES)
     assert found.prediction.tolist() == [[0.0, 0.0, 1.0, 0.0]]
     assert values(found.mean_absolute_error()).tolist() == [0.25, 0.25, 0.75, 0.25]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.metrics.additive import value, values
-from soundcheck.metrics.combinators import paired_difference, relative_difference, within
+from soundcheck.metrics.combinators import paired_difference, relative_difference, restrict
 from soundcheck.metrics.word_errors import (
     CHARACTER_RATES,
     NO_WORDS,
@@ -88,7 +88,7 @@ def test_missing_texts():
 def test_groups_and_two_recognisers():
     words, a, b = np.array([10, 10, 20]), np.array([1, 2, 3]), np.array([0, 2, 2])
     one, two = word_error_rate(words, a), word_error_rate(words, b)
-    assert value(within(one, np.array([True, True, False]))) == 0.15
+    assert value(restrict(one, np.array([True, True, False]))) == 0.15
     assert value(paired_difference(two, one)) == -0.05
     assert value(relative_difference(two, one)) == pytest.approx(-1 / 3, abs=1e-12)
     one_missing = word_error_rate(words, [1, np.nan, 3])

@@ -14,7 +14,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
-from soundcheck.metrics.combinators import minimum
+from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.results import RESULT_COLUMNS, Verdict, judge, read_results, to_frame, write_results
 from soundcheck.statistics.bootstrap import resample
@@ -126,7 +126,7 @@ def test_no_threshold_reports_the_value_without_verdict():
 
 def test_one_row_a_label():
     truth, prediction = ["a"] * 6 + ["b"] * 6, ["a"] * 6 + ["a"] * 6
-    statistic = minimum(recall_per_class(truth, prediction, ["a", "b", "c"]), [12, 12, 3], 4)
+    statistic = require_count(recall_per_class(truth, prediction, ["a", "b", "c"]), [12, 12, 3], 4)
     found = judged(statistic, ">", 0.5, reference=[0.9, np.nan, np.nan])
     assert [one.label for one in found] == ["a", "b", "c"]
     assert [one.passed for one in found] == [True, False, None]

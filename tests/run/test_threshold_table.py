@@ -41,7 +41,7 @@ def test_a_family_for_its_own_and_other_sizes(tmp_path):
         judged = simulated_threshold(published, test.simulation, 2, 60).threshold
         assert (row["published"], row["threshold"]) == (published, judged)
     wanted = threshold_table.settings(family="fairness_sex", metrics=["ccc"])
-    assert [(each.metric, each.groups, each.samples) for each in wanted] == [("ccc", 2, 1000)]
+    assert [(each.metric, each.groups, each.segments_per_group) for each in wanted] == [("ccc", 2, 1000)]
 
 
 @pytest.mark.parametrize(

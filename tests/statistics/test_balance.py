@@ -32,7 +32,7 @@ def test_groups_have_the_same_size_and_classes(rng):
     truth = rng.choice(CLASSES, 3000)
     groups = rng.choice(["female", "male"], 3000, p=[0.3, 0.7])
     found = draw(truth, groups, 500, "classification")
-    assert found.samples == found.wanted == 500 and found.note == ""
+    assert found.segments_per_group == found.wanted == 500 and found.note == ""
     assert len(found.rows) == len(set(found.rows)) == 1000
     for name in CLASSES:
         counts = [np.sum(truth[found.rows][groups[found.rows] == g] == name) for g in ("female", "male")]
@@ -90,7 +90,7 @@ def test_the_seed_matters(rng):
 
 def test_smallest_group_has_too_few():
     found = draw([0.1, 0.2, 0.3, 0.4, 0.5], ["male", "female", "male", "female", "male"], 1000, "regression")
-    assert (found.samples, found.wanted, len(found.rows)) == (2, 1000, 4)
+    assert (found.segments_per_group, found.wanted, len(found.rows)) == (2, 1000, 4)
     assert found.note == "2 instead of 1000 segments a group: 'female' has no more"
 
 
@@ -99,7 +99,7 @@ def test_a_class_that_runs_out_costs_samples_in_all_groups():
     groups = ["female"] * 10 + ["male"] * 22
     found = draw(truth, groups, 10, "classification")
     truth, groups = np.array(truth), np.array(groups)
-    assert (found.samples, found.wanted) == (6, 10)
+    assert (found.segments_per_group, found.wanted) == (6, 10)
     assert found.note == "6 instead of 10 segments a group: 'male' has 2 of class 'anger'"
     for group in ("female", "male"):
         chosen = truth[found.rows][groups[found.rows] == group]
@@ -108,21 +108,21 @@ def test_a_class_that_runs_out_costs_samples_in_all_groups():
 
 def test_a_class_that_the_other_group_lacks_altogether():
     found = draw(["a", "a", "b", "b", "b"], ["x", "x", "y", "y", "y"], 2, "classification")
-    assert found.samples == 0 and len(found.rows) == 0
+    assert found.segments_per_group == 0 and len(found.rows) == 0
     assert found.note == "0 instead of 2 segments a group: 'y' has 0 of class 'a'"
 
 
 def test_missing_groups_and_labels_take_no_part():
     truth = [0.1, np.nan, 0.3, 0.4, 0.5]
     found = draw(truth, ["a", "a", None, "b", "b"], 5, "regression")
-    assert found.samples == 1
+    assert found.segments_per_group == 1
     assert found.rows.tolist() == [0, 3]
 
 
 def test_fewer_than_two_groups():
     assert draw([0.1, 0.2], ["a", "a"], 1, "regression").note == "1 of 2 groups needed"
     found = draw([], [], 1, "classification")
-    assert (found.note, found.samples, len(found.rows)) == ("0 of 2 groups needed", 0, 0)
+    assert (found.note, found.segments_per_group, len(found.rows)) == ("0 of 2 groups needed", 0, 0)
 
 
 def test_faults():

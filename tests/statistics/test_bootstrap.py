@@ -12,7 +12,7 @@ from soundcheck.metrics.classification import (
     recall_per_class,
     unweighted_average_recall,
 )
-from soundcheck.metrics.combinators import difference, within
+from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value, pearson_cc
 from soundcheck.statistics import bootstrap
 from soundcheck.statistics.bootstrap import (
@@ -146,7 +146,7 @@ def test_replicates_of_classes_and_groups_are_those_of_a_loop(rng):
     truth, prediction = rng.choice(classes, 200, p=[0.6, 0.35, 0.05]), rng.choice(classes, 200)
     group, block = rng.random(200) < 0.5, rng.integers(0, 15, 200)
     metric = recall_per_class(truth, prediction, classes)
-    found = resample(difference(within(metric, group), metric), block, 200)
+    found = resample(difference(restrict(metric, group), metric), block, 200)
     rows = [np.flatnonzero(block == b) for b in range(15)]
     for sample, counts in zip(found.replicates, weights(15, 200), strict=True):
         drawn = np.concatenate([np.tile(rows[b], count) for b, count in enumerate(counts)])

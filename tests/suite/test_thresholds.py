@@ -112,7 +112,7 @@ def test_fairness_thresholds_say_what_was_simulated(family):
         (metric,) = (name for name in SIMULATED_NAMES if test.name.startswith(name))
         setting = setting_of(found, found["groups"], found["samples"])
         assert setting.metric == SIMULATED_NAMES[metric]
-        assert (setting.groups, setting.samples) == size
+        assert (setting.groups, setting.segments_per_group) == size
         key = (*map(str, size), setting.metric, setting.prediction, setting.truth)
         for name in ("maximum", "percentile_99"):
             assert found[name] == float(SIMULATIONS[key][name])

@@ -32,7 +32,7 @@ from soundcheck.sounds.sources import speech_source
 from soundcheck.suite.families import Family
 
 NO_STUDIES = (
-    "This page simulates what is known only in theory; the suite leaves it out with `studies: false`."
+    "This page shows simulations whose truth is known; the suite leaves it out with `studies: false`."
 )
 STUDY_TITLES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
 LIMIT = 1800  # seconds that Jupyter Book may take

@@ -17,6 +17,8 @@ REGRESSION = "regression"
 CLASSIFICATION = "classification"
 TRANSCRIPTION = "transcription"
 EMBEDDING = "embedding"
+# Of the numbers of a model that does not listen, before they are cut off at 0 and 1.
+RANDOM_MEAN, RANDOM_DEVIATION = 0.5, 1 / 6
 KINDS = (REGRESSION, CLASSIFICATION, TRANSCRIPTION, EMBEDDING)
 
 

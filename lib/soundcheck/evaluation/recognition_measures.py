@@ -19,7 +19,7 @@ from soundcheck.corpora.languages import among
 from soundcheck.evaluation.recognition import Recognition, TransformedPredictions
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import Statistic, value
-from soundcheck.metrics.combinators import difference, relative_difference, within
+from soundcheck.metrics.combinators import difference, relative_difference, restrict
 from soundcheck.metrics.differential import (
     NOT_ROBUST,
     ROBUST,
@@ -165,14 +165,14 @@ def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str])
                 masks[column, name] = subset.mask(column, name)
     rows = []
     for group, mask in masks.items():
-        found = evaluation.resample(within(error_rates(errors), mask), subset.blocks)
+        found = evaluation.resample(restrict(error_rates(errors), mask), subset.blocks)
         low, high = found.interval(evaluation.interval)
         rows.append(
             {
                 **dict(zip(("corpus", "column", "group"), (subset.corpus, *group), strict=True)),
                 **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
                 **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
-                "characters": value(within(characters, mask)),
+                "characters": value(restrict(characters, mask)),
                 "words": int(np.nansum(errors.words[mask & ~np.isnan(errors.errors)])),
                 "segments": int(found.segments[0]),
                 "blocks": int(found.blocks[0]),
@@ -394,7 +394,7 @@ def missing_more(
     means = [
         mean_value(_missing(sought, texts)) for texts in (probe.predictions.clean, probe.predictions.changed)
     ]
-    sides = [[within(mean, mask) for mask in masks] for mean in means]
+    sides = [[restrict(mean, mask) for mask in masks] for mean in means]
     return {
         "difference": [evaluation.resample(difference(*side), blocks) for side in sides],
         "relative": [evaluation.resample(relative_difference(*side), blocks) for side in sides],
@@ -431,7 +431,7 @@ def average_drops(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
             averages = []
             for mask in masks.values():
                 before, levels = counted_words(predictions, transformation, mask)
-                drops, _ = word_drops({word: before[word] for word in known}, levels, omega=1)
+                drops = word_drops({word: before[word] for word in known}, levels)
                 averages.append(np.mean(list(drops.values())) if drops else np.nan)
             rows[name, transformation] = averages
     index = pd.MultiIndex.from_tuples(rows, names=["recogniser", "transformation"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.metrics.speakers import SpeakerValues, speaker_averages, speaker_shares
+from soundcheck.metrics.speakers import SpeakerValues, speaker_averages, speaker_proportions
 
 __all__ = ["speaker_values", "subsets_with_speakers"]
 
@@ -19,7 +19,9 @@ def speaker_values(evaluation: Evaluation, subset: Subset, predictions: Predicti
     data = (subset.truth, predictions.clean, subset.segments["speaker"])
     if subset.task.is_regression:
         return speaker_averages(*data, options["speaker_minimum"])
-    return speaker_shares(*data, subset.task.classes, options["speaker_minimum"], options["class_minimum"])
+    return speaker_proportions(
+        *data, subset.task.classes, options["speaker_minimum"], options["class_minimum"]
+    )
 
 
 def subsets_with_speakers(evaluation: Evaluation) -> list[tuple[Subset, SpeakerValues]]:

@@ -1,21 +1,17 @@
-"""Additive statistics: contributions that may be summed, and a finish that turns sums into numbers.
+"""Additive statistics: contributions that may be summed, and a function that computes values from sums.
 
 A metric is a vector of contributions a segment (moments, confusion cells, counts) and a function of their
 sums. So a value, a value of a group, a difference between groups, a change under noise and a difference
-between two models are the same thing: sums, then a finish. Resampling whole blocks needs only block sums.
+between two models are the same thing: sums, then ``compute``. Resampling whole blocks needs only block sums.
 
 Conventions
 -----------
-- A statistic covers ``N`` segments in fixed order, has ``k`` sums and finishes into ``m`` values, one a label
+- A statistic covers ``N`` segments in fixed order, has ``k`` sums and ``m`` values, one a label
   (class, bin; ``""`` if there is a single value).
-- ``finish`` and ``count`` map sums of shape ``(..., k)`` to ``(..., m)`` over any leading axes, so that one
-  call serves the whole data set, all blocks or all replicates. Undefined is NaN, never a warning.
-- Only segments in ``rows`` contribute. A segment that has a label but no prediction is ``unanswered``: it
-  contributes nothing and is counted; when more than half are unanswered, there is no value.
-- **Sums are exact.** Contributions are split into two layers on binary grids so coarse that every sum that a
-  replicate can reach fits into a float64 without rounding. Exact sums do not depend on the order of the
-  segments, on the number of threads or on the processor, and so neither does any byte of the results.
-- Values are settled to 12 significant digits, below which float noise begins: a mean absolute error of
+- ``compute`` and ``count`` map sums of shape ``(..., k)`` to ``(..., m)`` over any leading axes, so that one
+  call serves the whole data set, all blocks or all replicates.
+- Only segments in ``rows`` contribute; those in ``unanswered`` would, had the model answered.
+- Values are rounded to 12 significant digits, below which float noise begins: a mean absolute error of
   exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
 """
 
@@ -28,6 +24,7 @@ from typing import Protocol
 import numpy as np
 
 from soundcheck.common.precision import seven_digits
+from soundcheck.metrics.exact import block_layers, largest
 
 __all__ = [
     "Cells",
@@ -53,11 +50,10 @@ __all__ = [
 ]
 
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
-UNANSWERED_REFUSED = 0.5  # share of labelled segments without prediction above which there is no value
-UNANSWERED_NOTED = 0.05  # share above which a note says so
+UNANSWERED_REFUSED = 0.5  # proportion of labelled segments without prediction above which there is no value
+UNANSWERED_NOTED = 0.05  # proportion above which a note says so
 
 _NOISE = 1e-14  # values are of the order of 1
-_PIECE = 2**15  # numbers that are split at a time: they and what they are split into stay in the cache
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
 
 Finish = Callable[[np.ndarray], np.ndarray]
@@ -106,7 +102,7 @@ class Contributions:
         """
         raise NotImplementedError
 
-    def within(self, mask: np.ndarray) -> Contributions:
+    def restrict(self, mask: np.ndarray) -> Contributions:
         """Keep the segments of a mask."""
         return dataclasses.replace(self, rows=self.rows & mask, unanswered=self.unanswered & mask)
 
@@ -141,7 +137,7 @@ class Columns(Contributions):
         high[:, 0] = counts
         terms = n_blocks * int(counts.max(initial=0))  # the most that a replicate can add up
         for n, column in enumerate(self.columns, start=1):
-            sums = _layer_sums(column[rows], blocks, n_blocks, terms)
+            sums = block_layers(column[rows], blocks, n_blocks, terms)
             for layer, found in zip((high, low), sums, strict=False):
                 layer[:, n] = found
         return high, low
@@ -149,7 +145,7 @@ class Columns(Contributions):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cells(Contributions):
-    """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, shares.
+    """Contributions as one of ``size`` cells a segment: confusion matrices, histograms, proportions.
 
     Parameters
     ----------
@@ -207,42 +203,6 @@ class Tallies(Contributions):
         return high, np.zeros_like(high)
 
 
-def _layer_sums(column: np.ndarray, blocks: np.ndarray, n_blocks: int, terms: int) -> list[np.ndarray]:
-    """Split numbers into one or two layers, each of multiples of a power of two, and sum each block's.
-
-    If ``|x| < 2**e`` and at most ``terms <= 2**b`` of them are added, then multiples of ``2**(e + b - 52)``
-    add up without rounding. What the first grid cuts off goes to a second, finer one; what that cuts off is
-    below ``2**(2 * (e + b - 52) - 1 - e)``, far under the precision of a float64 for any data that fit in
-    memory. Adding and subtracting 1.5 * 2**52 units rounds to the nearest unit.
-    """
-    reach = max(1, int(terms - 1).bit_length()) if terms > 1 else 1
-    sums: list[np.ndarray] = []
-    rest, cut_off = column, np.empty(0)
-    largest = _largest(column)
-    while len(sums) < 2 and largest > 0.0:
-        exponent = max(int(np.frexp(largest)[1]), -900)
-        anchor = np.ldexp(1.5, exponent + reach)
-        found, largest = np.zeros(n_blocks), 0.0
-        first = not sums
-        cut_off = np.empty(len(column)) if first else cut_off
-        for start in range(0, len(column), _PIECE):
-            piece = slice(start, start + _PIECE)
-            on_grid = rest[piece] + anchor
-            on_grid -= anchor
-            np.add.at(found, blocks[piece], on_grid)
-            if first:
-                left = np.subtract(rest[piece], on_grid, out=cut_off[piece])
-                largest = max(largest, _largest(left))
-        rest = cut_off
-        sums.append(found)
-    return sums
-
-
-def _largest(array: np.ndarray) -> float:
-    """Find the largest size of the numbers, 0 if there are none, NaN if one is; makes no array of sizes."""
-    return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Statistic:
     """Additive contributions of ``N`` segments and the functions of their sums.
@@ -251,7 +211,7 @@ class Statistic:
     ----------
     parts
         Contributions; their sums, one part after the other, are the ``k`` sums.
-    finish
+    compute
         Maps sums ``(..., k)`` to values ``(..., m)``; NaN where undefined.
     count
         Maps sums ``(..., k)`` to the number of segments ``(..., m)`` that each value rests on.
@@ -305,7 +265,7 @@ class Statistic:
         return self.block_sums(np.zeros(len(self), dtype=np.intp), 1)[0]
 
     def point(self, sums: np.ndarray | None = None) -> Point:
-        """Finish the sums of all segments.
+        """Compute the values from the sums of all segments.
 
         Parameters
         ----------
@@ -331,7 +291,7 @@ class Point:
     Parameters
     ----------
     value
-        float64, settled; NaN exactly where there is a reason.
+        float64, 12 significant digits; NaN exactly where there is a reason.
     segments
         int64; segments that each value rests on.
     reasons
@@ -349,7 +309,7 @@ class Point:
 def checked_point(
     value: np.ndarray, segments: np.ndarray, reasons: Sequence[str], notes: Sequence[str]
 ) -> Point:
-    """Settle values and make sure that each of them, and none else, is free of a reason against it."""
+    """Round values and make sure that each of them, and none else, is free of a reason against it."""
     value = round_significant(value)
     reasons = [
         reason or ("" if np.isfinite(v) else "undefined") for reason, v in zip(reasons, value, strict=True)
@@ -359,7 +319,7 @@ def checked_point(
 
 
 def unanswered(parts: Sequence[Contributions]) -> tuple[str, str]:
-    """Say that too few segments have a prediction (reason), or that a noticeable share has none (note)."""
+    """Say that too few segments have a prediction (reason), or that noticeably many have none (note)."""
     worst, text = 0.0, ""
     for part in parts:
         missing = int(part.unanswered.sum())
@@ -417,7 +377,7 @@ def numbers(array: Sequence[float] | np.ndarray) -> np.ndarray:
     array = seven_digits(array) if single else np.array(array, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"One number a segment is needed, not an array of shape {array.shape}.")
-    if not _largest(array) <= _LARGEST:  # also if a number is NaN
+    if not largest(array) <= _LARGEST:  # also if a number is NaN
         array[~(np.abs(array) <= _LARGEST)] = np.nan
     return array
 
@@ -444,7 +404,7 @@ def round_significant(array: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> settle(0.6 - 0.5).item()
+    >>> round_significant(0.6 - 0.5).item()
     0.1
     """
     array = np.asarray(array, dtype=np.float64)

@@ -2,10 +2,10 @@ r"""How much predictions change when the signal does.
 
 Conventions
 -----------
-- Clean before changed, one prediction a segment each; no truth is needed.
+- No truth is needed.
 - The change of a metric (CCC, UAR) under a change of the signal is no metric of its own:
   ``paired_difference(concordance_cc(truth, changed), concordance_cc(truth, clean))``.
-- Segments without a clean or a changed prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
+- Segments without a clean or a changed prediction are unanswered.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.precision import DECIMAL
 from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_length, segments
 
 __all__ = ["TOLERANCE", "is_unchanged", "unchanged"]
 
 TOLERANCE = 0.05  # a difference as large as this is a change
-_DECIMAL = 1e-9  # 0.5 - 0.45 is 0.05, whatever binary numbers make of it
 
 
 def is_unchanged(
@@ -52,7 +52,7 @@ def is_unchanged(
     if clean.dtype.kind in "fiu" and changed.dtype.kind in "fiu":
         clean, changed = numbers(clean), numbers(changed)
         missing = np.isnan(clean) | np.isnan(changed)
-        same = np.abs(changed - clean) < tolerance - _DECIMAL
+        same = np.abs(changed - clean) < tolerance - DECIMAL
     else:
         clean, changed = clean.astype(object), changed.astype(object)
         missing = pd.isna(clean) | pd.isna(changed)
@@ -66,7 +66,9 @@ def unchanged(
     changed: Sequence[float] | Sequence[str],
     tolerance: float = TOLERANCE,
 ) -> Statistic:
-    r"""Share of segments whose prediction stays the same, :math:`\frac1N |\{|\hat y - \hat y'| < 0.05\}|`.
+    r"""Proportion of segments whose prediction stays the same.
+
+    .. math:: \frac1N |\{|\hat y - \hat y'| < 0.05\}|
 
     Parameters
     ----------

@@ -2,12 +2,10 @@ r"""How well classes are predicted: confusion, recall, precision and their unwei
 
 Conventions
 -----------
-- Truth before prediction, one class name a segment each, and the classes always given explicitly.
-- All metrics finish the same sums, the confusion cells: rows are the classes of the truth, columns the
-  classes of the prediction and one more for every other answer. An answer that is not one of the classes is
-  wrong.
-- Segments whose truth is missing or not one of the classes are left out; segments with truth but without a
-  prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
+- The classes are always given explicitly.
+- All metrics are computed from the confusion cells: rows are the classes of the truth, columns the classes of
+  the prediction and one more for every other answer. An answer that is not one of the classes is wrong.
+- Segments whose truth is not one of the classes are left out.
 - A class that does not occur in the truth has neither recall nor precision, and averages pass over it. A
   class that is never predicted has precision 0. A single segment has none of these values.
 """
@@ -28,8 +26,10 @@ __all__ = [
     "confusion",
     "precision_of_codes",
     "precision_per_class",
+    "precisions",
     "recall_of_codes",
     "recall_per_class",
+    "recalls",
     "unweighted_average_precision",
     "unweighted_average_recall",
 ]
@@ -98,17 +98,26 @@ def _cells(
     )
 
 
-def _recalls(matrix: np.ndarray) -> np.ndarray:
+def recalls(matrix: np.ndarray) -> np.ndarray:
+    """Compute the recall of each class from confusion counts, ``(..., classes)``.
+
+    Parameters
+    ----------
+    matrix
+        Rows are the truth, columns the prediction, perhaps one more for other answers: ``(..., classes,
+        classes)`` or ``(..., classes, classes + 1)``.
+    """
     n = matrix.shape[-2]
     return ratio(np.diagonal(matrix[..., :n], axis1=-2, axis2=-1), matrix.sum(axis=-1))
 
 
-def _precisions(matrix: np.ndarray) -> np.ndarray:
+def precisions(matrix: np.ndarray) -> np.ndarray:
+    """Compute the precision of each class from confusion counts; see :func:`recalls`."""
     n = matrix.shape[-2]
     predicted = matrix[..., :n].sum(axis=-2)
     correct = np.diagonal(matrix[..., :n], axis1=-2, axis2=-1)
-    precisions = np.where(predicted > 0, ratio(correct, predicted), 0.0)
-    return np.where(matrix.sum(axis=-1) > 0, precisions, np.nan)
+    found = np.where(predicted > 0, ratio(correct, predicted), 0.0)
+    return np.where(matrix.sum(axis=-1) > 0, found, np.nan)
 
 
 def _average(per_class: np.ndarray) -> np.ndarray:
@@ -140,7 +149,7 @@ def recall_of_codes(
         prediction,
         unanswered,
         labels,
-        compute=_recalls,
+        compute=recalls,
         count=lambda matrix: matrix.sum(axis=-1),
         reasons=_absent(labels, noun),
         labels=labels,
@@ -162,7 +171,7 @@ def precision_of_codes(
         prediction,
         unanswered,
         labels,
-        compute=_precisions,
+        compute=precisions,
         count=count,
         reasons=_absent(labels, noun),
         labels=labels,
@@ -232,7 +241,7 @@ def unweighted_average_recall(
     Statistic
         One value from 0 to 1; a note says when classes do not occur.
     """
-    return _averaged(truth, prediction, classes, _recalls)
+    return _averaged(truth, prediction, classes, recalls)
 
 
 def unweighted_average_precision(
@@ -252,11 +261,11 @@ def unweighted_average_precision(
     Statistic
         One value from 0 to 1; a note says when classes do not occur.
     """
-    return _averaged(truth, prediction, classes, _precisions)
+    return _averaged(truth, prediction, classes, precisions)
 
 
 def accuracy(truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
-    """Share of segments whose class is recognised.
+    """Proportion of segments whose class is recognised.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Statistics made of statistics: groups, differences, changes, comparisons, averages.
 
-All of them are additive statistics again: the sums of what they are made of, side by side, and a finish of
-finishes. So they have intervals like any other, on the same replicates.
+All of them are additive statistics again: the sums of what they are made of, side by side, and a function of
+their values. So they have intervals like any other, on the same replicates.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ __all__ = [
     "combine",
     "difference",
     "mean_of",
-    "minimum",
+    "require_count",
     "paired",
     "paired_difference",
     "relabel",
     "relative_difference",
     "stack",
-    "within",
+    "restrict",
 ]
 
 Labelled = TypeVar("Labelled", bound=HasPoint)
 
 
-def within(statistic: Statistic, mask: np.ndarray) -> Statistic:
+def restrict(statistic: Statistic, mask: np.ndarray) -> Statistic:
     """Let only the segments of a mask, bool ``(N,)``, contribute: the statistic of a group.
 
     The group keeps its place among all ``N`` segments, so it can be compared with the others.
@@ -45,7 +45,7 @@ def within(statistic: Statistic, mask: np.ndarray) -> Statistic:
         raise ValueError(
             f"A mask of {len(statistic)} True or False is needed, not {mask.dtype} of shape {mask.shape}."
         )
-    return dataclasses.replace(statistic, parts=tuple(part.within(mask) for part in statistic.parts))
+    return dataclasses.replace(statistic, parts=tuple(part.restrict(mask) for part in statistic.parts))
 
 
 def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]) -> Statistic:
@@ -94,13 +94,13 @@ def combine(statistics: Sequence[Statistic], function: Callable[..., np.ndarray]
 def difference(a: Statistic, b: Statistic) -> Statistic:
     """Subtract: the values of ``a`` minus those of ``b``, over the same segments.
 
-    ``difference(within(metric, group), metric)`` is the distance of a group from all.
+    ``difference(restrict(metric, group), metric)`` is the distance of a group from all.
     """
     return combine([a, b], np.subtract)
 
 
 def relative_difference(a: Statistic, b: Statistic) -> Statistic:
-    """Subtract and divide: by how much the values of ``a`` differ from those of ``b``, as a share of ``b``.
+    """Subtract and divide: by how much the values of ``a`` differ from those of ``b``, divided by ``b``.
 
     Undefined where ``b`` is not positive.
     """
@@ -207,7 +207,7 @@ def stack(statistics: Mapping[str, Statistic]) -> Statistic:
 
 def against_all(statistic: Statistic, mask: np.ndarray) -> Statistic:
     """Subtract: the values of a group, given by a mask, minus those of everybody, the group included."""
-    return difference(within(statistic, mask), statistic)
+    return difference(restrict(statistic, mask), statistic)
 
 
 def against_groups(groups: Sequence[Statistic]) -> Statistic:
@@ -237,8 +237,8 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
 
     .. math:: M(g) - \frac1G \sum_{i=1}^G M(g_i)
 
-    Each group weighs alike, however many segments it has. For means and shares of groups of equal size this
-    is :func:`against_all`.
+    Each group weighs alike, however many segments it has. For means and proportions of groups of equal size
+    this is :func:`against_all`.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def against_average(statistic: Statistic, groups: Sequence[np.ndarray], tested: 
     tested
         Which of the groups is compared with the average.
     """
-    own = [within(statistic, group) for group in groups]
+    own = [restrict(statistic, group) for group in groups]
     return against_groups([own[tested], *own[:tested], *own[tested + 1 :]])
 
 
@@ -268,7 +268,7 @@ def relabel(statistic: Labelled, name: Callable[[str], str]) -> Labelled:
     return renamed
 
 
-def minimum(statistic: Statistic, counts: Sequence[int] | int, least: int) -> Statistic:
+def require_count(statistic: Statistic, counts: Sequence[int] | int, least: int) -> Statistic:
     """Skip values that rest on too few segments.
 
     Parameters

@@ -26,10 +26,11 @@ import numpy as np
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
+from soundcheck.common.precision import DECIMAL
+
 __all__ = [
     "BETWEEN",
     "COLUMNS",
-    "DECIMAL",
     "Localised",
     "MEAN",
     "NOT_ROBUST",
@@ -38,14 +39,16 @@ __all__ = [
     "TAUS",
     "against_base",
     "counts",
+    "dropped",
     "differences",
+    "exceeds",
     "frequent_words",
     "localise",
     "read_omega",
     "violations",
     "word_counts",
-    "word_distance",
     "word_drops",
+    "word_edits",
     "words",
 ]
 
@@ -54,7 +57,6 @@ COLUMNS = ("pair", "transformation", "level", "group", "distance")
 FILLERS = ("%hesitation",)
 ROBUST, NOT_ROBUST, BETWEEN = "robust", "not robust", "in between"  # kinds of words
 MEAN = "mean of these"  # row of :func:`against_base`
-DECIMAL = 1e-9  # 0.35 - 0.25 is 0.1, whatever binary numbers make of it
 _FOUND = ("tau", "base", "other", "excess")
 _BETWEEN = re.compile(r"[\s\-:,;.]+")
 
@@ -70,30 +72,37 @@ def words(transcript: str) -> list[str]:
     return [word for word in _BETWEEN.split(transcript.lower()) if word and word not in FILLERS]
 
 
-def word_distance(first: Iterable[str], second: Iterable[str]) -> tuple[int, int]:
-    """Compare the transcripts of two recognisers.
-
-    Parameters
-    ----------
-    first, second
-        Transcripts of the same clips, in the same order.
+def word_edits(first: str, second: str) -> tuple[int, int]:
+    """Compare the transcripts of two recognisers for one clip.
 
     Returns
     -------
     tuple of int
-        Word edits, and words of the longer transcripts; both summed over the clips.
+        Word edits, and words of the longer transcript.
 
     Examples
     --------
-    >>> word_distance(["six thick slabs", ""], ["six thin slabs of", ""])
+    >>> word_edits("six thick slabs", "six thin slabs of")
     (2, 4)
     """
-    edits = total = 0
-    for one, two in zip(first, second, strict=True):
-        left, right = words(one), words(two)
-        edits += Levenshtein.distance(left, right)
-        total += max(len(left), len(right))
-    return edits, total
+    left, right = words(first), words(second)
+    return Levenshtein.distance(left, right), max(len(left), len(right))
+
+
+def exceeds(excess: np.ndarray, tau: float) -> np.ndarray:
+    r"""Say whether degradations are larger than others by more than :math:`\tau`; 0.35 - 0.25 is not."""
+    return excess > tau + DECIMAL
+
+
+def dropped(counts: np.ndarray) -> np.ndarray:
+    """Give the drop of each word at the worst level, at least 0, ``(..., words)``.
+
+    Parameters
+    ----------
+    counts
+        How often each word is recognised, ``(..., 1 + levels, words)``; first in the signals as they are.
+    """
+    return np.maximum(counts[..., 0, :] - counts[..., 1:, :].min(axis=-2), 0)
 
 
 def violations(
@@ -181,7 +190,7 @@ def _exceeding(
     """Give each tau with the groups whose value exceeds another one's by more, that group and the excess."""
     excess = values[:, None] - values[None, :]
     for tau in taus:
-        for base, other in zip(*np.nonzero(excess > tau + DECIMAL), strict=True):
+        for base, other in zip(*np.nonzero(exceeds(excess, tau)), strict=True):
             yield tau, groups[base], groups[other], excess[base, other]
 
 
@@ -269,14 +278,11 @@ def frequent_words(counts: Mapping[str, int], minimum: int = 1, most: int | None
     return {word: int(-count) for count, word in kept[:most]}
 
 
-def word_drops(
-    original: Mapping[str, int], changed: Iterable[Mapping[str, int]], omega: float
-) -> tuple[dict[str, int], set[str]]:
-    r"""Find words that vanish under a transformation (Algorithm 2 of the paper).
+def word_drops(original: Mapping[str, int], changed: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    r"""Find by how much words vanish under a transformation (Algorithm 2 of the paper).
 
     The drop of a word is how often it was recognised in the signals as they are minus the lowest count over
-    the levels of the transformation, at least 0. Words that drop by :math:`\omega` or more are not robust;
-    the algorithm as printed asks for more than :math:`\omega`, but the words that the paper chose need this.
+    the levels of the transformation, at least 0.
 
     Parameters
     ----------
@@ -284,26 +290,22 @@ def word_drops(
         Word -> count over all transcripts of a group.
     changed
         The same for each level of the transformation, at least one.
-    omega
-        Drop from which a word is not robust.
 
     Returns
     -------
-    tuple of dict and set
-        Word -> drop, for every word of ``original``; the words that are not robust.
+    dict
+        Word -> drop, for every word of ``original``.
 
     Examples
     --------
-    >>> word_drops({"bags": 4, "six": 4}, [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}], omega=3)
-    ({'bags': 3, 'six': 0}, {'bags'})
+    >>> word_drops({"bags": 4, "six": 4}, [{"bags": 3, "six": 4}, {"bags": 1, "six": 5}])
+    {'bags': 3, 'six': 0}
     """
-    levels = [Counter(level) for level in changed]
+    levels = list(changed)
     if not levels:
         raise ValueError("There is no level of the transformation.")
-    drops = {
-        word: max(int(count) - min(level[word] for level in levels), 0) for word, count in original.items()
-    }
-    return drops, {word for word, drop in drops.items() if drop >= omega and drop > 0}
+    counts = np.array([[level.get(word, 0) for word in original] for level in (original, *levels)], dtype=int)
+    return dict(zip(original, dropped(counts).tolist(), strict=True))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -397,7 +399,8 @@ def localise(
     r"""Tell robust words of a group from others (Algorithm 2 of the paper).
 
     A word that drops by :math:`\omega` or more is not robust, one that never drops is robust, and others are
-    in between. See :func:`word_drops` for drops, and for why not more than :math:`\omega` is asked for.
+    in between; see :func:`word_drops`. The algorithm as printed asks for more than :math:`\omega`, but the
+    words that the paper chose need this.
 
     Parameters
     ----------
@@ -430,7 +433,7 @@ def localise(
     [('bags', 3, 'not robust'), ('six', 0, 'robust')]
     """
     known = frequent_words(original, minimum if omega.share else min(minimum, int(omega.value)), most)
-    drops, _ = word_drops(known, changed, omega=1)
+    drops = word_drops(known, changed)
 
     def kind(word: str) -> str:
         if drops[word] == 0:

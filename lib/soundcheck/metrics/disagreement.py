@@ -1,8 +1,8 @@
 r"""How much two recognisers disagree about groups of speakers, as statistics with intervals.
 
 The computations are those of :mod:`soundcheck.metrics.differential`, written as sums over segments: so the
-distances of all groups and settings, the share of comparisons in which a group is violated and the share of
-words that vanish have replicates like any other statistic, and a violation has a certainty.
+distances of all groups and settings, the proportion of comparisons in which a group is violated and that of
+words which vanish have replicates like any other statistic, and a violation has a certainty.
 
 Conventions
 -----------
@@ -21,10 +21,9 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
-from rapidfuzz.distance import Levenshtein
 
 from soundcheck.metrics.additive import Columns, Contributions, Statistic, Tallies, ratio
-from soundcheck.metrics.differential import COLUMNS, DECIMAL, words
+from soundcheck.metrics.differential import COLUMNS, dropped, exceeds, word_edits, words
 
 __all__ = [
     "AVERAGES",
@@ -34,7 +33,7 @@ __all__ = [
     "dropped_words",
     "group_distances",
     "violation_certainties",
-    "violation_shares",
+    "violation_proportions",
 ]
 
 AVERAGES = ("micro", "macro")
@@ -84,9 +83,7 @@ def group_distances(
             if left is None or right is None:
                 answered[n] &= needed is not None and not needed[place]
                 continue
-            ours, theirs = words(left), words(right)
-            edits[place, n] = Levenshtein.distance(ours, theirs)
-            longer[place, n] = max(len(ours), len(theirs))
+            edits[place, n], longer[place, n] = word_edits(left, right)
     parts: tuple[Contributions, ...]
     if average == "macro":  # sums of distances, and of segments that have one
         known = longer > 0
@@ -155,10 +152,10 @@ def degradations(distances: np.ndarray, groups: int) -> np.ndarray:
     return table[..., 1:] - table[..., :1]
 
 
-def violation_shares(
+def violation_proportions(
     distances: Statistic, names: Sequence[str], tau: float, counted: np.ndarray | None = None
 ) -> Statistic:
-    r"""Compute in which share of all comparisons each group is violated.
+    r"""Compute in which proportion of all comparisons each group is violated.
 
     Group ``B`` is violated against another one under a setting if its degradation is larger by more than
     :math:`\tau`. A group is compared with every other group under every setting.
@@ -177,7 +174,7 @@ def violation_shares(
     Returns
     -------
     Statistic
-        ``G`` shares from 0 to 1; NaN where there is nothing to compare with.
+        ``G`` proportions from 0 to 1; NaN where there is nothing to compare with.
     """
     groups = len(names)
 
@@ -190,7 +187,7 @@ def violation_shares(
             others = np.delete(found, base, axis=-2)
             excess = found[..., base : base + 1, :] - others
             known = np.isfinite(excess).sum(axis=(-2, -1))
-            shares[..., base] = ratio((excess > tau + DECIMAL).sum(axis=(-2, -1)), known)
+            shares[..., base] = ratio(exceeds(excess, tau).sum(axis=(-2, -1)), known)
         return shares
 
     def count(sums: np.ndarray) -> np.ndarray:
@@ -205,13 +202,13 @@ def violation_shares(
 
 
 def violation_certainties(
-    samples: np.ndarray, found: pd.DataFrame, settings: Sequence[Setting], groups: Sequence[str]
+    replicates: np.ndarray, found: pd.DataFrame, settings: Sequence[Setting], groups: Sequence[str]
 ) -> np.ndarray:
-    """Say how sure violations are: the share of replicates in which the excess exceeds its tau.
+    """Say how sure violations are: the proportion of replicates in which the excess exceeds its tau.
 
     Parameters
     ----------
-    samples
+    replicates
         Replicates of :func:`group_distances`, ``(replicates, G * S)``.
     found
         Rows of :func:`soundcheck.metrics.differential.violations`, of one pair.
@@ -221,11 +218,11 @@ def violation_certainties(
     Returns
     -------
     numpy.ndarray
-        Shares from 0 to 1, ``(len(found),)``; NaN without replicates.
+        Proportions from 0 to 1, ``(len(found),)``; NaN without replicates.
     """
-    if not len(samples) or not len(found):
+    if not len(replicates) or not len(found):
         return np.full(len(found), np.nan)
-    change = degradations(samples, len(groups))
+    change = degradations(replicates, len(groups))
     place = {setting: n for n, setting in enumerate(settings[1:])}
     number = {group: n for n, group in enumerate(groups)}
     shares = []
@@ -233,12 +230,12 @@ def violation_certainties(
         s = place[row.transformation, row.level]
         excess = change[:, number[row.base], s] - change[:, number[row.other], s]
         known = np.isfinite(excess)
-        shares.append((excess[known] > row.tau + DECIMAL).mean() if known.any() else np.nan)
+        shares.append(exceeds(excess[known], row.tau).mean() if known.any() else np.nan)
     return np.array(shares)
 
 
 def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequence[str]) -> Statistic:
-    r"""Compute the share of recognised words that vanish at the worst level of a transformation.
+    r"""Compute the proportion of recognised words that vanish at the worst level of a transformation.
 
     :math:`\sum_w \max(c_w - \min_\theta c_{w\theta}, 0) / \sum_w c_w` with the counts :math:`c_w` of each
     word in the transcripts of the signals as they are, and :math:`c_{w\theta}` under each level.
@@ -255,7 +252,7 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
     Returns
     -------
     Statistic
-        One share from 0 to 1; it grows by chance where a word occurs seldom, so groups of very different
+        One proportion from 0 to 1; it grows by chance where a word occurs seldom, so groups of very different
         sizes cannot be compared.
     """
     series = [original, *changed]
@@ -271,9 +268,8 @@ def dropped_words(original: Texts, changed: Sequence[Texts], vocabulary: Sequenc
 
     def compute(sums: np.ndarray) -> np.ndarray:
         counts = sums[..., 1:].reshape(*sums.shape[:-1], len(series), size)
-        before, worst = counts[..., 0, :], counts[..., 1:, :].min(axis=-2)
-        drops = np.maximum(before - worst, 0).sum(axis=-1, keepdims=True)
-        return ratio(drops, before.sum(axis=-1, keepdims=True))
+        drops, before = dropped(counts), counts[..., 0, :]
+        return ratio(*(part.sum(axis=-1, keepdims=True) for part in (drops, before)))
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[1 : 1 + size].sum() > 0 else "no words are recognised",)

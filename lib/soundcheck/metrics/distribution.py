@@ -1,14 +1,13 @@
-r"""How predictions are distributed: shares of classes and value ranges, and the distance to the truth.
+r"""How predictions are distributed: proportions of classes and value ranges, and the distance to the truth.
 
 Conventions
 -----------
-- Shares of predictions need no truth. An answer that is not one of the classes counts among all answers, so
-  that shares may add up to less than 1.
+- Proportions of predictions need no truth. An answer that is not one of the classes counts among all
+  answers, so that proportions may add up to less than 1.
 - Differences between predictions and truth are taken over the same segments: those with a truth (one of the
   classes, if there are classes) and a prediction.
 - Bins are closed on the right; the first also holds its left edge, and what lies outside the range counts in
   the outer bins.
-- Segments without prediction are unanswered (see :mod:`soundcheck.metrics.additive`).
 """
 
 from __future__ import annotations
@@ -17,18 +16,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from soundcheck.common.precision import DECIMAL
 from soundcheck.metrics.additive import Cells, Statistic, numbers, ratio, same_length, segments
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import BINS, bin_numbers
 
 __all__ = [
-    "bin_shares",
-    "class_shares",
+    "bin_proportions",
+    "class_proportions",
     "histogram_numbers",
     "jensen_shannon_distance",
     "relative_difference_per_bin",
     "relative_difference_per_class",
-    "share_in_range",
+    "proportion_in_range",
 ]
 
 
@@ -58,7 +58,7 @@ def _cells(
     )
 
 
-def _shares(codes: np.ndarray, labels: Sequence[str], others: int) -> Statistic:
+def _proportions(codes: np.ndarray, labels: Sequence[str], others: int) -> Statistic:
     n = len(labels)
     return _cells(
         codes,
@@ -69,8 +69,8 @@ def _shares(codes: np.ndarray, labels: Sequence[str], others: int) -> Statistic:
     )
 
 
-def class_shares(prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
-    """Share of each class among the predictions; needs no truth.
+def class_proportions(prediction: Sequence[str], classes: Sequence[str]) -> Statistic:
+    """Proportion of each class among the predictions; needs no truth.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ def class_shares(prediction: Sequence[str], classes: Sequence[str]) -> Statistic
     Statistic
         A value from 0 to 1 for each class; undefined without predictions only.
     """
-    return _shares(class_numbers(prediction, classes), classes, 1)
+    return _proportions(class_numbers(prediction, classes), classes, 1)
 
 
-def bin_shares(prediction: Sequence[float]) -> Statistic:
-    """Share of each of the four value ranges among the predictions; needs no truth.
+def bin_proportions(prediction: Sequence[float]) -> Statistic:
+    """Proportion of each of the four value ranges among the predictions; needs no truth.
 
     Parameters
     ----------
@@ -100,10 +100,10 @@ def bin_shares(prediction: Sequence[float]) -> Statistic:
     Statistic
         Four values from 0 to 1, labels :data:`soundcheck.metrics.regression.BINS`.
     """
-    return _shares(bin_numbers(prediction), BINS, 0)
+    return _proportions(bin_numbers(prediction), BINS, 0)
 
 
-def _difference_of_shares(truth: np.ndarray, prediction: np.ndarray, labels: Sequence[str]) -> Statistic:
+def _difference_of_proportions(truth: np.ndarray, prediction: np.ndarray, labels: Sequence[str]) -> Statistic:
     """Compare codes from 0 to ``len(labels)``, the last for other answers; -1 if missing."""
     same_length(truth, prediction)
     n = len(labels)
@@ -122,7 +122,7 @@ def _difference_of_shares(truth: np.ndarray, prediction: np.ndarray, labels: Seq
 def relative_difference_per_class(
     truth: Sequence[str], prediction: Sequence[str], classes: Sequence[str]
 ) -> Statistic:
-    r"""Share of each class among the predictions minus its share in the truth.
+    r"""Proportion of each class among the predictions minus its proportion in the truth.
 
     .. math:: \frac{|\{\hat y = c\}| - |\{y = c\}|}{N}
 
@@ -138,11 +138,13 @@ def relative_difference_per_class(
     Statistic
         A value from -1 to 1 for each class; undefined without segments only.
     """
-    return _difference_of_shares(class_numbers(truth, classes), class_numbers(prediction, classes), classes)
+    return _difference_of_proportions(
+        class_numbers(truth, classes), class_numbers(prediction, classes), classes
+    )
 
 
 def relative_difference_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
-    """Share of each of the four value ranges among the predictions minus its share in the truth.
+    """Proportion of each of the four value ranges among the predictions minus its proportion in the truth.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ def relative_difference_per_bin(truth: Sequence[float], prediction: Sequence[flo
     Statistic
         Four values from -1 to 1, labels :data:`soundcheck.metrics.regression.BINS`.
     """
-    return _difference_of_shares(bin_numbers(truth), bin_numbers(prediction), BINS)
+    return _difference_of_proportions(bin_numbers(truth), bin_numbers(prediction), BINS)
 
 
 def histogram_numbers(array: Sequence[float], bins: int = 10) -> np.ndarray:
@@ -168,7 +170,7 @@ def histogram_numbers(array: Sequence[float], bins: int = 10) -> np.ndarray:
     array = numbers(array)
     edges = np.linspace(0.0, 1.0, bins + 1)[1:-1]
     # An edge such as 0.3 is 0.30000000000000004 when computed; a label of 0.3 lies on it all the same.
-    found = np.searchsorted(edges + 1e-9, array, side="left")
+    found = np.searchsorted(edges + DECIMAL, array, side="left")
     return np.where(np.isnan(array), -1, found).astype(np.int32)
 
 
@@ -215,8 +217,8 @@ def _information(p: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(p), np.nan, np.where(there, p, 0.0) * np.log2(quotient))
 
 
-def share_in_range(prediction: Sequence[float], low: float = -np.inf, high: float = np.inf) -> Statistic:
-    """Share of predictions in a range, both ends included; needs no truth.
+def proportion_in_range(prediction: Sequence[float], low: float = -np.inf, high: float = np.inf) -> Statistic:
+    """Proportion of predictions in a range, both ends included; needs no truth.
 
     Parameters
     ----------

@@ -2,13 +2,12 @@ r"""What another model changes, segment by segment: what it corrects and what it
 
 Conventions
 -----------
-- Baseline before candidate. A class is right if it is the true one; a number is right if it lies closer to
+- A class is right if it is the true one; a number is right if it lies closer to
   the truth than the tolerance.
 - *Corrections*: the baseline is wrong, the candidate right. *Added errors*: the baseline is right, the
   candidate wrong. *Changed errors*: both are wrong, in different ways. Numbers count only if the two
   predictions differ by at least the tolerance, so that a hair's breadth across the border is no event.
-- Segments without truth are left out; those that a model gave no answer for are unanswered (see
-  :mod:`soundcheck.metrics.additive`).
+- Segments that one of the models gave no answer for are unanswered.
 """
 
 from __future__ import annotations
@@ -89,7 +88,9 @@ def impact(
         Three values from 0 to 1, labels :data:`EVENTS`; undefined without segments only.
     """
     codes = impact_codes(truth, baseline, candidate, tolerance)
-    return _shares(codes, EVENTS, lambda sums: ratio(sums[..., :NOTHING], sums.sum(axis=-1, keepdims=True)))
+    return _proportions(
+        codes, EVENTS, lambda sums: ratio(sums[..., :NOTHING], sums.sum(axis=-1, keepdims=True))
+    )
 
 
 def net_corrections(
@@ -98,7 +99,7 @@ def net_corrections(
     candidate: Sequence[float] | Sequence[str],
     tolerance: float = TOLERANCE,
 ) -> Statistic:
-    """Share of corrections minus share of added errors.
+    """Proportion of corrections minus that of added errors.
 
     Parameters
     ----------
@@ -116,10 +117,10 @@ def net_corrections(
         total = sums.sum(axis=-1, keepdims=True)
         return ratio(sums[..., 2:3] - sums[..., :1], total)
 
-    return _shares(codes, ("",), compute)
+    return _proportions(codes, ("",), compute)
 
 
-def _shares(codes: np.ndarray, labels: tuple[str, ...], compute: Finish) -> Statistic:
+def _proportions(codes: np.ndarray, labels: tuple[str, ...], compute: Finish) -> Statistic:
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums.sum() > 0 else segments(0),) * len(labels)
 

@@ -7,7 +7,7 @@ Spearman (1904), The proof and measurement of association between two things.
 
 Conventions
 -----------
-- Speakers are ranked by their average, or by their share of a class; equal ones share the mean of their
+- Speakers are ranked by their average, or by their proportion of a class; equal ones share the mean of their
   ranks. The sign is kept: a reversed order is as wrong as can be.
 - Averages are equal if 12 significant digits are: float noise, which depends on the order of the segments,
   must not put anybody first.
@@ -215,9 +215,9 @@ def quartile_overlap(truth: Sequence[float], prediction: Sequence[float]) -> dic
     Returns
     -------
     dict
-        ``"top"`` and ``"bottom"``: share of the predicted highest and lowest quarter that belongs there;
-        ``"confusion"``: share of both that belongs to the opposite one. NaN if a quarter of the speakers,
-        rounded to even, is nobody.
+        ``"top"`` and ``"bottom"``: proportion of the predicted highest and lowest quarter that belongs there;
+        ``"confusion"``: proportion of both that belongs to the opposite one. NaN if a quarter of the
+        speakers, rounded to even, is nobody.
     """
     truth, prediction = numbers(truth), numbers(prediction)
     same_length(truth, prediction)

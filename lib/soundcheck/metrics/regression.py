@@ -2,9 +2,7 @@ r"""How well numbers are predicted: agreement, correlation, error, and precision
 
 Conventions
 -----------
-- Truth before prediction, one number a segment each, nominally from 0 to 1; other ranges work too.
-- Segments without truth are left out; segments with truth but without a finite prediction are unanswered
-  (see :mod:`soundcheck.metrics.additive`).
+- Numbers lie nominally between 0 and 1; other ranges work too.
 - Moments are taken around the middle of the range of each array, so that the squares of numbers that lie
   close together do not cancel. A variance that is below the rounding error of its own terms is zero:
   predictions that are all equal are constant, in the whole as in every group and replicate.
@@ -23,8 +21,10 @@ from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same
 __all__ = [
     "BINS",
     "EDGES",
+    "Moments",
     "bin_counts",
     "bin_numbers",
+    "concordance",
     "concordance_cc",
     "correlations",
     "mean_absolute_error",
@@ -43,8 +43,8 @@ _ROUNDING = 8 * np.finfo(np.float64).eps
 
 
 @dataclasses.dataclass(frozen=True)
-class _Moments:
-    """Second moments around the means, arrays ``(..., 1)``."""
+class Moments:
+    """Second moments around the means, arrays ``(..., 1)``: of sums, or of averages with an ``n`` of 1."""
 
     n: np.ndarray
     truth: np.ndarray
@@ -73,21 +73,22 @@ def _zero_outside(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return column if rows.all() else np.where(rows, column, 0.0)
 
 
-def _concordance(m: _Moments) -> np.ndarray:
+def concordance(m: Moments) -> np.ndarray:
+    """Compute the concordance correlation coefficient; see :func:`concordance_cc`."""
     return ratio(2 * m.both, m.truth + m.prediction + m.n * m.shift**2)
 
 
-def _against_concordance(m: _Moments) -> str:
+def _against_concordance(m: Moments) -> str:
     alike = m.truth[0] == 0 and m.prediction[0] == 0 and m.shift[0] == 0
     return "constant truth and prediction" if alike else ""
 
 
-def _pearson(m: _Moments) -> np.ndarray:
+def _pearson(m: Moments) -> np.ndarray:
     # Two roots instead of the root of the product, which could underflow.
     return np.clip(ratio(m.both, np.sqrt(m.truth) * np.sqrt(m.prediction)), -1.0, 1.0)
 
 
-def _against_pearson(m: _Moments) -> str:
+def _against_pearson(m: Moments) -> str:
     if m.prediction[0] == 0:
         return "constant prediction"
     return "constant truth" if m.truth[0] == 0 else ""
@@ -110,7 +111,7 @@ def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[S
     x, middle_x = _centred(truth, rows)
     y, middle_y = _centred(prediction, rows)
 
-    def moments(sums: np.ndarray) -> _Moments:
+    def moments(sums: np.ndarray) -> Moments:
         n, sx, sy, sxx, syy, sxy = (sums[..., i : i + 1] for i in range(6))
         mean_x, mean_y = ratio(sx, n), ratio(sy, n)
         vx, vy = sxx - sx * mean_x, syy - sy * mean_y
@@ -119,11 +120,11 @@ def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[S
         both = np.where((vx > 0) & (vy > 0), sxy - sx * mean_y, 0.0)
         shift = mean_y - mean_x + (middle_y - middle_x)
         scale = np.abs(mean_x) + np.abs(mean_y) + abs(middle_x) + abs(middle_y)
-        return _Moments(n, vx, vy, both, np.where(np.abs(shift) <= _ROUNDING * scale, 0.0, shift))
+        return Moments(n, vx, vy, both, np.where(np.abs(shift) <= _ROUNDING * scale, 0.0, shift))
 
     part = Columns(rows, unanswered, (x, y, x * x, y * y, x * y))
 
-    def statistic(compute: Callable[[_Moments], np.ndarray], reason: Callable[[_Moments], str]) -> Statistic:
+    def statistic(compute: Callable[[Moments], np.ndarray], reason: Callable[[Moments], str]) -> Statistic:
         def reasons(sums: np.ndarray) -> tuple[str, ...]:
             n = round(float(sums[0]))
             return (segments(n) if n < 2 else reason(moments(sums)),)
@@ -134,7 +135,7 @@ def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[S
 
         return Statistic(parts=(part,), compute=finished, count=_count, reasons=reasons)
 
-    return statistic(_concordance, _against_concordance), statistic(_pearson, _against_pearson)
+    return statistic(concordance, _against_concordance), statistic(_pearson, _against_pearson)
 
 
 def _count(sums: np.ndarray) -> np.ndarray:

@@ -5,8 +5,9 @@ the context minus its prediction in all contexts, and it is compared with the av
 
 Conventions
 -----------
-- Works on statistics that need no truth: :func:`soundcheck.metrics.regression.mean_value`,
-  :func:`soundcheck.metrics.distribution.bin_shares`, :func:`soundcheck.metrics.distribution.class_shares`.
+- Works on statistics that need no truth: :func:`~soundcheck.metrics.regression.mean_value`,
+  :func:`~soundcheck.metrics.distribution.bin_proportions` and
+  :func:`~soundcheck.metrics.distribution.class_proportions`.
 - The average shift weighs every group alike, the tested one included. It is undefined, and so is the
   difference, if any group has no segments in the context.
 """
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.combinators import average, difference, within
+from soundcheck.metrics.combinators import average, difference, restrict
 
 __all__ = ["shift", "shift_difference"]
 
@@ -38,7 +39,7 @@ def shift(statistic: Statistic, group: np.ndarray, context: np.ndarray) -> Stati
     Statistic
         The labels of ``statistic``; counts the group's segments in the context.
     """
-    return difference(within(statistic, group & context), within(statistic, group))
+    return difference(restrict(statistic, group & context), restrict(statistic, group))
 
 
 def shift_difference(

@@ -1,4 +1,4 @@
-r"""Values of speakers: averages of what is true and predicted for each, shares of classes, and their errors.
+r"""Values of speakers: averages of truth and prediction, proportions of classes, and their errors.
 
 Conventions
 -----------
@@ -30,7 +30,7 @@ from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.ranking import spearmans_rho_of
 from soundcheck.metrics.weighted import Weighted
 
-__all__ = ["SpeakerValues", "speaker_averages", "speaker_shares"]
+__all__ = ["SpeakerValues", "speaker_averages", "speaker_proportions"]
 
 SPEAKER_MINIMUM, CLASS_MINIMUM = 10, 8
 
@@ -193,7 +193,7 @@ def speaker_averages(
     return _values(truth[:, np.newaxis], prediction[:, np.newaxis], speakers, enough, ("",))
 
 
-def speaker_shares(
+def speaker_proportions(
     truth: Sequence[str],
     prediction: Sequence[str],
     speakers: Sequence[object],
@@ -201,12 +201,12 @@ def speaker_shares(
     minimum: int = SPEAKER_MINIMUM,
     class_minimum: int = CLASS_MINIMUM,
 ) -> SpeakerValues:
-    """Compute the share of each class among labels and predictions of each speaker.
+    """Compute the proportion of each class among labels and predictions of each speaker.
 
     Parameters
     ----------
     truth, prediction
-        Class names, ``(N,)``; a class that is never predicted has a share of 0.
+        Class names, ``(N,)``; a class that is never predicted has a proportion of 0.
     speakers
         Name of each segment's speaker, ``(N,)``; missing ones take no part.
     classes

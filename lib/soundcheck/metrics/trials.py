@@ -1,23 +1,23 @@
 """Trials of speaker verification, and what their statistics share: sorting, and replicates of speakers.
 
-A trial compares two recordings; its score says how likely they are of one speaker. Trials that share a
-speaker are alike, so speakers are resampled: a trial of two speakers counts as often as the product of how
-often each was drawn, a trial of a speaker with herself as often as she was drawn.
+A trial compares two recordings; its score says how likely they are of the same speaker. Trials that share a
+speaker are alike, so speakers are resampled: a non-target counts as often as the product of how often each of
+its speakers was drawn, a target as often as its speaker was.
 
 Poh and Bengio (2007), Estimating the confidence interval of expected performance curve in biometric
 authentication using joint bootstrap.
 
 Conventions
 -----------
-- Trials of one speaker are *targets*, trials of two are *non-targets*. Thresholds are all scores that occur,
-  and minus infinity; trials with equal scores form a *step* and are accepted or rejected together.
+- Thresholds are all scores that occur, and minus infinity; trials with equal scores form a *step* and are
+  accepted or rejected together.
 - Replicates are exact: weights are whole numbers and so are all sums. Sorting happens once. Large data are
   not gone through in each replicate: what lies outside of a window of steps is known from counts of pairs of
   speakers.
 - What needs the whole curve in each replicate (:class:`WholeCurve`) goes through all steps up to 16384
   different scores. If there are more, its replicates, but not its value, join neighbouring scores to at most
   as many equally filled steps.
-- Trials without score are unanswered (see :mod:`soundcheck.metrics.additive`).
+- Trials without score are unanswered.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from soundcheck.metrics.additive import (
     numbers,
     same_length,
 )
+from soundcheck.metrics.exact import layers
 from soundcheck.metrics.weighted import Weighted
 
 __all__ = ["SortedTrials", "TrialStatistic", "Trials", "WholeCurve"]
@@ -45,7 +46,6 @@ _AT_A_TIME = 2**18  # products of weights that are made at a time; they stay in 
 _DENSE = 2048  # speakers up to which pairs are counted in a full table
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
 _PIECE, _ABREAST = 2**11, 64  # trials and replicates that are multiplied at a time; 1 MB stays in the cache
-_FINE = 2.0**-45  # of the largest number; finer parts of numbers need no layer of their own
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Trials:
     scores
         float64 ``(N,)``; higher means more alike, NaN if missing.
     target
-        bool ``(N,)``; whether both recordings are of one speaker.
+        bool ``(N,)``; whether both recordings are of the same speaker.
     first, second
         Speakers of the two recordings, whole numbers from 0 to ``speakers - 1``, ``(N,)``.
     speakers
@@ -152,7 +152,7 @@ class SortedTrials:
         self.target = trials.target[order]
         self.first = trials.first[order].astype(np.int32)
         second = trials.second[order]
-        # A trial of a speaker with herself takes her weight once: the other factor is always 1.
+        # A trial within a speaker takes the speaker's weight once: the other factor is always 1.
         self.second = np.where(self.first == second, trials.speakers, second).astype(np.int32)
         self.ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]) + 1, self.n)[: self.n]
         self.scores = scores[self.ends - 1]
@@ -220,11 +220,7 @@ class SortedTrials:
         return np.einsum("rk,rk->r", product, floats)[:, np.newaxis]
 
     def exact_sums(self, values: np.ndarray) -> Iterator[np.ndarray]:
-        """Split values of trials into parts that sum to them, and whose weighted sums are exact.
-
-        Multiples of a power of two add up without rounding as long as their sum has at most 53 bits. What
-        the first grid cuts off goes to a finer one.
-        """
+        """Split values of trials into parts that sum to them, and whose weighted sums are exact."""
         within = self.second == self.speakers
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         pairs = low[~within].astype(np.int64) * self.speakers + high[~within]
@@ -232,17 +228,7 @@ class SortedTrials:
         # Weights sum to the number of speakers, so no replicate adds up more trials than this.
         most = int(counts.max(initial=0)) * self.speakers**2
         most += int(np.bincount(self.first[within]).max(initial=0)) * self.speakers
-        size = largest = float(np.abs(values).max(initial=0.0))
-        for _ in range(3):
-            if size <= _FINE * largest:
-                return
-            exponent = max(int(np.frexp(size)[1]), -900)
-            anchor = np.ldexp(1.5, exponent + most.bit_length())
-            on_grid = values + anchor
-            on_grid -= anchor
-            yield on_grid
-            values = values - on_grid
-            size = float(np.abs(values).max())
+        return layers(values, most)
 
     def groups(self, most: int) -> np.ndarray:
         """Join neighbouring steps to at most ``most`` equally filled ones; give the last step of each."""

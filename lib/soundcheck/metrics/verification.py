@@ -6,8 +6,8 @@ Conventions
 -----------
 - A trial is accepted if its score lies *above* the threshold. Trials, their order and their replicates are
   those of :mod:`soundcheck.metrics.trials`.
-- False rejection rate (miss): rejected among the trials of one speaker (targets). False acceptance rate
-  (false alarm): accepted among the trials of two (non-targets).
+- False rejection rate (miss): rejected among the targets. False acceptance rate (false alarm): accepted among
+  the non-targets.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ Conventions
 - Rates divide sums by sums: errors of all segments by words of all references. They may exceed 1.
 - Words inserted where the reference is empty are errors, without adding words; a note counts such references.
   Without a single reference word there is no rate.
-- Segments without reference are left out, those with a reference but without a hypothesis are unanswered
-  (see :mod:`soundcheck.metrics.additive`). An empty hypothesis is an answer: all words are deleted.
+- An empty hypothesis is an answer: all words are deleted.
 - Very long transcripts take long; how long says :mod:`soundcheck.metrics.alignment`, which has the words.
 """
 

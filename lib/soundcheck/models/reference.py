@@ -26,16 +26,19 @@ from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest
 from soundcheck.common.precision import seven_digits
-from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
+from soundcheck.common.tasks import (
+    BUILTIN,
+    RANDOM_DEVIATION,
+    RANDOM_MEAN,
+    Task,
+)
 from soundcheck.models.base import LookUpModel
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
-MEAN = 0.5
-DEVIATION = 1 / 6
-KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # target -> kind of task that it answers
+KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # of task that each answers
 
 
 def reference_answers(
@@ -73,8 +76,8 @@ def reference_answers(
     from scipy.special import ndtr, ndtri  # late: most readers of this module draw nothing
 
     # The quantile function of the truncated normal distribution, as in scipy.stats.truncnorm.
-    low, high = ndtr((0 - MEAN) / DEVIATION), ndtr((1 - MEAN) / DEVIATION)
-    return seven_digits(MEAN + DEVIATION * ndtri(low + draws * (high - low)))
+    low, high = ndtr((0 - RANDOM_MEAN) / RANDOM_DEVIATION), ndtr((1 - RANDOM_MEAN) / RANDOM_DEVIATION)
+    return seven_digits(RANDOM_MEAN + RANDOM_DEVIATION * ndtri(low + draws * (high - low)))
 
 
 def reference_scores(seed: int, keys: Sequence[str], change: str = "") -> np.ndarray:

@@ -1,4 +1,8 @@
-"""Figures of studies in which the truth is known: intervals, their coverage, simulated differences."""
+"""Recorded studies in which the truth is known, and figures of intervals, coverage, simulated differences.
+
+The studies are benchmarks; their tables travel with the book, and a comment at the top of each says how it
+was made.
+"""
 
 from __future__ import annotations
 
@@ -10,58 +14,77 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, PercentFormatter
 
+from soundcheck.common import resources
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, look, new
-from soundcheck.studies import Intervals, WordErrorStudy, monte_carlo_error
+from soundcheck.statistics.bootstrap import LEVEL
 
 __all__ = [
     "certainties",
     "coverage_by_correlation",
     "coverage_by_speakers",
     "interval_bars",
-    "replicate_histograms",
+    "monte_carlo_error",
+    "recorded",
     "simulated_maxima",
 ]
 
-_LEVEL = 0.95
 _COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9")  # Okabe and Ito
 _MARKS = ("o", "s", "^", "v", "D", "P")
 
 
-def interval_bars(ways: Mapping[str, Intervals], unit: str, count: int = 50) -> Figure:
-    """Draw the intervals of the first data sets, one panel a way, with the true value as a line.
+def recorded(name: str) -> tuple[pd.DataFrame, str]:
+    """Read a recorded table of the book.
 
     Parameters
     ----------
-    ways
-        Name -> intervals of the same data sets.
+    name
+        Of the file in ``book/tables``, without ending.
+
+    Returns
+    -------
+    tuple of pandas.DataFrame and str
+        The table, and how it was made: the command, seed, replicates, version of NumPy and date.
+    """
+    path = resources.root() / "book" / "tables" / f"{name}.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    _, *made = [line.removeprefix("# ") for line in lines if line.startswith("#")]
+    return pd.read_csv(path, comment="#"), "; ".join(made)
+
+
+def monte_carlo_error(data_sets: int, level: float = LEVEL) -> float:
+    """Give the standard error of a coverage near ``level`` that so many data sets estimate."""
+    return float(np.sqrt(level * (1 - level) / data_sets))
+
+
+def interval_bars(frame: pd.DataFrame, unit: str) -> Figure:
+    """Draw the intervals of data sets, one panel a way, with the true value as a line.
+
+    Parameters
+    ----------
+    frame
+        Columns ``way``, ``data_set``, ``low``, ``high`` (NaN where withheld) and ``true``.
     unit
         What the numbers are.
-    count
-        How many data sets are drawn.
     """
     with look():
-        figure, panels = new(8, 5.4, len(ways), 1, sharex=True, sharey=True)
-        for axes, (name, found) in zip(panels, ways.items(), strict=True):
-            first = found.first(count)
-            there = ~np.isnan(first.low)
-            misses = there & ((first.low > found.true) | (first.high < found.true))
-            places = np.arange(1, len(first.low) + 1)
+        figure, panels = new(8, 5.4, frame["way"].nunique(), 1, sharex=True, sharey=True)
+        for axes, (name, found) in zip(panels, frame.groupby("way", sort=False), strict=True):
+            misses = (found["low"] > found["true"]) | (found["high"] < found["true"])
             for own, color, style, text in (
-                (there & ~misses, BLUE, "-", "holds the true value"),
-                (misses, RED, ":", "misses it"),
+                (found[found["low"].notna() & ~misses], BLUE, "-", "holds the true value"),
+                (found[misses], RED, ":", "misses it"),
             ):
-                label = f"{text}: {int(own.sum())}"
                 axes.vlines(
-                    places[own],
-                    first.low[own],
-                    first.high[own],
+                    own["data_set"],
+                    own["low"],
+                    own["high"],
                     color=color,
                     linewidth=2.5,
                     linestyle=style,
-                    label=label,
+                    label=f"{text}: {len(own)}",
                 )
-            axes.axhline(found.true, color="black", linewidth=1)
-            axes.set_title(f"{name}", loc="left")
+            axes.axhline(found["true"].iloc[0], color="black", linewidth=1)
+            axes.set_title(name, loc="left")
             axes.set_ylabel(unit)
             axes.grid(visible=False, axis="x")
             axes.legend(loc="lower left", bbox_to_anchor=(0.55, 1.0), ncols=2, fontsize=9, borderaxespad=0.2)
@@ -69,56 +92,34 @@ def interval_bars(ways: Mapping[str, Intervals], unit: str, count: int = 50) -> 
     return figure
 
 
-def replicate_histograms(samples: Mapping[str, np.ndarray], true: float, unit: str) -> Figure:
-    """Draw the replicates of one data set, all ways over each other, with the true value as a line."""
-    edges = np.histogram_bin_edges(np.concatenate(list(samples.values())), 40)
-    with look():
-        figure, (axes,) = new(8, 3.2)
-        for (name, values), color in zip(samples.items(), _COLORS, strict=False):
-            axes.hist(values, edges, color=color, alpha=0.3, label=name)
-            axes.hist(values, edges, color=color, histtype="step", linewidth=1.5)
-        axes.axvline(true, color="black", linewidth=1, label="true value")
-        axes.set_xlabel(unit)
-        axes.set_ylabel("replicates")
-        axes.legend(fontsize=9)
-    return figure
-
-
 def _coverage_axes(axes: Axes, data_sets: int) -> None:
     """Draw the level with two standard errors of the study, and name the axis."""
     slack = 2 * monte_carlo_error(data_sets)
-    axes.axhspan(_LEVEL - slack, _LEVEL + slack, color=GREY, alpha=0.2, linewidth=0)
-    axes.axhline(_LEVEL, color=GREY, linewidth=1)
+    axes.axhspan(LEVEL - slack, LEVEL + slack, color=GREY, alpha=0.2, linewidth=0)
+    axes.axhline(LEVEL, color=GREY, linewidth=1)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.set_ylabel("intervals that hold the truth")
 
 
-def coverage_by_correlation(studies: Sequence[WordErrorStudy], published: Mapping, data_sets: int) -> Figure:
+def coverage_by_correlation(frame: pd.DataFrame) -> Figure:
     """Draw how often ordinary and blockwise intervals hold the truth, beside what is published.
 
     Parameters
     ----------
-    studies
-        One for each size of blocks and correlation.
-    published
-        ``(block size, correlation)`` -> ordinary width and coverage, blockwise width and coverage.
-    data_sets
-        Data sets of each study; decides the width of the grey band, two standard errors to either side.
+    frame
+        Columns ``block_size``, ``correlation``, ``data_sets``, ``ordinary_coverage``, ``blockwise_coverage``
+        and both with ``published_`` before them. The grey band is two standard errors to either side.
     """
-    sizes = sorted({study.block_size for study in studies})
+    sizes = frame.groupby("block_size")
     with look():
-        figure, panels = new(8, 3.6, 1, len(sizes), sharey=True)
-        for axes, size in zip(panels, sizes, strict=True):
-            own = [study for study in studies if study.block_size == size]
-            places = [study.correlation for study in own]
-            for way, color, mark, column in (("blockwise", BLUE, "o", 3), ("ordinary", RED, "s", 1)):
-                found = [getattr(study, way)["percentile"].coverage for study in own]
-                printed = [published[size, place][column] for place in places]
-                axes.plot(places, found, color=color, marker=mark, label=way)
-                axes.plot(
-                    places, printed, color=color, marker="x", linestyle="none", label=f"{way}, published"
-                )
-            _coverage_axes(axes, data_sets)
+        figure, panels = new(8, 3.6, 1, sizes.ngroups, sharey=True)
+        for axes, (size, own) in zip(panels, sizes, strict=True):
+            for way, color, mark in (("blockwise", BLUE, "o"), ("ordinary", RED, "s")):
+                found, printed = own[f"{way}_coverage"], own[f"published_{way}_coverage"]
+                axes.plot(own["correlation"], found, color=color, marker=mark, label=way)
+                style = {"color": color, "marker": "x", "linestyle": "none"}
+                axes.plot(own["correlation"], printed, label=f"{way}, published", **style)
+            _coverage_axes(axes, own["data_sets"].min())
             axes.set_title(f"blocks of {size} utterances", loc="left", fontsize=10)
             axes.set_xlabel("correlation within a block")
         for axes in panels[1:]:
@@ -163,13 +164,20 @@ def coverage_by_speakers(frame: pd.DataFrame, data_sets: int) -> Figure:
     return figure
 
 
-def certainties(passing: Mapping[str, np.ndarray]) -> Figure:
-    """Draw how the shares of passing replicates are spread, one panel a metric; even bars are right."""
+def certainties(counts: Mapping[str, Sequence[int]]) -> Figure:
+    """Draw the proportions of passing replicates, one panel a metric; even bars are right.
+
+    Parameters
+    ----------
+    counts
+        Metric -> how many data sets have a proportion in each tenth from 0 to 1.
+    """
+    edges = np.linspace(0, 1, 11)
     with look():
-        figure, panels = new(8, 2.6, 1, len(passing), sharey=True)
-        for axes, (name, shares) in zip(panels, passing.items(), strict=True):
-            axes.hist(shares, np.linspace(0, 1, 11), color=BLUE, alpha=0.7)
-            axes.axhline(len(shares) / 10, color="black", linewidth=1)
+        figure, panels = new(8, 2.6, 1, len(counts), sharey=True)
+        for axes, (name, own) in zip(panels, counts.items(), strict=True):
+            axes.hist(edges[:-1], edges, weights=own, color=BLUE, alpha=0.7)
+            axes.axhline(sum(own) / 10, color="black", linewidth=1)
             axes.set_title(name, loc="left", fontsize=10)
             axes.set_xlabel("share of replicates that pass")
         panels[0].set_ylabel("data sets")

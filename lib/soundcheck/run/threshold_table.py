@@ -112,7 +112,7 @@ def _thresholds(family: str, wanted: Sequence[Setting]) -> pd.DataFrame:
     tests = list(read_family(family).tests.values())
     rows = []
     for setting in wanted:
-        groups, samples = setting.groups, setting.samples
+        groups, samples = setting.groups, setting.segments_per_group
         for test in tests:
             if test.simulation and simulation.setting_of(test.simulation, groups, samples) == setting:
                 key = (setting.metric, setting.truth, setting.prediction, groups, samples)

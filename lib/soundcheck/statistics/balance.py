@@ -21,11 +21,10 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import quoted
+from soundcheck.common.precision import DECIMAL
 from soundcheck.common.tasks import CLASSIFICATION, REGRESSION
 
 __all__ = ["Balanced", "DrawnSpeakers", "at_most", "balance", "draw_speakers"]
-
-_TIE = 1e-9  # 0.3 lies as far from 0.2 as from 0.4, whatever binary numbers make of it
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,8 +34,8 @@ class Balanced:
     Parameters
     ----------
     rows
-        int64 ``(groups * samples,)``; row numbers of the input, in the order of their keys.
-    samples
+        int64 ``(groups * segments_per_group,)``; row numbers of the input, in the order of their keys.
+    segments_per_group
         Segments in each group.
     wanted
         Segments that were asked for.
@@ -45,7 +44,7 @@ class Balanced:
     """
 
     rows: np.ndarray
-    samples: int
+    segments_per_group: int
     wanted: int
     note: str
 
@@ -72,7 +71,7 @@ class DrawnSpeakers:
 def balance(
     truth: Sequence[float] | Sequence[str],
     groups: Sequence[str],
-    samples: int,
+    wanted: int,
     rng: np.random.Generator,
     kind: str,
     order: Sequence[str],
@@ -85,7 +84,7 @@ def balance(
         Labels, ``(N,)``: numbers or class names.
     groups
         Group of each segment, ``(N,)``; missing ones take no part.
-    samples
+    wanted
         Segments wanted in each group.
     rng
         Makes the draws; seed it with what they are for.
@@ -98,9 +97,9 @@ def balance(
     Returns
     -------
     Balanced
-        Never more than ``samples`` a group. Fewer if the smallest group has fewer segments or if a class runs
-        out in another group: then the surplus segments of that class, the last drawn first, are given up in
-        all groups. No rows if there are fewer than two groups.
+        Never more segments a group than wanted. Fewer if the smallest group has fewer or if a class runs out
+        in another group: then the surplus segments of that class, the last drawn first, are given up in all
+        groups. No rows if there are fewer than two groups.
 
     Raises
     ------
@@ -122,20 +121,20 @@ def balance(
     codes, names = pd.factorize(groups[canonical], sort=True)
     members = [canonical[codes == n] for n in range(len(names))]
     if len(members) < 2:
-        return Balanced(np.zeros(0, dtype=np.int64), 0, samples, f"{len(members)} of 2 groups needed")
+        return Balanced(np.zeros(0, dtype=np.int64), 0, wanted, f"{len(members)} of 2 groups needed")
 
     smallest = int(np.argmin([len(rows) for rows in members]))  # the first of several
     available = len(members[smallest])
     note = ""
-    if available < samples:
-        note = f"{available} instead of {samples} segments a group: {quoted(names[smallest])} has no more"
-    drawn = rng.choice(members[smallest], size=min(samples, available), replace=False)
+    if available < wanted:
+        note = f"{available} instead of {wanted} segments a group: {quoted(names[smallest])} has no more"
+    drawn = rng.choice(members[smallest], size=min(wanted, available), replace=False)
     others = [rows for n, rows in enumerate(members) if n != smallest]
     other_names = [name for n, name in enumerate(names) if n != smallest]
     if kind == CLASSIFICATION:
         kept, short = _affordable(truth, drawn, others, other_names)
         if short:
-            note = f"{len(kept)} instead of {samples} segments a group: {short}"
+            note = f"{len(kept)} instead of {wanted} segments a group: {short}"
         drawn = kept
         matched = [_same_class(truth, drawn, rows, rng) for rows in others]
     else:
@@ -143,11 +142,11 @@ def balance(
     chosen = np.concatenate([drawn, *matched]).astype(np.int64)
     position = np.empty(len(order), dtype=np.int64)
     position[canonical] = np.arange(len(canonical))
-    return Balanced(chosen[np.argsort(position[chosen])], len(drawn), samples, note)
+    return Balanced(chosen[np.argsort(position[chosen])], len(drawn), wanted, note)
 
 
 def at_most(
-    groups: Sequence[object], samples: int, rng: np.random.Generator, order: Sequence[str]
+    groups: Sequence[object], segments_per_group: int, rng: np.random.Generator, order: Sequence[str]
 ) -> np.ndarray:
     """Draw so many segments of each group that has more of them.
 
@@ -155,7 +154,7 @@ def at_most(
     ----------
     groups
         Group of each segment, ``(N,)``; segments without group are left out.
-    samples
+    segments_per_group
         Segments to keep of each group.
     rng
         Makes the draws.
@@ -175,7 +174,8 @@ def at_most(
     kept = []
     for n in range(len(names)):
         rows = canonical[codes == n]
-        kept.append(rows if len(rows) <= samples else rng.choice(rows, size=samples, replace=False))
+        many = len(rows) > segments_per_group
+        kept.append(rng.choice(rows, size=segments_per_group, replace=False) if many else rows)
     return np.sort(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
 
 
@@ -281,7 +281,8 @@ def _nearest(truth: np.ndarray, wanted: np.ndarray, rows: np.ndarray, rng: np.ra
         else:
             to_lower = truth[row] - values[below - 1]
             to_upper = values[above - 1] - truth[row]
-            chosen = below if to_lower <= to_upper + _TIE else above
+            # 0.3 lies as far from 0.2 as from 0.4.
+            chosen = below if to_lower <= to_upper + DECIMAL else above
         i = chosen - 1
         picked[item] = by_value[next_row[i]]
         next_row[i] += 1

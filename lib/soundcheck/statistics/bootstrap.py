@@ -3,7 +3,7 @@ r"""Blockwise bootstrap: intervals of additive statistics that respect who speak
 Segments of one speaker are not independent, so whole blocks (speakers, conversations, files) are drawn with
 replacement. A replicate needs no data, only how often each block was drawn: all replicates of a statistic are
 one matrix product, weights ``(replicates, blocks)`` times block sums ``(blocks, k)``, and one call of
-``finish``.
+``compute``.
 
 Efron (1979), Bootstrap methods: another look at the jackknife. Bisani and Ney (2004), Bootstrap estimates for
 confidence intervals in ASR performance evaluation. Hesterberg (2015), What teachers should know about the
@@ -14,9 +14,8 @@ Conventions
 - Only blocks with contributing segments are drawn; others change nothing.
 - The draws depend on the seed and the number of blocks, so statistics over the same blocks share them:
   models, groups and changes are compared within the same replicates. More replicates continue the same draws.
-- Sums are exact (see :mod:`soundcheck.metrics.additive`) and stay exact in the product, because weights are
-  whole numbers. So the bytes of a result do not depend on BLAS, its threads, the processor or the order of
-  the segments.
+- Exact sums (see :mod:`soundcheck.metrics.exact`) stay exact in the product, because weights are whole
+  numbers. So the bytes of a result do not depend on BLAS either.
 - An interval is withheld (NaN) for a single block, and if a value is undefined in more than 10 % of the
   replicates; below 20 blocks intervals are too narrow and :attr:`Resampled.few_blocks` says so.
 """
@@ -34,12 +33,10 @@ from scipy.special import ndtr, ndtri, stdtrit
 from soundcheck.common import seeds
 from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.statistics import INTERVALS
-from soundcheck.statistics.rules import passes
+from soundcheck.statistics.rules import INTERVALS, passes
 
 __all__ = [
     "FEW_BLOCKS",
-    "KINDS",
     "LEVEL",
     "REPLICATES",
     "Resampled",
@@ -56,9 +53,8 @@ __all__ = [
 
 REPLICATES = 1000
 LEVEL = 0.95
-KINDS = INTERVALS
 FEW_BLOCKS = 20  # below, percentile intervals of CCC cover 80 to 90 % instead of 95 %
-MISSING_WITHHELD = 0.1  # share of replicates without a value above which there is no interval
+MISSING_WITHHELD = 0.1  # proportion of replicates without a value above which there is no interval
 
 _CACHED_WEIGHTS = 2**25  # entries; larger matrices are drawn again instead of kept
 _CHUNK = 2**21  # weights that are multiplied at a time, 16 MB as float64
@@ -434,8 +430,8 @@ def interval(
     tuple of float
         Low and high, settled; NaN if fewer than two replicates are defined or, expanded, below two blocks.
     """
-    if kind not in KINDS:
-        raise ValueError(f"An interval is one of {', '.join(KINDS)}, not {kind!r}.")
+    if kind not in INTERVALS:
+        raise ValueError(f"An interval is one of {', '.join(INTERVALS)}, not {kind!r}.")
     replicates = np.asarray(replicates, dtype=np.float64)
     replicates = replicates[~np.isnan(replicates)]
     tail = (1 - level) / 2
@@ -454,7 +450,7 @@ def interval(
 
 
 def certainty(replicates: np.ndarray, rule: str, threshold: float, passed: bool) -> float:
-    """Compute how sure a verdict is: the share of defined replicates on its side of the threshold.
+    """Compute how sure a verdict is: the proportion of defined replicates on its side of the threshold.
 
     Parameters
     ----------

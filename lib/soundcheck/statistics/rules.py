@@ -1,4 +1,4 @@
-"""What a rule of a test means: when a value passes its threshold.
+"""What a rule of a test means: when a value passes its threshold; and the kinds of interval.
 
 Rules are strict and see the unrounded value; digits of a display do not count.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["ABOVE", "BELOW", "RULES", "WITHIN", "passes"]
+__all__ = ["ABOVE", "BELOW", "INTERVALS", "RULES", "WITHIN", "passes"]
 
 ABOVE = ">"
 BELOW = "<"
 WITHIN = "|value| <"
+INTERVALS = ("percentile", "expanded", "gaussian")  # see :func:`soundcheck.statistics.bootstrap.interval`
 RULES = (ABOVE, BELOW, WITHIN)
 
 

@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 
 from soundcheck.statistics import simulation
-from soundcheck.statistics.simulation import MANY_RUNS, Setting
+from soundcheck.statistics.simulation import MANY_RUNS, Setting, setting_of
 
 __all__ = ["RECORD", "SERIES", "Stretched", "published_size", "quantile", "recorded", "simulated_threshold"]
 
@@ -84,7 +84,7 @@ def published_size(simulated: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def simulated_threshold(
-    published: float, simulated: Mapping[str, Any], groups: int, samples: int
+    published: float, simulated: Mapping[str, Any], groups: int, segments_per_group: int
 ) -> Stretched:
     """Stretch a published threshold to groups of other numbers and sizes.
 
@@ -94,7 +94,7 @@ def simulated_threshold(
         The published threshold.
     simulated
         Block ``simulation`` of its threshold file.
-    groups, samples
+    groups, segments_per_group
         How many groups are compared, and how many segments each has, in each context; at least 2.
 
     Raises
@@ -102,9 +102,9 @@ def simulated_threshold(
     ValueError
         If there are fewer than 2 groups or segments.
     """
-    own_groups, own_samples = published_size(simulated)
-    here = quantile(simulation.setting_of(simulated, min(groups, own_groups), min(samples, own_samples)))
-    there = quantile(simulation.setting_of(simulated, own_groups, own_samples))
+    own_groups, own_size = published_size(simulated)
+    here = quantile(setting_of(simulated, min(groups, own_groups), min(segments_per_group, own_size)))
+    there = quantile(setting_of(simulated, own_groups, own_size))
     stretch = max(here / there, 1.0)
     threshold = published if stretch == 1.0 else _round_up(published * stretch)
     return Stretched(threshold, stretch, here, there)

@@ -12,12 +12,11 @@ Conventions
 -----------
 - Numbers come from the normal distribution with mean 0.5 and standard deviation 1/6, cut off at 0 and 1.
   Classes are ``uniform`` or ``sparse`` (5, 5, 30 and 60 %).
-- ``varied``: each group has a truth of its own, a mean of 0.5, 0.55 or 0.6, or the sparse shares in another
-  order; the prediction stays the same for all.
+- ``varied``: each group has a truth of its own, a mean of 0.5, 0.55 or 0.6, or the sparse proportions in
+  another order; the prediction stays the same for all.
 - Scores need counts only. Counts of classes, bins and confusion cells are multinomial, so they are drawn as
   such and not segment by segment; means, errors and correlations draw every segment.
-- Nothing is skipped, and a share of nothing is 0.
-- Draws depend on the seed and the setting alone, not on what else is simulated nor on the number of jobs.
+- Nothing is skipped, and a proportion of nothing is 0.
 """
 
 from __future__ import annotations
@@ -34,8 +33,9 @@ import pandas as pd
 from scipy.special import ndtr
 
 from soundcheck.common import seeds
-from soundcheck.metrics.additive import ratio
-from soundcheck.metrics.regression import EDGES
+from soundcheck.common.tasks import RANDOM_DEVIATION, RANDOM_MEAN
+from soundcheck.metrics.classification import precisions, recalls
+from soundcheck.metrics.regression import EDGES, Moments, concordance
 
 __all__ = [
     "GROUPS",
@@ -56,7 +56,6 @@ __all__ = [
 ]
 
 RUNS, MANY_RUNS = 1000, 10_000  # for maxima, as published; for quantiles that thresholds rest on
-MEAN, DEVIATION = 0.5, 1 / 6  # of numbers, before they are cut off at 0 and 1
 SPARSE = (0.05, 0.05, 0.3, 0.6)
 VARIED_MEANS = (0.5, 0.55, 0.6)
 CONTEXTS = 3  # sentiments
@@ -114,7 +113,7 @@ class Sums:
     sums: np.ndarray
 
 
-def _share(group: Sums) -> np.ndarray:
+def _proportion(group: Sums) -> np.ndarray:
     return group.sums[:, 0] / group.segments
 
 
@@ -124,13 +123,11 @@ def _shift(group: Sums) -> np.ndarray:
 
 
 def _recall(group: Sums) -> np.ndarray:
-    correct = np.diagonal(group.sums, axis1=1, axis2=2)
-    return np.nan_to_num(ratio(correct, group.sums.sum(axis=2)))
+    return np.nan_to_num(recalls(group.sums))
 
 
 def _precision(group: Sums) -> np.ndarray:
-    correct = np.diagonal(group.sums, axis1=1, axis2=2)
-    return np.nan_to_num(ratio(correct, group.sums.sum(axis=1)))
+    return np.nan_to_num(precisions(group.sums))
 
 
 def _mean_recall(group: Sums) -> np.ndarray:
@@ -143,7 +140,7 @@ def _mean_precision(group: Sums) -> np.ndarray:
 
 def _concordance(group: Sums) -> np.ndarray:
     x, y, xx, yy, xy, _ = (group.sums / group.segments).T[..., np.newaxis]
-    return 2 * (xy - x * y) / (xx - x * x + yy - y * y + (x - y) ** 2)
+    return concordance(Moments(np.ones_like(x), xx - x * x, yy - y * y, xy - x * y, y - x))
 
 
 def _error(group: Sums) -> np.ndarray:
@@ -155,9 +152,9 @@ def _absolute_error(group: Sums) -> np.ndarray:
 
 
 METRICS = {
-    "mean": _Metric("mean prediction", _NUMBERS, _share, cells=False),
-    "relative_difference_per_bin": _Metric("share of a bin among the predictions", _NUMBERS, _share),
-    "relative_difference_per_class": _Metric("share of a class among the predictions", _CLASSES, _share),
+    "mean": _Metric("mean prediction", _NUMBERS, _proportion, cells=False),
+    "relative_difference_per_bin": _Metric("share of a bin among the predictions", _NUMBERS, _proportion),
+    "relative_difference_per_class": _Metric("share of a class among the predictions", _CLASSES, _proportion),
     "mean_shift_diff": _Metric(
         "shift of the mean prediction in a context", _NUMBERS, _shift, contexts=CONTEXTS, cells=False
     ),
@@ -191,7 +188,7 @@ class Setting:
         One of :data:`METRICS`.
     groups
         Number of groups, at least 2.
-    samples
+    segments_per_group
         Segments of each group, in each context, at least 2.
     prediction, truth
         Distributions; ``truth`` is ``""`` for metrics that need none.
@@ -206,7 +203,7 @@ class Setting:
 
     metric: str
     groups: int
-    samples: int
+    segments_per_group: int
     prediction: str
     truth: str = ""
     varied: bool = False
@@ -223,13 +220,13 @@ class Setting:
                 raise ValueError(
                     f"{name} of {self.metric} is {value!r}, allowed: {', '.join(allowed) or 'none'}"
                 )
-        if self.groups < 2 or self.samples < 2:
+        if self.groups < 2 or self.segments_per_group < 2:
             raise ValueError("at least 2 groups of at least 2 segments are compared")
         if self.varied and self.truth not in ("gaussian", "sparse"):
             raise ValueError(f"the truth of {self.metric} cannot vary")
 
 
-def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Setting:
+def setting_of(simulation: Mapping[str, Any], groups: int, segments_per_group: int) -> Setting:
     """Give the setting that a threshold file names, for other numbers of groups and segments.
 
     Parameters
@@ -237,7 +234,7 @@ def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Sett
     simulation
         ``name`` of the metric and, unless there is only one, ``prediction`` and ``truth``; other keys are not
         looked at.
-    groups, samples
+    groups, segments_per_group
         See :class:`Setting`.
     """
     name = simulation["name"]
@@ -247,7 +244,7 @@ def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Sett
     return Setting(
         name,
         groups,
-        samples,
+        segments_per_group,
         simulation.get("prediction", usual),
         simulation.get("truth", usual if needs_truth else ""),
     )
@@ -256,7 +253,7 @@ def setting_of(simulation: Mapping[str, Any], groups: int, samples: int) -> Sett
 def grid(
     metrics: tuple[str, ...] = tuple(METRICS),
     groups: tuple[int, ...] = GROUPS,
-    samples: tuple[int, ...] = SAMPLES,
+    sizes: tuple[int, ...] = SAMPLES,
 ) -> Iterator[Setting]:
     """Give all settings of metrics: every pair of distributions, varied where they can vary."""
     for metric in metrics:
@@ -265,7 +262,7 @@ def grid(
             for prediction in own.predictions:
                 for varied in (False, True) if truth in ("gaussian", "sparse") else (False,):
                     for g in groups:
-                        yield from (Setting(metric, g, n, prediction, truth, varied) for n in samples)
+                        yield from (Setting(metric, g, n, prediction, truth, varied) for n in sizes)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -299,9 +296,9 @@ class Simulated:
         return float(np.percentile(self.scores, 99.9))
 
 
-def minimum_per_bin(samples: int) -> int:
+def minimum_per_bin(segments: int) -> int:
     """Give the number of a group's segments that may be expected in each outer bin: 4 of 60, 67 of 1000."""
-    return round(float(ndtr((EDGES[0] - MEAN) / DEVIATION)) * samples)
+    return round(float(ndtr((EDGES[0] - RANDOM_MEAN) / RANDOM_DEVIATION)) * segments)
 
 
 @functools.lru_cache(maxsize=256)
@@ -317,17 +314,19 @@ def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
     seed
         Names the draws.
     """
-    rng = seeds.generator(seed, "simulation", dataclasses.asdict(setting))
+    purpose = dataclasses.asdict(setting)
+    purpose["samples"] = purpose.pop("segments_per_group")  # as in tables and threshold files
+    rng = seeds.generator(seed, "simulation", purpose)
     own = METRICS[setting.metric]
     if own.cells and own.needs_truth:
         tested, everyone = _confusions(rng, setting, runs)
     elif own.cells:
-        tested, everyone = _shares(rng, setting, runs)
+        tested, everyone = _counts(rng, setting, runs)
     else:
         tested, everyone = _segment_by_segment(rng, setting, runs)
-    samples = setting.samples
+    size = setting.segments_per_group
     return Simulated(
-        setting, score(setting.metric, Sums(samples, tested), Sums(setting.groups * samples, everyone))
+        setting, score(setting.metric, Sums(size, tested), Sums(setting.groups * size, everyone))
     )
 
 
@@ -365,7 +364,7 @@ def _row(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
         "prediction": setting.prediction,
         "varied": setting.varied,
         "groups": setting.groups,
-        "samples": setting.samples,
+        "samples": setting.segments_per_group,
         "runs": runs,
         "maximum": found.maximum,
         "percentile_99": found.percentile_99,
@@ -380,18 +379,18 @@ def score(metric: str, tested: Sums, everyone: Sums) -> np.ndarray:
 
 
 @functools.cache
-def _probabilities(distribution: str, mean: float = MEAN) -> np.ndarray:
+def _probabilities(distribution: str, mean: float = RANDOM_MEAN) -> np.ndarray:
     """Give the probabilities of the four classes or bins."""
     if distribution == "uniform":
         return np.full(4, 0.25)
     if distribution == "sparse":
         return np.array(SPARSE)
-    places = (np.array([0.0, *EDGES, 1.0]) - mean) / DEVIATION
+    places = (np.array([0.0, *EDGES, 1.0]) - mean) / RANDOM_DEVIATION
     steps = np.diff(ndtr(places))
     return steps / steps.sum()
 
 
-def _shares(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
+def _counts(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw counts ``(runs, contexts, cells)`` of the tested group and of all; later contexts as one."""
     contexts = METRICS[setting.metric].contexts
     odds = np.broadcast_to(_probabilities(setting.prediction), (runs, 4))
@@ -399,10 +398,10 @@ def _shares(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.n
         odds = rng.permuted(odds, axis=1)  # each run has another order of the classes
 
     def counts(groups: int) -> np.ndarray:
-        first = rng.multinomial(groups * setting.samples, odds)[:, np.newaxis]
+        first = rng.multinomial(groups * setting.segments_per_group, odds)[:, np.newaxis]
         if contexts == 1:
             return first
-        others = rng.multinomial((contexts - 1) * groups * setting.samples, odds)[:, np.newaxis]
+        others = rng.multinomial((contexts - 1) * groups * setting.segments_per_group, odds)[:, np.newaxis]
         zeros = np.zeros((runs, contexts - 2, 4), dtype=others.dtype)  # only their sum matters
         return np.concatenate([first, others, zeros], axis=1)
 
@@ -415,8 +414,8 @@ def _confusions(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[
     prediction = _probabilities(setting.prediction)
     if not setting.varied:
         joint = np.outer(_probabilities(setting.truth), prediction).ravel()
-        tested = rng.multinomial(setting.samples, joint, size=runs)
-        rest = rng.multinomial((setting.groups - 1) * setting.samples, joint, size=runs)
+        tested = rng.multinomial(setting.segments_per_group, joint, size=runs)
+        rest = rng.multinomial((setting.groups - 1) * setting.segments_per_group, joint, size=runs)
         return tested.reshape(runs, 4, 4), (tested + rest).reshape(runs, 4, 4)
     if setting.truth == "gaussian":
         odds = np.stack([_probabilities("gaussian", mean) for mean in VARIED_MEANS])
@@ -424,7 +423,7 @@ def _confusions(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[
     else:
         truth = rng.permuted(np.broadcast_to(SPARSE, (runs, setting.groups, 4)), axis=2)
     joint = (truth[..., np.newaxis] * prediction).reshape(runs, setting.groups, 16)
-    drawn = rng.multinomial(setting.samples, joint).reshape(runs, setting.groups, 4, 4)
+    drawn = rng.multinomial(setting.segments_per_group, joint).reshape(runs, setting.groups, 4, 4)
     return drawn[:, 0], drawn.sum(axis=1)
 
 
@@ -433,14 +432,14 @@ def _segment_by_segment(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw every prediction, and the truth; give sums as :class:`Sums` describes them."""
     own = METRICS[setting.metric]
-    shape = (setting.groups, own.contexts, setting.samples)
+    shape = (setting.groups, own.contexts, setting.segments_per_group)
     at_a_time = max(1, _AT_A_TIME // int(np.prod(shape)))
     tested, everyone = [], []
     for start in range(0, runs, at_a_time):
         size = (min(at_a_time, runs - start), *shape)
         prediction = _truncated_normal(rng, size)
         if own.needs_truth:
-            means = np.full((*size[:2], 1, 1), MEAN)
+            means = np.full((*size[:2], 1, 1), RANDOM_MEAN)
             if setting.varied:
                 means = rng.choice(VARIED_MEANS, size=means.shape)
             sums = _moments(_truncated_normal(rng, size, means)[:, :, 0], prediction[:, :, 0])
@@ -471,16 +470,16 @@ def _moments(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def _truncated_normal(
-    rng: np.random.Generator, shape: tuple[int, ...], means: np.ndarray | float = MEAN
+    rng: np.random.Generator, shape: tuple[int, ...], means: np.ndarray | float = RANDOM_MEAN
 ) -> np.ndarray:
     """Draw numbers from 0 to 1; what falls outside is drawn again."""
     numbers = rng.standard_normal(shape)
-    numbers *= DEVIATION
+    numbers *= RANDOM_DEVIATION
     numbers += means
     outside = np.nonzero((numbers < 0.0) | (numbers > 1.0))
     while outside[0].size:
         own = np.broadcast_to(means, shape)[outside]
-        numbers[outside] = own + DEVIATION * rng.standard_normal(own.shape)
+        numbers[outside] = own + RANDOM_DEVIATION * rng.standard_normal(own.shape)
         again = (numbers[outside] < 0.0) | (numbers[outside] > 1.0)
         outside = tuple(axis[again] for axis in outside)
     return numbers

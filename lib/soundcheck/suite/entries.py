@@ -15,7 +15,7 @@ from typing import Any
 
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.normalisation import NORMALISERS
-from soundcheck.statistics import INTERVALS
+from soundcheck.statistics.rules import INTERVALS
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind, public_path
 
@@ -265,7 +265,7 @@ class Suite:
         Thresholds of fairness tests: ``"published"``, or ``"simulated"``, which are the published ones
         stretched to the suite's own group sizes.
     studies
-        Whether the book simulates how good its intervals and thresholds are.
+        Whether the book shows, on simulated data, how good its intervals and thresholds are.
     sounds
         Recordings by kind of sound; other kinds are synthesised.
     sweeps

@@ -77,7 +77,7 @@ class PerturbationSeries:
 
         Examples
         --------
-        >>> Sweep("Scale", "factor", {"0.9": None, "0.5": None}).step(0.50)
+        >>> PerturbationSeries("Scale", "factor", {"0.9": None, "0.5": None}).step(0.50)
         '0.5'
         """
         text = f"{level:g}" if isinstance(level, float) else str(level)
