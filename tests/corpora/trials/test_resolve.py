@@ -167,6 +167,14 @@ def test_trials_of_an_utterance_with_itself_are_left_out():
         resolved("1 a b\n0 a s1/a\n")
 
 
+@pytest.mark.parametrize("segments", [spoken(), corpus(*FILES)])
+def test_a_single_trial_of_an_utterance_with_itself(segments):
+    with pytest.raises(InputError, match="^t.txt line 1: the trial compares 'a' with itself"):
+        resolved("0 a a\n", segments)
+    with pytest.raises(InputError, match=r"^t.txt: no trial is left \(an utterance is compared with itself"):
+        resolved("1 a a\n", segments)
+
+
 def test_an_utterance_of_a_larger_enrolment_is_told():
     table = resolved("1 m a\n0 m c\n1 m b\n", enrolments={"m": ["a", "b"]})
     assert len(table) == 3
