@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.evaluation import Evaluation, plain_measures
+from soundcheck.evaluation import Evaluation, plain_measures
 from soundcheck.evaluation.plain_measures import PlainMeasureError, PlainStatistic, statistic_of
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.change import unchanged

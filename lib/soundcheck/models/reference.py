@@ -28,8 +28,10 @@ from soundcheck.common.files import digest
 from soundcheck.common.precision import seven_digits
 from soundcheck.common.tasks import (
     BUILTIN,
+    CLASSIFICATION,
     RANDOM_DEVIATION,
     RANDOM_MEAN,
+    REGRESSION,
     Task,
 )
 from soundcheck.models.base import LookUpModel
