@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 from soundcheck.common import resources
-from soundcheck.evaluation.recognition import Recognition, settings_left_out
+from soundcheck.evaluation.recognition import Recognition, excluded_settings
 from soundcheck.metrics import differential
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.suite.thresholds import read_family
@@ -437,21 +437,21 @@ def test_the_settings_of_the_paper_are_left_out(tmp_path):
     evaluation = recognition(tmp_path)
     judged = evaluation.judged_settings([])
     assert len(judged) == 41 and judged["distance"].isna().all()
-    assert settings_left_out(judged) == {("Scale", "0.6"), ("Scale", "0.5")}
+    assert excluded_settings(judged) == {("Scale", "0.6"), ("Scale", "0.5")}
     # The paper keeps 26 settings that are rated 7.2 or better.
-    assert len(judged) - len(settings_left_out(judged, 7.2)) == 26
+    assert len(judged) - len(excluded_settings(judged, 7.2)) == 26
 
 
 def test_settings_that_destroy_everything_are_left_out_on_request(tmp_path):
     evaluation = recognition(tmp_path, "destroyed: null", "destroyed: 0.85")
     table = distances_of(evaluation, lambda name, level: {"2": 0.9, "4": 0.8}.get(level, 0.1))
     judged = evaluation.judged_settings([table, table.assign(distance=np.nan)])
-    left_out = settings_left_out(judged)
+    left_out = excluded_settings(judged)
     assert left_out == {("Scale", "0.6"), ("Scale", "0.5"), ("Noise", "2"), ("Amplitude", "2")}
     assert set(judged["left_out"]) == {"", "excluded", "mean distance above 0.85"}
     # One pair of two rows at 0.9 and one of two at 0.7: 0.8 on average.
     other = distances_of(evaluation, lambda name, level: 0.7)
-    assert settings_left_out(evaluation.judged_settings([table, other])) == left_out - {
+    assert excluded_settings(evaluation.judged_settings([table, other])) == left_out - {
         ("Noise", "2"),
         ("Amplitude", "2"),
     }
@@ -459,7 +459,7 @@ def test_settings_that_destroy_everything_are_left_out_on_request(tmp_path):
 
 def test_settings_that_are_hard_to_understand_are_left_out_on_request(tmp_path):
     judged = recognition(tmp_path, "minimum_rating: 0", "minimum_rating: 7.2").judged_settings([])
-    assert len(settings_left_out(judged)) == 41 - 26
+    assert len(excluded_settings(judged)) == 41 - 26
     assert "rated 6.84, below 7.2" in set(judged["left_out"])
 
 

@@ -334,7 +334,10 @@ def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
     done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache))
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert "rooms/impulse_responses.csv line 3, column distance: 'zero' is not a number" in done.stderr
-    assert "line 4, column distance: '0' is no distance, it must be above 0. Give the metres" in done.stderr
+    assert (
+        "line 4, column distance: '0' is not a valid distance, it must be above 0. Give the metres"
+        in done.stderr
+    )
     table.write_text("file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,4\ncave/ir.wav,cave,8\n")
     (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
     done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache))

@@ -38,7 +38,7 @@ from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, planning, runner, tables
-from soundcheck.run.keyword_sentences import probe_corpora
+from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.output import Output
 from soundcheck.run.record import compose
 from soundcheck.sounds.load import load_sounds
@@ -168,7 +168,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     def predict(entry: ModelEntry, predicted_corpora: Sequence[Corpus], log: str = "") -> PredictionReport:
         asked = planning.tasks_of(suite, entry)
         families = [family for family in tested if entry.is_for(family.name)]
-        changes = planning.changes_of(families, asked, sounds) if entry.answers_changes else {}
+        changes = planning.changes_of(families, asked, sounds) if entry.predicts_changes else {}
         return predict_model(
             entry,
             suite,
@@ -190,7 +190,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     }
     # What is spoken around words depends on which of them each model loses.
     localising = notebook_jobs.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
-    probes = probe_corpora(suite, localising, output.cache, jobs, progress=True)
+    probes = keyword_corpora(suite, localising, output.cache, jobs, progress=True)
     corpora += probes
     tables.write_segments(corpora, lists, output)
     for entry in suite.models.values():

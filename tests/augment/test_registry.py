@@ -245,7 +245,7 @@ def test_good_changes_have_no_problem(change):
         ("gain", {"gain_db": [1, 500]}, "gain: gain_db is 500. It must lie between -120 and 120."),
         ("crop_end", {"samples": 1.5}, "'1.5' is not a whole number. Give"),
         ("crop_end", {"samples": {"from": 3, "to": 1}}, "the range starts at 3 and ends at 1. Swap them."),
-        ("crop_end", {"samples": {"from": 1}}, "is no range. Write {from: 1, to: 2}."),
+        ("crop_end", {"samples": {"from": 1}}, "is not a valid range. Write {from: 1, to: 2}."),
         ("crop_end", {"samples": {"from": 1, "to": 2.5}}, "needs whole numbers. Use a list"),
         ("additive_tone", {"frequency": {"from": 5000, "to": 8000}, "snr_db": 40}, "frequency is 8000 Hz."),
         ("lowpass_filter", {"cutoff": 8000}, "cutoff is 8000 Hz. It must lie between 0 and half"),

@@ -9,7 +9,7 @@ import scipy.stats
 from soundcheck.common import seeds
 from soundcheck.common.precision import seven_digits
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.reference import RandomModel, reference_answers
+from soundcheck.models.reference import RandomModel, reference_predictions
 from soundcheck.suite.entries import ModelEntry, Suite
 
 AROUSAL, EMOTION = BUILTIN["arousal"], BUILTIN["emotion"]
@@ -18,18 +18,18 @@ KEYS = [f"demo|{n}.wav||" for n in range(200_000)]
 
 @pytest.fixture(scope="module")
 def draws() -> np.ndarray:
-    return reference_answers(AROUSAL, 0, KEYS)
+    return reference_predictions(AROUSAL, 0, KEYS)
 
 
 @pytest.fixture(scope="module")
 def changed() -> np.ndarray:
-    return reference_answers(AROUSAL, 0, KEYS, "noise")
+    return reference_predictions(AROUSAL, 0, KEYS, "noise")
 
 
 def test_equals_the_quantile_function_of_scipy():
     uniform = seeds.uniform(3, "reference", "arousal", "noise", keys=KEYS[:1000])
     quantiles = scipy.stats.truncnorm.ppf(uniform, -3, 3, loc=0.5, scale=1 / 6)
-    drawn = reference_answers(AROUSAL, 3, KEYS[:1000], "noise")
+    drawn = reference_predictions(AROUSAL, 3, KEYS[:1000], "noise")
     np.testing.assert_array_equal(drawn, seven_digits(quantiles))
     np.testing.assert_allclose(drawn, quantiles, rtol=0, atol=1e-7)
 
@@ -57,12 +57,15 @@ def test_clean_and_changed_are_independent(draws, changed):
 
 
 def test_tasks_and_seeds_are_independent(draws):
-    for other in (reference_answers(BUILTIN["valence"], 0, KEYS), reference_answers(AROUSAL, 1, KEYS)):
+    for other in (
+        reference_predictions(BUILTIN["valence"], 0, KEYS),
+        reference_predictions(AROUSAL, 1, KEYS),
+    ):
         assert np.corrcoef(draws, other)[0, 1] == pytest.approx(0, abs=0.01)
 
 
 def test_classes_are_uniform_and_a_quarter_stays():
-    clean, changed = (reference_answers(EMOTION, 0, KEYS, change) for change in ("", "noise"))
+    clean, changed = (reference_predictions(EMOTION, 0, KEYS, change) for change in ("", "noise"))
     assert clean.dtype == object
     counts = pd.Series(clean).value_counts(normalize=True)
     assert set(counts.index) == set(EMOTION.classes)
@@ -71,10 +74,10 @@ def test_classes_are_uniform_and_a_quarter_stays():
 
 
 def test_other_segments_do_not_matter():
-    some = reference_answers(AROUSAL, 0, KEYS[500:510][::-1])
-    assert np.array_equal(some[::-1], reference_answers(AROUSAL, 0, KEYS[:1000])[500:510])
-    assert reference_answers(AROUSAL, 0, []).shape == (0,)
-    assert reference_answers(EMOTION, 0, []).shape == (0,)
+    some = reference_predictions(AROUSAL, 0, KEYS[500:510][::-1])
+    assert np.array_equal(some[::-1], reference_predictions(AROUSAL, 0, KEYS[:1000])[500:510])
+    assert reference_predictions(AROUSAL, 0, []).shape == (0,)
+    assert reference_predictions(EMOTION, 0, []).shape == (0,)
 
 
 def suite(tasks: dict) -> Suite:
@@ -91,7 +94,7 @@ def test_random_model_draws_the_reference_in_the_nominal_range():
     answers, problems = model.look_up(corpus("demo"), "noise")
     keys = ["demo|a.wav||", "demo|b.wav||"]
     assert problems == ["", ""]
-    np.testing.assert_allclose(age.scale(answers["age"]), reference_answers(age, 5, keys, "noise"))
+    np.testing.assert_allclose(age.scale(answers["age"]), reference_predictions(age, 5, keys, "noise"))
     other, _ = model.look_up(corpus("other"), "noise")
     assert not np.array_equal(other["age"], answers["age"])
 
@@ -126,8 +129,8 @@ def test_random_model_does_not_listen():
 def test_transcripts_are_drawn_from_the_corpus():
     task, texts = BUILTIN["transcript"], ["go left", None, "stop", ""]
     keys = [f"c|{n}" for n in range(3000)]
-    found = reference_answers(task, 0, keys, "", texts)
+    found = reference_predictions(task, 0, keys, "", texts)
     shares = [np.mean(found == text) for text in ("go left", "stop", "")]
     assert np.allclose(shares, 1 / 3, atol=0.03)
-    assert (found != reference_answers(task, 0, keys, "noise", texts)).any()
-    assert set(reference_answers(task, 0, keys)) == {None}
+    assert (found != reference_predictions(task, 0, keys, "noise", texts)).any()
+    assert set(reference_predictions(task, 0, keys)) == {None}

@@ -105,7 +105,7 @@ def test_nothing_matches_is_found_by_the_check(load, tmp_path):
         (GOOD.encode("utf-16"), "UTF-16"),
         (GOOD.replace("b.wav", "bä.wav").encode("latin-1"), "line 3: byte .* is not UTF-8"),
         (GOOD.replace("b.wav", "b\x00.wav"), "line 3: byte .* is a NUL"),
-        (b"PAR1" + bytes(100) + b"PAR1", "no readable Parquet table"),
+        (b"PAR1" + bytes(100) + b"PAR1", "not a valid Parquet table"),
         (b"PK\x03\x04", "zip archive"),
     ],
 )

@@ -136,8 +136,8 @@ def test_what_is_written_is_read_back(transcripts, end):
         ("a (x)\nso (%HESITATION)", "trn", "line 2: .*does not end with an id"),
         ("a { b / c (x)", "trn", r"line 1: a brace is not closed. Write alternatives as `\{ a / b / @ \}`"),
         ("a (x)\r\na } b (y)", "trn", "line 2: a brace closes that was not opened"),
-        ("a (x)\nb (y)\nc (x)", "trn", "hyp lines 1 and 3: the id 'x' is there twice. Keep one"),
-        ("x a\ny b\n\nx", "kaldi", "hyp lines 1 and 4: the id 'x' is there twice"),
+        ("a (x)\nb (y)\nc (x)", "trn", "hyp lines 1 and 3: duplicate id 'x'. Keep one"),
+        ("x a\ny b\n\nx", "kaldi", "hyp lines 1 and 4: duplicate id 'x'"),
         (
             "a (x)\rb\xe4 (y)".encode("latin-1"),
             "trn",

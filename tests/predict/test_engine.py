@@ -18,7 +18,7 @@ import pytest
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models.reference import reference_answers
+from soundcheck.models.reference import reference_predictions
 from soundcheck.predict import pool
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
@@ -553,7 +553,7 @@ def test_random_model(world):
     rows = table(report)
     keys = [f"demo|{key}" for key in rows["key"]][::2]
     for change in ("", "tone"):
-        expected = reference_answers(BUILTIN["arousal"], 0, keys, change)
+        expected = reference_predictions(BUILTIN["arousal"], 0, keys, change)
         assert rows.loc[rows["change"] == change, "arousal"].tolist() == expected.tolist()
     assert (report.inputs, report.computed, report.failed) == (12, 12, 0)
 

@@ -20,7 +20,9 @@ def all_figures():
     groups = np.array([*HOSTILE, None, "b"], dtype=object)[rng.integers(len(HOSTILE) + 2, size=90)]
     yield distribution_figures.overlaid({HOSTILE[0]: values, "truth": values**2}, HOSTILE[1])
     yield distribution_figures.overlaid({"constant": np.full(9, 0.5), "empty": []}, "one value, and none")
-    yield distribution_figures.class_shares({"truth": classes, "prediction": classes[::-1]}, ["anger", "joy"])
+    yield distribution_figures.class_proportions(
+        {"truth": classes, "prediction": classes[::-1]}, ["anger", "joy"]
+    )
     yield distribution_figures.groups_against_all(values, groups, HOSTILE, title="numbers")
     yield distribution_figures.groups_against_all(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
     yield distribution_figures.groups_against_all(values, groups, HOSTILE, compared=HOSTILE[:2])

@@ -202,11 +202,11 @@ def test_rows_may_be_mappings_and_headers_have_scope():
 def test_nothing_judged():
     frame = results.to_frame([row(value=None, passed=None, certainty=None, skipped="no labels")])
     assert tables.share(frame) == "none judged"
-    assert "none judged" in str(tables.share_bar(frame))
+    assert "none judged" in str(tables.proportion_bar(frame))
 
 
 def test_bar_has_the_share_as_text_too():
-    bar = str(tables.share_bar(results.to_frame([row(), row(label="b", value=0.1, passed=False)])))
+    bar = str(tables.proportion_bar(results.to_frame([row(), row(label="b", value=0.1, passed=False)])))
     assert "1 of 2 (50 %)" in bar
     assert "--sc-share: 50.0%" in bar
 

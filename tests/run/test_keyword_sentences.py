@@ -11,7 +11,7 @@ from soundcheck.evaluation.recognition_measures import (
     missing_more,
     missing_words,
     vocabulary,
-    words_to_probe,
+    words_to_speak,
 )
 from soundcheck.evaluation.subset import Predictions
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
@@ -48,7 +48,7 @@ FOUND = {
 
 
 def test_the_group_that_loses_most_words_is_probed():
-    probed = words_to_probe(evaluation(), subset(), FOUND)
+    probed = words_to_speak(evaluation(), subset(), FOUND)
     assert probed.group == WELSH  # and not everybody
     assert {kind: set(words) for kind, words in probed.kinds.items()} == {
         ROBUST: {"door", "go"},
@@ -59,58 +59,58 @@ def test_the_group_that_loses_most_words_is_probed():
 
 def test_a_group_with_both_kinds_comes_first():
     found = FOUND | {("accent", "irish"): kinds(lost=["one", "two", "three"])}
-    assert words_to_probe(evaluation(), subset(), found).group == WELSH
+    assert words_to_speak(evaluation(), subset(), found).group == WELSH
     only = {("accent", "irish"): found["accent", "irish"], EVERYBODY: found[EVERYBODY]}
-    probed = words_to_probe(evaluation(), subset(), only)
+    probed = words_to_speak(evaluation(), subset(), only)
     assert probed.group == ("accent", "irish") and probed.kinds[ROBUST] == []
 
 
 def test_a_suite_may_name_the_group():
-    assert words_to_probe(evaluation(probe_group={"accent": "scottish"}), subset(), FOUND).group == SCOTTISH
-    probed = words_to_probe(evaluation(probe_group={"accent": "irish"}), subset(), FOUND)
+    assert words_to_speak(evaluation(probe_group={"accent": "scottish"}), subset(), FOUND).group == SCOTTISH
+    probed = words_to_speak(evaluation(probe_group={"accent": "irish"}), subset(), FOUND)
     assert probed.group is None and not any(probed.kinds.values())
     assert probed.reason == "it has no group accent: irish of at least 4 segments beside others"
-    (note,) = word_tables.probe_notes("tones", probed, 0)
+    (note,) = word_tables.keyword_notes("tones", probed, 0)
     assert note == f"tones: no sentences were spoken: {probed.reason}"
 
 
 def test_without_groups_everybody_is_probed():
-    probed = words_to_probe(evaluation(), subset(), {EVERYBODY: FOUND[EVERYBODY]})
+    probed = words_to_speak(evaluation(), subset(), {EVERYBODY: FOUND[EVERYBODY]})
     assert probed.group == EVERYBODY and set(probed.kinds[ROBUST]) == {"door", "go", "red"}
 
 
 def test_no_word_at_all():
-    probed = words_to_probe(evaluation(), subset(), {WELSH: [], EVERYBODY: []})
+    probed = words_to_speak(evaluation(), subset(), {WELSH: [], EVERYBODY: []})
     assert probed.reason == "no word is robust or not robust, and can be spoken"
 
 
 def test_the_order_depends_on_the_words_alone():
     many = [f"word{letter}" for letter in "abcdefghijklmnop"]
-    first = words_to_probe(evaluation(5), subset(), {EVERYBODY: kinds(many)})
+    first = words_to_speak(evaluation(5), subset(), {EVERYBODY: kinds(many)})
     assert len(first.kinds[ROBUST]) == 5 and first.surplus == 11
-    assert "11 more words were not drawn" in word_tables.probe_notes("tones", first, 5)[1]
-    again = words_to_probe(evaluation(5), subset(), {EVERYBODY: kinds(many[::-1], lost=["spoons"])})
+    assert "11 more words were not drawn" in word_tables.keyword_notes("tones", first, 5)[1]
+    again = words_to_speak(evaluation(5), subset(), {EVERYBODY: kinds(many[::-1], lost=["spoons"])})
     assert again.kinds[ROBUST] == first.kinds[ROBUST] != many[:5]
     kept = [word for word in many if word != first.kinds[ROBUST][0]]
-    fewer = words_to_probe(evaluation(5), subset(), {EVERYBODY: kinds(kept)})
+    fewer = words_to_speak(evaluation(5), subset(), {EVERYBODY: kinds(kept)})
     assert fewer.kinds[ROBUST][:4] == first.kinds[ROBUST][1:]
 
 
 def test_what_cannot_be_spoken_is_told():
     found = {EVERYBODY: kinds(["thick", "5", "ποῦ"], ["<b>", "don't", "7"])}
-    probed = words_to_probe(evaluation(), subset(), found)
+    probed = words_to_speak(evaluation(), subset(), found)
     assert probed.kinds == {ROBUST: ["thick"], NOT_ROBUST: ["don't"]}
     assert probed.refused["<b>"] == "it holds signs that cannot be spoken"
-    notes = word_tables.probe_notes("tones", probed, 100)
+    notes = word_tables.keyword_notes("tones", probed, 100)
     assert "tones: not spoken, it holds digits: 5, 7" in notes
     assert notes[0] == "tones: 100 sentences, around words of everybody"
 
 
 def test_other_languages_are_not_read_in_english():
-    probed = words_to_probe(evaluation(), subset(language=["deu", "en"]), FOUND)
+    probed = words_to_speak(evaluation(), subset(language=["deu", "en"]), FOUND)
     assert "read in English" in probed.reason and not any(probed.kinds.values())
     for languages in (["en", "deu"], ["en-GB", None], [None, None]):  # of welsh and of others
-        assert not words_to_probe(evaluation(), subset(language=languages), FOUND).reason
+        assert not words_to_speak(evaluation(), subset(language=languages), FOUND).reason
 
 
 class Probe:
@@ -136,9 +136,9 @@ def test_nothing_is_spoken_where_nothing_is_tested(monkeypatch, tmp_path):
     heard.transformed = lambda: [SimpleNamespace(corpus="tones", predictions=Predictions(texts))]
     assert vocabulary(heard, texts) == {}
     monkeypatch.setattr(keyword_sentences, "Recognition", lambda description: heard)
-    suite = SimpleNamespace(models={"good": SimpleNamespace(answers_changes=True)})
+    suite = SimpleNamespace(models={"good": SimpleNamespace(predicts_changes=True)})
     job = SimpleNamespace(model="good", family="own", description={}, rows=tmp_path)
-    assert keyword_sentences.probe_corpora(suite, [job], tmp_path) == []
+    assert keyword_sentences.keyword_corpora(suite, [job], tmp_path) == []
     heard.family.options["minimum_count"] = 2
     assert vocabulary(heard, texts) == {"go": 2, "left": 2}
 
@@ -155,7 +155,7 @@ def test_missing_words_are_counted_for_each_kind():
     assert more["difference"][1].value[0] == pytest.approx(0.18)
     assert more["relative"][1].value[0] == pytest.approx(9 / 21)
     assert np.isfinite(more["difference"][1].interval()).all()
-    text = str(word_tables.probed_words([robust, lost], more, "missing"))
+    text = str(word_tables.keyword_table([robust, lost], more, "missing"))
     assert "21 of 50" in text and "30 of 50" in text and "+42.9" in text and "+18.0" in text
     assert "relative to 0" in text  # of the clean ones
     assert "42.0\xa0%" in text and "\xa0to\xa0" in text
@@ -166,16 +166,16 @@ def test_few_words_have_no_interval():
     rows += [(f"w{n}", f"w{n}", "" if n % 2 else f"w{n}") for n in range(8)]
     chosen = {ROBUST: ["door", "go"], NOT_ROBUST: [f"w{n}" for n in range(8)]}
     found = missing_words(evaluation(), Probe(rows), chosen)
-    text = str(word_tables.probed_words(found, missing_more(evaluation(), Probe(rows), chosen), "x"))
+    text = str(word_tables.keyword_table(found, missing_more(evaluation(), Probe(rows), chosen), "x"))
     robust, lost, difference, _ = text.split("<tr>")[2:]
     assert "\xa0to\xa0" not in robust + difference and "\xa0to\xa0" in lost
 
 
 def test_one_kind_alone_is_not_compared():
-    probe = Probe([("door", "door", ""), ("door", "door", "door")])
+    spoken = Probe([("door", "door", ""), ("door", "door", "door")])
     chosen = {ROBUST: [], NOT_ROBUST: ["door"]}
-    rows = missing_words(evaluation(), probe, chosen)
-    assert missing_more(evaluation(), probe, chosen) == {}
-    text = str(word_tables.probed_words(rows, {}, "missing"))
+    rows = missing_words(evaluation(), spoken, chosen)
+    assert missing_more(evaluation(), spoken, chosen) == {}
+    text = str(word_tables.keyword_table(rows, {}, "missing"))
     assert "1 of 2" in text and "no such words" in text
     assert text.index("no such words") < text.index("1 of 2")

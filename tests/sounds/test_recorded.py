@@ -232,8 +232,11 @@ def test_the_base_is_one_response(tmp_path):
             "impulse_responses.csv line 3, column distance: '2.wav' has no distance. Give the metres between "
             "mouth and microphone, such as 1.5, or remove the column.",
         ),
-        ("1.wav,booth,0\n2.wav,hall,1\n", "line 2, column distance: '0' is no distance, it must be above 0."),
-        ("1.wav,booth,-1.5\n2.wav,hall,1\n", "column distance: '-1.5' is no distance"),
+        (
+            "1.wav,booth,0\n2.wav,hall,1\n",
+            "line 2, column distance: '0' is not a valid distance, it must be above 0.",
+        ),
+        ("1.wav,booth,-1.5\n2.wav,hall,1\n", "column distance: '-1.5' is not a valid distance"),
         ("1.wav,booth,near\n2.wav,hall,1\n", "line 2, column distance: 'near' is not a number."),
         ("1.wav,booth,nan\n2.wav,hall,1\n", "line 2, column distance: 'nan' is not a number."),
         ('1.wav,booth,"1,5"\n2.wav,hall,1\n', "'1,5' is not a number (write a point, not a comma)."),
@@ -325,7 +328,7 @@ def test_a_table_tells_what_responses_stand_for(tmp_path):
     table.write_text("file,label\n9.wav,booth\n2.wav,\n")
     with pytest.raises(InputError) as caught:
         read(tmp_path, rooms="rooms")
-    assert "impulse_responses.csv line 2, column file: '9.wav' is no audio file" in str(caught.value)
+    assert "impulse_responses.csv line 2, column file: '9.wav' is not an audio file" in str(caught.value)
     assert "line 3, column label: the cell is empty" in str(caught.value)
     table.write_text("name\nx\n")
     with pytest.raises(

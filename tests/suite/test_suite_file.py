@@ -299,7 +299,7 @@ def test_names_refused(suite, name):
         (GUESS, "{command: 'asr {audio}', tasks: [arousal]}", "output of a command is a transcript"),
         (GUESS, "{command: 'asr {audio}', tasks: [transcript, emotion]}", r"Write tasks: \[transcript\]"),
         (GUESS, "{command: 'asr audio.wav'}", r"command: \{audio\} does not occur in 'asr audio.wav'. Write"),
-        (GUESS, "{command: '{audio} x'}", "command: {audio} stands where the program belongs"),
+        (GUESS, "{command: '{audio} x'}", "command: {audio} is in the place of the program"),
         (GUESS, """{command: "asr 'x {audio}"}""", "a quotation mark is not closed. Close it"),
         (GUESS, "{command: 'asr {audio} \\'}", "cannot be split: it ends with a backslash"),
         (GUESS, """{command: '""  {audio}'}""", "names no program. Write program and arguments"),
@@ -495,7 +495,7 @@ def test_scores_are_for_lists_of_trials(suite, tmp_path):
     read = suite(text, GUESS, "{scores: scores.txt}")
     scores, (demo, silent) = read.models["guess"], read.corpora.values()
     assert scores.tasks == ("embedding",) and scores.path == tmp_path / "scores.txt"
-    assert not scores.about.needs_audio and not scores.answers_changes
+    assert not scores.about.needs_audio and not scores.predicts_changes
     assert scores.listens_to(silent) and not scores.listens_to(demo)
     listener = suite(text, GUESS, '{python: "a:b", tasks: [embedding]}').models["guess"]
     assert listener.listens_to(demo) and not listener.listens_to(silent)

@@ -291,7 +291,7 @@ def _drawable(value: object) -> tuple[list, str]:
     if not isinstance(value, Mapping):
         return [value], ""
     if set(value) != ENDS:
-        return [], f"{quoted(dict(value))} is no range. Write {{from: 1, to: 2}}"
+        return [], f"{quoted(dict(value))} is not a valid range. Write {{from: 1, to: 2}}"
     low, high = value["from"], value["to"]
     if not all(isinstance(end, int) and not isinstance(end, bool) for end in (low, high)):
         return [], f"{quoted(dict(value))} needs whole numbers. Use a list for anything else"

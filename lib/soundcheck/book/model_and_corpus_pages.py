@@ -48,7 +48,7 @@ def model_cells(
         if len(rows):
             page = f"../results/{model.slug}/{files.slug(family.name)}.html"
             name = element("a", family.title, href=page)
-            shares = tables.share_bar(rows), tables.share_bar(rows[informative(rows)])
+            shares = tables.proportion_bar(rows), tables.proportion_bar(rows[informative(rows)])
             families.append([name, family.question, *shares, int(rows["passed"].isna().sum())])
     cells = [
         pages.markdown(f"# Model {heading(model.name)}"),

@@ -105,8 +105,8 @@ def matrix(record: RunRecord, results: pd.DataFrame) -> Html:
         if failed[model, family]:
             return link("✗ failed to run", result_page(model, family))
         own = groups.get((model, family), results.iloc[:0])
-        shown = link(tables.share_bar(own), result_page(model, family))
-        inner = tables.share_bar(own[informative(own)])
+        shown = link(tables.proportion_bar(own), result_page(model, family))
+        inner = tables.proportion_bar(own[informative(own)])
         return element("div", shown, element("small", "informative:"), inner, class_="sc-pair")
 
     if len(models) > max(MOST_COLUMNS, len(families)):

@@ -179,7 +179,7 @@ def _parquet(content: bytes, shown: str) -> TextTable:
         table = pq.ParquetFile(pa.BufferReader(content)).read()
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
-        what = f"the file is no readable Parquet table ({str(error).splitlines()[0][:100]})"
+        what = f"the file is not a valid Parquet table ({str(error).splitlines()[0][:100]})"
         raise input_error(shown, what, "Write it again") from error
     columns: dict[str, Sequence[str]] = {}
     for name in table.column_names:

@@ -89,7 +89,7 @@ class EvaluationDescription(ModelDescription):
     thresholds: str
     balance_samples: int
     seconds: float
-    answers_changes: bool
+    predicts_changes: bool
     sweeps: bool
     normaliser: str
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,9 @@ from soundcheck.evaluation import changed_segments, corpus_view, recording_pairs
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
-from soundcheck.models.reference import reference_answers
+from soundcheck.models.reference import reference_predictions
 from soundcheck.sounds.sound import Sounds
+from soundcheck.statistics.group_sizes import least_per_bin
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
 from soundcheck.suite.thresholds import read_family
 
@@ -70,7 +72,7 @@ class Evaluation(Judging):
         self.interval = description.interval
         self.thresholds = description.thresholds
         self.balance_samples = description.balance_samples
-        self.answers_changes = description.answers_changes
+        self.predicts_changes = description.predicts_changes
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
         if not description.sweeps:
@@ -124,11 +126,29 @@ class Evaluation(Judging):
             if missing:
                 self._reasons[corpus.name, task.name, ""] = missing
             else:
-                yield self._sample(corpus, task, changed, before)
+                yield self._subset(corpus, task, changed, before)
 
     def samples(self, change: str = "", base: str = "") -> Iterator[Subset]:
         """Give :meth:`subsets` under the name that earlier notebooks know."""
         return self.subsets(change, base)
+
+    # The functions of soundcheck.evaluation.groups under the names that earlier notebooks know.
+
+    def balanced(self, subset: Subset, column: str) -> tuple[Subset, str]:
+        """Draw equally large groups; see :func:`soundcheck.evaluation.groups.balanced_rows`."""
+        return _groups().balanced_rows(self, subset, column)
+
+    def at_most(self, subset: Subset, column: str, segments: int) -> Subset:
+        """Keep so many segments of each group; see :func:`soundcheck.evaluation.groups.at_most`."""
+        return _groups().at_most(self, subset, column, segments)
+
+    def drawn_speakers(self, subset: Subset, column: str) -> tuple[Subset, dict[str, tuple[str, str]]]:
+        """Draw speakers of each group; see :func:`soundcheck.evaluation.groups.drawn_speakers`."""
+        return _groups().drawn_speakers(self, subset, column)
+
+    def least_per_bin(self, size: float) -> int:
+        """Give the fewest segments of a bin for groups of an average size."""
+        return least_per_bin(self.family.options["bin_minimum"], size)
 
     def _applicable(self) -> Iterator[tuple[corpus_view.CorpusView, Task]]:
         """Give the corpora and tasks that the family can be applied to; note why others are passed over."""
@@ -169,7 +189,7 @@ class Evaluation(Judging):
                 self.family, self.tasks, corpus.segments, corpus.blocks, self.seed
             )
             steps = {
-                step: self._sample(corpus, task, change, before, rows) for step, change in possible.items()
+                step: self._subset(corpus, task, change, before, rows) for step, change in possible.items()
             }
             first = next(iter(steps.values()))
             clean = dataclasses.replace(
@@ -191,7 +211,7 @@ class Evaluation(Judging):
                 recording_pairs.pairings(corpus.segments, corpus.base_condition),
             )
             keys = [f"{corpus.name}|{key}" for key in corpus.segments["key"]]
-            random = reference_answers(task, self.seed, keys, "")
+            random = reference_predictions(task, self.seed, keys, "")
             for pairing in found:
                 for note in pairing.notes:
                     self.note(f"{corpus.name}: {note}")
@@ -239,11 +259,11 @@ class Evaluation(Judging):
             if corpus.segments[task.name].isna().all():
                 return f"no segment has a label for {task.name}"
         needed = [*self.family.changes.values(), *self.family.transformed]
-        if needed and not self.answers_changes:
+        if needed and not self.predicts_changes:
             return "a table of predictions cannot answer for changed signals"
         return next(filter(None, map(registry.missing, needed)), "")
 
-    def _sample(
+    def _subset(
         self,
         corpus: corpus_view.CorpusView,
         task: Task,
@@ -274,7 +294,7 @@ class Evaluation(Judging):
 
         def reference(under: str) -> np.ndarray:
             texts = truth if task.is_transcription and truth is not None else ()
-            return reference_answers(task, self.seed, keys, under, texts)
+            return reference_predictions(task, self.seed, keys, under, texts)
 
         before = base.identity if base else ""
         predictions = Predictions(corpus.predicted(task, before))
@@ -295,3 +315,9 @@ class Evaluation(Judging):
             base=base.name if base else "",
         )
         return everything.take(np.flatnonzero(chosen))
+
+
+def _groups() -> ModuleType:
+    from soundcheck.evaluation import groups  # which needs this module
+
+    return groups

@@ -37,6 +37,7 @@ __all__ = [
     "EVERYBODY",
     "at_most",
     "balanced",
+    "balanced_rows",
     "compared_columns",
     "drawn_speakers",
     "judge_groups",
@@ -210,7 +211,9 @@ def balanced(
     """
     found = []
     for subset in subsets:
-        drawn = _balanced(evaluation, subset, column)
+        drawn, note = balanced_rows(evaluation, subset, column)
+        if not len(drawn):
+            evaluation.skip(subset, note)
         there = set(drawn.segments[column])
         groups = [group for group in evaluation.family.options["groups"] if group in there]
         if groups:
@@ -218,7 +221,8 @@ def balanced(
     return found
 
 
-def _balanced(evaluation: Evaluation, subset: Subset, column: str) -> Subset:
+def balanced_rows(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Subset, str]:
+    """Draw equally large groups from one subset; the text says why they are smaller than wanted."""
     groups = subset.segments[column].where(subset.segments[column].isin(evaluation.family.options["groups"]))
     rng = seeds.generator(evaluation.seed, "balance", evaluation.family.name, subset.corpus, subset.task.name)
     drawn = balance.balance(
@@ -231,9 +235,8 @@ def _balanced(evaluation: Evaluation, subset: Subset, column: str) -> Subset:
     )
     if drawn.note:
         evaluation.note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")
-    if not len(drawn.rows):
-        evaluation.skip(subset, drawn.note)
-    return subset.take(drawn.rows)
+    found = subset.take(drawn.rows)
+    return found.sized(found.segments[column].nunique(), drawn.segments_per_group), drawn.note
 
 
 def at_most(evaluation: Evaluation, subset: Subset, column: str, segments: int) -> Subset:

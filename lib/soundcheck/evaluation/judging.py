@@ -20,7 +20,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.evaluation import plain_measures
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.plain_measures import (
-    NothingAnsweredError,
+    NoPredictionError,
     PlainMeasureError,
     PlainStatistic,
     statistic_of,
@@ -139,7 +139,7 @@ class Judging:
             statistic, found, reference = self._computed(subset, measure)
         except PlainMeasureError as fault:
             # By these words `soundcheck check` knows that something broke.
-            error = "" if isinstance(fault, NothingAnsweredError) else "error: "
+            error = "" if isinstance(fault, NoPredictionError) else "error: "
             about = _joined(subset, test, group or column)
             self.note(f"{about}: {error}{fault}")
             return [self._skipped_row(subset, definition, f"{error}{fault}", group or column)]

@@ -39,7 +39,7 @@ from soundcheck.metrics import additive
 from soundcheck.metrics.weighted import Weighted
 
 __all__ = [
-    "NothingAnsweredError",
+    "NoPredictionError",
     "PlainMeasureError",
     "PlainStatistic",
     "SECONDS",
@@ -58,7 +58,7 @@ class PlainMeasureError(Exception):
     """Why a measure gives no statistic, in words for the results table."""
 
 
-class NothingAnsweredError(PlainMeasureError):
+class NoPredictionError(PlainMeasureError):
     """There is nothing to compute a measure on, which is no fault of the measure."""
 
 
@@ -141,7 +141,7 @@ class PlainStatistic(Weighted):
         self.parts = (additive.Contributions(self.rows, ~self.rows),)
         self._places = np.flatnonzero(self.rows)
         if not len(self._places):
-            raise NothingAnsweredError(f"no prediction for {additive.segments(len(self.rows))}")
+            raise NoPredictionError(f"no prediction for {additive.segments(len(self.rows))}")
         own, self._blocks = np.unique(subset.blocks[self.rows], return_inverse=True)
         self.n_blocks = len(own)
         start = time.monotonic()
@@ -151,7 +151,7 @@ class PlainStatistic(Weighted):
 
     def point(self) -> additive.Point:
         """Give the values; see :class:`~soundcheck.metrics.weighted.Weighted`."""
-        refusal, note = additive.unanswered(self.parts)
+        refusal, note = additive.missing_predictions(self.parts)
         found = np.array(list(self.values.values()))
         reasons = [refusal or ("the value is infinite" if np.isinf(each) else "") for each in found]
         note = "; ".join(filter(None, (note, NOTE if self.n_blocks > 1 else "")))

@@ -26,7 +26,7 @@ from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.disagreement import Setting, distance_table, group_distances
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples
-from soundcheck.models.reference import reference_answers
+from soundcheck.models.reference import reference_predictions
 from soundcheck.suite.families import Perturbation
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "Recognition",
     "TRUTH",
     "TransformedPredictions",
-    "settings_left_out",
+    "excluded_settings",
 ]
 
 TRUTH = "transcripts"  # of the corpus, as an opponent
@@ -110,7 +110,7 @@ class RecogniserPair:
         """Which segments belong to each group."""
         return [self.subset.mask(self.column, group) for group in self.groups]
 
-    def company(self) -> list[tuple[str, int, int | str]]:
+    def counts(self) -> list[tuple[str, int, int | str]]:
         """Give name, segments and speakers of each group."""
         segments = self.subset.segments
         return [
@@ -144,8 +144,8 @@ class Recognition(Evaluation):
         """Names of the other recognisers."""
         return [name for name in self._views if name != self.model]
 
-    def _sample(self, *args: object, **options: object) -> Subset:
-        subset = super()._sample(*args, **options)
+    def _subset(self, *args: object, **options: object) -> Subset:
+        subset = super()._subset(*args, **options)
         return dataclasses.replace(
             subset,
             truth=self._normalised(subset.truth),
@@ -225,7 +225,7 @@ class Recognition(Evaluation):
             )
             if rows.sum() < len(rows):
                 self._note(f"{corpus.name}: {int(rows.sum())} of {len(rows)} segments were transformed")
-            subset = self._sample(corpus, task, rows=rows)
+            subset = self._subset(corpus, task, rows=rows)
             yield dataclasses.replace(
                 subset,
                 predictions=self.under_settings(self.series(subset), subset.predictions),
@@ -268,7 +268,7 @@ class Recognition(Evaluation):
         keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
         texts = [] if subset.truth is None else list(subset.truth)
         return [
-            reference_answers(subset.task, self.seed, keys, change.identity if change else "", texts)
+            reference_predictions(subset.task, self.seed, keys, change.identity if change else "", texts)
             for change in self.settings.values()
         ]
 
@@ -289,7 +289,7 @@ class Recognition(Evaluation):
             if view is not None and (not changed or (view.predictions["change"] != "").any())
         ]
 
-    def contests(self, subset: Subset) -> list[RecogniserPair]:
+    def recogniser_pairs(self, subset: Subset) -> list[RecogniserPair]:
         """List who is compared on the groups of a subset.
 
         Parameters
@@ -323,7 +323,7 @@ class Recognition(Evaluation):
             for recogniser, opponent in pairs
         ]
 
-    def no_contest(self, subset: Subset, with_transcripts: bool) -> str:
+    def why_no_pair(self, subset: Subset, with_transcripts: bool) -> str:
         """Say why the tested recogniser is compared with nobody on a subset, or not with the transcripts."""
         options = self.family.options
         if not any(self.groups(subset, column) for column in options["groups"]):
@@ -431,7 +431,7 @@ class Recognition(Evaluation):
         return pd.DataFrame(rows, columns=["transformation", "level", "rating", "distance", "left_out"])
 
     def violation_counts(
-        self, contests: Sequence[RecogniserPair], left_out: Collection[Setting] = ()
+        self, recogniser_pairs: Sequence[RecogniserPair], left_out: Collection[Setting] = ()
     ) -> dict[str, pd.DataFrame]:
         """Count the violations of groups over some pairs of recognisers, in the layout of the paper.
 
@@ -440,7 +440,7 @@ class Recognition(Evaluation):
         contests
             Who is compared, all on the same groups; at least one.
         left_out
-            Settings that do not count, from :func:`settings_left_out`.
+            Settings that do not count, from :func:`excluded_settings`.
 
         Returns
         -------
@@ -448,24 +448,24 @@ class Recognition(Evaluation):
             ``"in all"``, ``"by τ"``, ``"by pair"`` and ``"by transformation"`` -> whole numbers, one column a
             group; see :func:`soundcheck.metrics.differential.counts`.
         """
-        groups, taus = contests[0].groups, self.family.options.get("taus", differential.TAUS)
-        distances = pd.concat([self.distance_table(contest) for contest in contests])
+        groups, taus = recogniser_pairs[0].groups, self.family.options.get("taus", differential.TAUS)
+        distances = pd.concat([self.distance_table(contest) for contest in recogniser_pairs])
         found = differential.violations(distances, taus, left_out)
         rows = {
             "in all": ("", ["all"]),
             "by τ": ("tau", taus),
-            "by pair": ("pair", [contest.pair for contest in contests]),
+            "by pair": ("pair", [contest.pair for contest in recogniser_pairs]),
             "by transformation": ("transformation", list(self.family.transformations)),
         }
         return {title: differential.counts(found, groups, *asked) for title, asked in rows.items()}
 
-    def probe(self, subset: Subset, change: Perturbation) -> Subset | None:
+    def spoken(self, subset: Subset, change: Perturbation) -> Subset | None:
         """Give the sentences that probe the words of a subset's corpus, changed; ``None`` without any."""
         view = self.probes.get(subset.corpus)
-        return None if view is None else self._sample(view, subset.task, change)
+        return None if view is None else self._subset(view, subset.task, change)
 
 
-def settings_left_out(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
+def excluded_settings(judged: pd.DataFrame, least_rating: float = -np.inf) -> set[Setting]:
     """List the settings that do not count.
 
     Parameters

@@ -39,7 +39,7 @@ from soundcheck.statistics.bootstrap import Resampled, block_codes, every_segmen
 __all__ = [
     "Compared",
     "EVERYBODY",
-    "Probed",
+    "KeywordSentences",
     "RATE_COLUMNS",
     "average_drops",
     "cer",
@@ -55,7 +55,7 @@ __all__ = [
     "recognisers",
     "vocabulary",
     "wer",
-    "words_to_probe",
+    "words_to_speak",
 ]
 
 Group = tuple[str, str]
@@ -255,7 +255,7 @@ def localised_words(evaluation: Recognition, subset: Subset) -> dict[Group, list
 
 
 @dataclasses.dataclass(frozen=True)
-class Probed:
+class KeywordSentences:
     """Words that are spoken in other sentences.
 
     Parameters
@@ -279,9 +279,9 @@ class Probed:
     reason: str = ""
 
 
-def words_to_probe(
+def words_to_speak(
     evaluation: Recognition, subset: Subset, found: Mapping[Group, Sequence[Localised]]
-) -> Probed:
+) -> KeywordSentences:
     """Choose the words of one group that are spoken in other sentences.
 
     Parameters
@@ -305,7 +305,7 @@ def words_to_probe(
     if wanted is not None and wanted not in found:
         least = evaluation.family.options["minimum_segments"]
         reason = f"it has no group {': '.join(wanted)} of at least {least} segments beside others"
-        return Probed(None, kinds, reason=reason)
+        return KeywordSentences(None, kinds, reason=reason)
 
     def promise(group: Group) -> tuple[bool, int, int]:
         own = [word.kind for word in found[group]]
@@ -319,10 +319,14 @@ def words_to_probe(
     if len(languages) and 2 * sum(name is not None for name in among(list(languages), ["eng"])) < len(
         languages
     ):
-        return Probed(group, kinds, reason="sentences are read in English, and most of its segments are not")
+        return KeywordSentences(
+            group, kinds, reason="sentences are read in English, and most of its segments are not"
+        )
     speech = speech_source()
     if speech is None:
-        return Probed(group, kinds, reason="no package is installed that speaks sentences (soundcheck_demo)")
+        return KeywordSentences(
+            group, kinds, reason="no package is installed that speaks sentences (soundcheck_demo)"
+        )
     refused, surplus = {}, 0
     for kind, words_ in kinds.items():
         localised = [word.word for word in found[group] if word.kind == kind]
@@ -334,11 +338,11 @@ def words_to_probe(
         surplus += len(words_[most:])
         del words_[most:]
     reason = "" if any(kinds.values()) else "no word is robust or not robust, and can be spoken"
-    return Probed(group, kinds, refused, surplus, reason)
+    return KeywordSentences(group, kinds, refused, surplus, reason)
 
 
 def missing_words(
-    evaluation: Recognition, probe: Subset, kinds: Mapping[str, Sequence[str]]
+    evaluation: Recognition, spoken: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> list[dict[str, object]]:
     """Find in how many sentences around words of each kind the word is missing from the transcript.
 
@@ -359,7 +363,7 @@ def missing_words(
     """
     rows = []
     for kind, chosen in kinds.items():
-        own = probe.take(np.flatnonzero(probe.segments["item"].isin(chosen)))
+        own = spoken.take(np.flatnonzero(spoken.segments["item"].isin(chosen)))
         if len(own):
             sought = own.segments["item"]
             blocks = block_codes(sought.to_numpy(dtype=object))[0]
@@ -370,7 +374,7 @@ def missing_words(
 
 
 def missing_more(
-    evaluation: Recognition, probe: Subset, kinds: Mapping[str, Sequence[str]]
+    evaluation: Recognition, spoken: Subset, kinds: Mapping[str, Sequence[str]]
 ) -> dict[str, list[Resampled]]:
     """Compare how often words that are not robust and robust ones are missing.
 
@@ -386,13 +390,14 @@ def missing_more(
         for clean and for changed signals, with replicates of whole words. Empty unless both kinds have
         sentences.
     """
-    sought = probe.segments["item"]
+    sought = spoken.segments["item"]
     masks = [sought.isin(kinds[kind]).to_numpy() for kind in (NOT_ROBUST, ROBUST)]
     if not all(mask.any() for mask in masks):
         return {}
     blocks = block_codes(sought.to_numpy(dtype=object))[0]
     means = [
-        mean_value(_missing(sought, texts)) for texts in (probe.predictions.clean, probe.predictions.changed)
+        mean_value(_missing(sought, texts))
+        for texts in (spoken.predictions.clean, spoken.predictions.changed)
     ]
     sides = [[restrict(mean, mask) for mask in masks] for mean in means]
     return {
@@ -459,10 +464,10 @@ def pair_violations(evaluation: Recognition, subset: Subset) -> pd.DataFrame:
         :meth:`soundcheck.evaluation.recognition.Recognition.violation_counts`. Empty if no two recognisers
         can be compared.
     """
-    contests = [contest for contest in evaluation.contests(subset) if not contest.with_transcripts]
+    recogniser_pairs = [pair for pair in evaluation.recogniser_pairs(subset) if not pair.with_transcripts]
     counted = {}
-    for column in dict.fromkeys(contest.column for contest in contests):
-        here = [contest for contest in contests if contest.column == column]
+    for column in dict.fromkeys(pair.column for pair in recogniser_pairs):
+        here = [pair for pair in recogniser_pairs if pair.column == column]
         total = evaluation.violation_counts(here, evaluation.excluded)["in all"].loc["all"]
         counted |= {(column, group): [int(total[group])] for group in here[0].groups}
     return pd.DataFrame(counted)

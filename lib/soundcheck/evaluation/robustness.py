@@ -30,7 +30,7 @@ __all__ = [
     "judge_changes",
     "labelled",
     "quality",
-    "share_unchanged",
+    "proportion_unchanged",
     "swept",
 ]
 
@@ -58,7 +58,7 @@ def labelled(swept: Iterable[Swept]) -> list[Swept]:
     ]
 
 
-def share_unchanged(subset: Subset, predictions: Predictions, tolerance: float = TOLERANCE) -> Statistic:
+def proportion_unchanged(subset: Subset, predictions: Predictions, tolerance: float = TOLERANCE) -> Statistic:
     """Share of segments whose value moves by less than the tolerance, or whose class stays."""
     return unchanged(predictions.clean, predictions.changed, tolerance)
 
@@ -98,7 +98,7 @@ def judge_changes(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
         evaluation.judge(
             subset,
             f"Percentage Unchanged Predictions {subset.change}",
-            lambda subset, predictions: share_unchanged(subset, predictions, tolerance),
+            lambda subset, predictions: proportion_unchanged(subset, predictions, tolerance),
         )
         if not labelled:
             evaluation.skip(subset, f"no segment has a label for {subset.task.name}")

@@ -132,11 +132,11 @@ class Verification(Evaluation):
 
     def _missing(self, change: str) -> str:
         """Say why there are no scores under a change; empty if there are."""
-        if change and not self.answers_changes:
+        if change and not self.predicts_changes:
             return "scores and embeddings of a table cannot answer for changed signals"
         return registry.missing(self.family.changes[change]) if change else ""
 
-    def _sample(
+    def _subset(
         self,
         corpus: CorpusView,
         task: Task,

@@ -36,22 +36,22 @@ __all__ = [
     "Reasons",
     "Statistic",
     "Tallies",
-    "UNANSWERED_NOTED",
-    "UNANSWERED_REFUSED",
+    "MISSING_NOTED",
+    "MISSING_REFUSED",
     "checked_point",
     "numbers",
     "ratio",
     "same_length",
     "segments",
     "round_significant",
-    "unanswered",
+    "missing_predictions",
     "value",
     "values",
 ]
 
 DIGITS = 12  # significant digits of values; float64 carries 15 to 17, sums of many terms fewer
-UNANSWERED_REFUSED = 0.5  # proportion of labelled segments without prediction above which there is no value
-UNANSWERED_NOTED = 0.05  # proportion above which a note says so
+MISSING_REFUSED = 0.5  # proportion of labelled segments without prediction above which there is no value
+MISSING_NOTED = 0.05  # proportion above which a note says so
 
 _NOISE = 1e-14  # values are of the order of 1
 _LARGEST = 1e100  # numbers beyond are treated as not finite: their squares and sums would overflow
@@ -77,7 +77,7 @@ class Contributions:
     """
 
     rows: np.ndarray
-    unanswered: np.ndarray
+    missing_predictions: np.ndarray
 
     @property
     def size(self) -> int:
@@ -104,7 +104,9 @@ class Contributions:
 
     def restrict(self, mask: np.ndarray) -> Contributions:
         """Keep the segments of a mask."""
-        return dataclasses.replace(self, rows=self.rows & mask, unanswered=self.unanswered & mask)
+        return dataclasses.replace(
+            self, rows=self.rows & mask, missing_predictions=self.missing_predictions & mask
+        )
 
     def _contributing(self) -> np.ndarray | slice:
         """Give what selects the contributing segments from an array; no copies if all of them do."""
@@ -275,7 +277,7 @@ class Statistic:
         if sums is None:
             sums = self.sums()
         m = len(self.labels)
-        refusal, note = unanswered(self.parts)
+        refusal, note = missing_predictions(self.parts)
         return checked_point(
             self.compute(sums),
             self.count(sums),
@@ -318,17 +320,17 @@ def checked_point(
     return Point(value, np.rint(segments).astype(np.int64), tuple(reasons), tuple(notes))
 
 
-def unanswered(parts: Sequence[Contributions]) -> tuple[str, str]:
+def missing_predictions(parts: Sequence[Contributions]) -> tuple[str, str]:
     """Say that too few segments have a prediction (reason), or that noticeably many have none (note)."""
     worst, text = 0.0, ""
     for part in parts:
-        missing = int(part.unanswered.sum())
+        missing = int(part.missing_predictions.sum())
         wanted = missing + int(part.rows.sum())
         if missing and missing / wanted > worst:
             worst, text = missing / wanted, f"no prediction for {missing} of {wanted} segments"
-    if worst > UNANSWERED_REFUSED:
+    if worst > MISSING_REFUSED:
         return text, ""
-    return "", text if worst > UNANSWERED_NOTED else ""
+    return "", text if worst > MISSING_NOTED else ""
 
 
 class HasPoint(Protocol):

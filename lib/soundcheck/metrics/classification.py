@@ -67,7 +67,7 @@ def class_numbers(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
 def _cells(
     truth: np.ndarray,
     prediction: np.ndarray,
-    unanswered: np.ndarray,
+    missing_predictions: np.ndarray,
     classes: Sequence[str],
     compute: Callable[[np.ndarray], np.ndarray],
     count: Callable[[np.ndarray], np.ndarray],
@@ -89,7 +89,7 @@ def _cells(
         return (segments(total),) * len(labels) if total < 2 else reasons(matrix)
 
     return Statistic(
-        parts=(Cells(rows, unanswered & (truth >= 0) & (truth < n), cells, n * (n + 1)),),
+        parts=(Cells(rows, missing_predictions & (truth >= 0) & (truth < n), cells, n * (n + 1)),),
         compute=on_matrix(compute),
         count=on_matrix(count),
         labels=tuple(labels),
@@ -141,13 +141,17 @@ def _absent(classes: Sequence[str], noun: str) -> Callable[[np.ndarray], tuple[s
 
 
 def recall_of_codes(
-    truth: np.ndarray, prediction: np.ndarray, unanswered: np.ndarray, labels: Sequence[str], noun: str
+    truth: np.ndarray,
+    prediction: np.ndarray,
+    missing_predictions: np.ndarray,
+    labels: Sequence[str],
+    noun: str,
 ) -> Statistic:
     """Recall of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``."""
     return _cells(
         truth,
         prediction,
-        unanswered,
+        missing_predictions,
         labels,
         compute=recalls,
         count=lambda matrix: matrix.sum(axis=-1),
@@ -157,7 +161,11 @@ def recall_of_codes(
 
 
 def precision_of_codes(
-    truth: np.ndarray, prediction: np.ndarray, unanswered: np.ndarray, labels: Sequence[str], noun: str
+    truth: np.ndarray,
+    prediction: np.ndarray,
+    missing_predictions: np.ndarray,
+    labels: Sequence[str],
+    noun: str,
 ) -> Statistic:
     """Precision of numbered classes or bins: integers from 0, -1 if missing; reasons call them ``noun``."""
 
@@ -169,7 +177,7 @@ def precision_of_codes(
     return _cells(
         truth,
         prediction,
-        unanswered,
+        missing_predictions,
         labels,
         compute=precisions,
         count=count,

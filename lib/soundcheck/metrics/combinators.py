@@ -125,11 +125,11 @@ def paired(a: Statistic, b: Statistic) -> tuple[Statistic, Statistic]:
     both = a.rows & b.rows
     wanted = a.rows | b.rows
     for part in (*a.parts, *b.parts):
-        wanted = wanted | part.unanswered
+        wanted = wanted | part.missing_predictions
 
     def restricted(statistic: Statistic) -> Statistic:
         parts = [
-            dataclasses.replace(part, rows=part.rows & both, unanswered=wanted & ~both)
+            dataclasses.replace(part, rows=part.rows & both, missing_predictions=wanted & ~both)
             for part in statistic.parts
         ]
         return dataclasses.replace(statistic, parts=tuple(parts))

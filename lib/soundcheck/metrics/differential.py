@@ -132,7 +132,7 @@ def violations(
     Raises
     ------
     ValueError
-        If a column is missing, a row is there twice, or a group has no distance for the signals as they are.
+        If a column is missing, a row is a duplicate, or a group has no distance for the signals as they are.
     """
     missing = [name for name in COLUMNS if name not in distances.columns]
     if missing:

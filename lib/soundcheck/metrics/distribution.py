@@ -35,7 +35,7 @@ __all__ = [
 def _cells(
     codes: np.ndarray,
     n_cells: int,
-    unanswered: np.ndarray,
+    missing_predictions: np.ndarray,
     compute: Callable[[np.ndarray], np.ndarray],
     labels: Sequence[str] = ("",),
 ) -> Statistic:
@@ -50,7 +50,7 @@ def _cells(
         return ("" if sums.sum() > 0 else segments(0),) * len(labels)
 
     return Statistic(
-        parts=(Cells(rows, unanswered, np.where(rows, codes, 0).astype(np.int32), n_cells),),
+        parts=(Cells(rows, missing_predictions, np.where(rows, codes, 0).astype(np.int32), n_cells),),
         compute=compute,
         count=count,
         labels=tuple(labels),

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from soundcheck.metrics.additive import (
-    UNANSWERED_NOTED,
-    UNANSWERED_REFUSED,
+    MISSING_NOTED,
+    MISSING_REFUSED,
     Point,
     checked_point,
     numbers,
@@ -192,8 +192,8 @@ def spearmans_rho(
     ]
     missing, wanted = int((labelled & ~rows).sum()), int(labelled.sum())
     text = f"no prediction for {missing} of {wanted} segments"
-    refused = missing > UNANSWERED_REFUSED * wanted
-    noted = not refused and missing > UNANSWERED_NOTED * wanted
+    refused = missing > MISSING_REFUSED * wanted
+    noted = not refused and missing > MISSING_NOTED * wanted
     return spearmans_rho_of(
         means[0][:, np.newaxis],
         means[1][:, np.newaxis],

@@ -107,7 +107,7 @@ def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[S
     tuple of Statistic
         Concordance and Pearson correlation coefficient, the same as each alone.
     """
-    truth, prediction, rows, unanswered = _pair(truth, prediction)
+    truth, prediction, rows, missing_predictions = _pair(truth, prediction)
     x, middle_x = _centred(truth, rows)
     y, middle_y = _centred(prediction, rows)
 
@@ -122,7 +122,7 @@ def correlations(truth: Sequence[float], prediction: Sequence[float]) -> tuple[S
         scale = np.abs(mean_x) + np.abs(mean_y) + abs(middle_x) + abs(middle_y)
         return Moments(n, vx, vy, both, np.where(np.abs(shift) <= _ROUNDING * scale, 0.0, shift))
 
-    part = Columns(rows, unanswered, (x, y, x * x, y * y, x * y))
+    part = Columns(rows, missing_predictions, (x, y, x * x, y * y, x * y))
 
     def statistic(compute: Callable[[Moments], np.ndarray], reason: Callable[[Moments], str]) -> Statistic:
         def reasons(sums: np.ndarray) -> tuple[str, ...]:
@@ -196,8 +196,8 @@ def mean_absolute_error(truth: Sequence[float], prediction: Sequence[float]) -> 
     Statistic
         One value of at least 0, in the unit of the labels; undefined without segments only.
     """
-    truth, prediction, rows, unanswered = _pair(truth, prediction)
-    return _mean(np.abs(prediction - truth), rows, unanswered)
+    truth, prediction, rows, missing_predictions = _pair(truth, prediction)
+    return _mean(np.abs(prediction - truth), rows, missing_predictions)
 
 
 def mean_error(truth: Sequence[float], prediction: Sequence[float]) -> Statistic:
@@ -213,8 +213,8 @@ def mean_error(truth: Sequence[float], prediction: Sequence[float]) -> Statistic
     Statistic
         One value; undefined without segments only.
     """
-    truth, prediction, rows, unanswered = _pair(truth, prediction)
-    return _mean(prediction - truth, rows, unanswered)
+    truth, prediction, rows, missing_predictions = _pair(truth, prediction)
+    return _mean(prediction - truth, rows, missing_predictions)
 
 
 def mean_value(prediction: Sequence[float]) -> Statistic:
@@ -234,12 +234,12 @@ def mean_value(prediction: Sequence[float]) -> Statistic:
     return _mean(prediction, ~np.isnan(prediction), np.isnan(prediction))
 
 
-def _mean(column: np.ndarray, rows: np.ndarray, unanswered: np.ndarray) -> Statistic:
+def _mean(column: np.ndarray, rows: np.ndarray, missing_predictions: np.ndarray) -> Statistic:
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[0] > 0 else segments(0),)
 
     return Statistic(
-        parts=(Columns(rows, unanswered, (_zero_outside(column, rows),)),),
+        parts=(Columns(rows, missing_predictions, (_zero_outside(column, rows),)),),
         compute=lambda sums: ratio(sums[..., 1:], sums[..., :1]),
         count=_count,
         reasons=reasons,
@@ -301,5 +301,5 @@ def recall_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> Stati
 
 def _binned(truth: Sequence[float], prediction: Sequence[float]) -> tuple[np.ndarray, ...]:
     """Give bins of truth and prediction and the unanswered segments."""
-    truth, prediction, _, unanswered = _pair(truth, prediction)
-    return bin_numbers(truth), bin_numbers(prediction), unanswered
+    truth, prediction, _, missing_predictions = _pair(truth, prediction)
+    return bin_numbers(truth), bin_numbers(prediction), missing_predictions

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.metrics.additive import (
-    UNANSWERED_NOTED,
-    UNANSWERED_REFUSED,
+    MISSING_NOTED,
+    MISSING_REFUSED,
     Columns,
     Statistic,
     numbers,
@@ -76,9 +76,9 @@ class SpeakerValues:
             return "no speaker has enough labelled segments", ""
         total = int(self.counts.sum()) + self.missing
         text = f"no prediction for {self.missing} of {total} segments"
-        if self.missing > UNANSWERED_REFUSED * total:
+        if self.missing > MISSING_REFUSED * total:
             return text, ""
-        return "", text if self.missing > UNANSWERED_NOTED * total else ""
+        return "", text if self.missing > MISSING_NOTED * total else ""
 
     def mean_absolute_error(self) -> Statistic:
         r"""Mean distance of predicted and true values, :math:`\frac1K \sum_k |\hat m_k - m_k|`.

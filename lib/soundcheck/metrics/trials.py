@@ -30,8 +30,8 @@ import pandas as pd
 import scipy.sparse
 
 from soundcheck.metrics.additive import (
-    UNANSWERED_NOTED,
-    UNANSWERED_REFUSED,
+    MISSING_NOTED,
+    MISSING_REFUSED,
     Point,
     checked_point,
     numbers,
@@ -156,7 +156,7 @@ class SortedTrials:
         self.second = np.where(self.first == second, trials.speakers, second).astype(np.int32)
         self.ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]) + 1, self.n)[: self.n]
         self.scores = scores[self.ends - 1]
-        self.unanswered = len(trials) - self.n
+        self.missing_predictions = len(trials) - self.n
         self.total = len(trials)
 
     @property
@@ -299,9 +299,9 @@ class TrialStatistic(Weighted):
         trials = self._sorted
         m = len(self.labels)
         text = f"no score for {trials.unanswered} of {trials.total} trials"
-        share = trials.unanswered / trials.total if trials.total else 0.0
-        reason = text if share > UNANSWERED_REFUSED else self._one_kind()
-        note = text if share > UNANSWERED_NOTED else ""
+        share = trials.missing_predictions / trials.total if trials.total else 0.0
+        reason = text if share > MISSING_REFUSED else self._one_kind()
+        note = text if share > MISSING_NOTED else ""
         return checked_point(self._value(), np.full(m, trials.n), [reason] * m, [note] * m)
 
     def _value(self) -> np.ndarray:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 KINDS = {"gaussian": REGRESSION, "categorical": CLASSIFICATION}  # of task that each answers
 
 
-def reference_answers(
+def reference_predictions(
     task: Task, seed: int, keys: Sequence[str], change: str = "", texts: Sequence[str | None] = ()
 ) -> np.ndarray:
     """Draw the answers of the random reference model.
@@ -147,6 +147,6 @@ class RandomModel(LookUpModel):
         keys = [f"{corpus.name}|{key}" for key in corpus.segments["key"]]
         answers = {}
         for task in self._tasks:
-            drawn = reference_answers(task, self._seed, keys, change)
+            drawn = reference_predictions(task, self._seed, keys, change)
             answers[task.name] = task.low + drawn * (task.high - task.low) if task.is_regression else drawn
         return answers, [""] * len(keys)

@@ -215,7 +215,7 @@ def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
     ------
     InputError
         If it is no UTF-8 text or has no utterance; if a line has no id or alternatives that do not end; if an
-        id is there twice. All problems of the lines at once.
+        id is a duplicate. All problems of the lines at once.
     """
     problems = Problems()
     read = _READERS[form]
@@ -231,7 +231,7 @@ def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
             continue
         name, transcript = utterance
         if name in ids:
-            what = f"the id {quoted(name)} is there twice"
+            what = f"duplicate id {quoted(name)}"
             problems.add(f"{shown} lines {ids[name]} and {line}", what, "Keep one of the lines")
             continue
         ids[name] = line
@@ -258,7 +258,7 @@ def _lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
         raise input_error(f"{shown} line {line}", what, "Save the file as UTF-8") from error
     for number, line in enumerate(_LINE_END.split(text), start=1):
         if "\0" in line:
-            what = f"character {line.index(chr(0)) + 1} is a NUL, this is no text"
+            what = f"character {line.index(chr(0)) + 1} is a NUL, this is not text"
             raise input_error(f"{shown} line {number}", what, "Save the file as UTF-8 text")
         if line.strip():
             yield number, line

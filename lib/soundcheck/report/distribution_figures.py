@@ -21,7 +21,7 @@ from matplotlib.patches import Patch
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new
 
 __all__ = [
-    "class_shares",
+    "class_proportions",
     "contexts_against_all",
     "expected_ranges",
     "counts_map",
@@ -60,7 +60,7 @@ def overlaid(values: Mapping[str, Sequence[float]], title: str = "") -> Figure:
     return figure
 
 
-def class_shares(values: Mapping[str, Sequence[str]], classes: Sequence[str], title: str = "") -> Figure:
+def class_proportions(values: Mapping[str, Sequence[str]], classes: Sequence[str], title: str = "") -> Figure:
     """Draw the shares of classes side by side.
 
     Parameters

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.change import TOLERANCE
 from soundcheck.report.distribution_figures import (
-    class_shares,
+    class_proportions,
     contexts_against_all,
     counts_map,
     expected_ranges,
@@ -34,7 +34,7 @@ from soundcheck.report.verdict_figures import group_difference, intervals, uncha
 __all__ = [
     "agreement",
     "averages",
-    "class_shares",
+    "class_proportions",
     "confusion_matrix",
     "contexts_against_all",
     "curves",

@@ -77,7 +77,7 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
     for name, value in attributes.items():
         name = name.rstrip("_").replace("_", "-")
         if not _NAME.fullmatch(name):
-            raise ValueError(f"{name[:40]!r} is no attribute that a page may have")
+            raise ValueError(f"{name[:40]!r} is not an attribute that a page may have")
         if name in _ADDRESSES and _leads_out(str(value)):
             raise ValueError(f"the address {str(value)[:40]!r} leads out of the site")
         if value is True:

@@ -95,9 +95,9 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
             percent_cell(row[name])
             for name in ("standard_error", "insertions", "deletions", "substitutions", "characters")
         ]
-        company = [row[name] for name in ("words", "segments", "blocks")]
+        counts = [row[name] for name in ("words", "segments", "blocks")]
         names = [row[name] for name in ("corpus", "column", "group")]
-        shown.append([*names, percent_cell(row["value"], row["low"], row["high"]), *rates, *company])
+        shown.append([*names, percent_cell(row["value"], row["low"], row["high"]), *rates, *counts])
     return table(
         shown, ["corpus", "column", "group", *columns, "words", "segments", "blocks"], caption=caption
     )

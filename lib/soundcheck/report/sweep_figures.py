@@ -66,9 +66,9 @@ def curve_table(frame: pd.DataFrame, step: str) -> Html:
     rows = []
     for (corpus, value), own in frame.groupby(["corpus", "step"], sort=False):
         cells = {row.task: _cell(row) for row in own.itertuples()}
-        company = f"{own['segments'].max()} in {own['blocks'].max()} blocks"
+        counts = f"{own['segments'].max()} in {own['blocks'].max()} blocks"
         shown = [*([corpus] if several else []), Cell(value), *(cells.get(task, "") for task in tasks)]
-        rows.append([*shown, company])
+        rows.append([*shown, counts])
     columns = [*(["Corpus"] if several else []), step, *tasks, "Segments"]
     return table(rows, columns, sortable=False)
 

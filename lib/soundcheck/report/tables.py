@@ -36,7 +36,7 @@ __all__ = [
     "row_name",
     "rule",
     "share",
-    "share_bar",
+    "proportion_bar",
     "simulated_thresholds",
     "summary_line",
     "synthetic_notice",
@@ -312,7 +312,7 @@ def share(frame: pd.DataFrame) -> str:
     return f"{passed} of {judged} ({100 * passed / judged:.0f} %)" if judged else "none judged"
 
 
-def share_bar(frame: pd.DataFrame) -> Html:
+def proportion_bar(frame: pd.DataFrame) -> Html:
     """Show how many of the judged tests passed, as text over a bar."""
     passed, judged = _counts(frame)
     if not judged:

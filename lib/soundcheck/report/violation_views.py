@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-Pairs are those of :meth:`soundcheck.evaluation.recognition.Recognition.contests`; several of them in one call
-are compared on the same groups of the same corpus.
+Pairs are those of :meth:`soundcheck.evaluation.recognition.Recognition.recogniser_pairs`; several of them in
+one call are compared on the same groups of the same corpus.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from soundcheck.evaluation.recognition import RecogniserPair, Recognition, settings_left_out
+from soundcheck.evaluation.recognition import RecogniserPair, Recognition, excluded_settings
 from soundcheck.metrics import differential, disagreement
 from soundcheck.report import figures, recognition_tables, tables
 from soundcheck.report.html import Html, join
@@ -26,7 +26,7 @@ __all__ = [
     "clean_distances",
     "counts",
     "degradations",
-    "left_out_table",
+    "excluded_table",
 ]
 
 Counts = Mapping[str, pd.DataFrame]
@@ -54,7 +54,7 @@ def clean_differences(evaluation: Recognition, pairs: Sequence[RecogniserPair]) 
     return recognition_tables.count_table({"by τ": by_tau}, title)
 
 
-def left_out_table(judged: pd.DataFrame, corpus: str) -> Html:
+def excluded_table(judged: pd.DataFrame, corpus: str) -> Html:
     """Show which settings do not count on a corpus, and why.
 
     Parameters
@@ -96,8 +96,8 @@ def counts(
         Tables, and both counts for :func:`bars`.
     """
     options = evaluation.family.options
-    found = evaluation.violation_counts(pairs, settings_left_out(judged))
-    clear = evaluation.violation_counts(pairs, settings_left_out(judged, options["shown_rating"]))
+    found = evaluation.violation_counts(pairs, excluded_settings(judged))
+    clear = evaluation.violation_counts(pairs, excluded_settings(judged, options["shown_rating"]))
     totals = {"in all": found["in all"], "comprehensible": clear["in all"]}
     preferred = (options.get("base_groups") or {}).get(pairs[0].column, "")
     base, _ = differential.against_base(found["in all"].loc["all"], preferred)
@@ -119,7 +119,7 @@ def certainties(
 ) -> Html:
     """Show in which share of replicates each violation of a pair is there."""
     tau, settings = evaluation.family.options["tau"], list(evaluation.settings)
-    violations = differential.violations(evaluation.distance_table(pair), [tau], settings_left_out(judged))
+    violations = differential.violations(evaluation.distance_table(pair), [tau], excluded_settings(judged))
     violations["certainty"] = disagreement.violation_certainties(
         distances.replicates, violations, settings, pair.groups
     )

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.recognition_measures import EVERYBODY, Probed, recognisers
+from soundcheck.evaluation.recognition_measures import EVERYBODY, KeywordSentences, recognisers
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.alignment import align
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
@@ -33,8 +33,8 @@ __all__ = [
     "group_name",
     "group_words",
     "localised_tables",
-    "probe_notes",
-    "probed_words",
+    "keyword_notes",
+    "keyword_table",
     "shortened",
     "word_table",
 ]
@@ -134,7 +134,7 @@ def group_words(found: Mapping[tuple[str, str], Sequence[Localised]], caption: s
     return table(rows, columns, caption=caption, sortable=False)
 
 
-def probed_words(
+def keyword_table(
     rows: Sequence[Mapping[str, object]], more: Mapping[str, Sequence[Resampled]], title: str
 ) -> Html:
     """Show in how many sentences around words of each kind the word is missing from the transcript.
@@ -186,7 +186,7 @@ def _signed(found: Resampled, unit: str, many: bool) -> Cell | str:
     return Cell(two_lines(sign + percent(measured, 1, unit), span), float(measured), "sc-number")
 
 
-def probe_notes(corpus: str, probed: Probed, spoken: int) -> list[str]:
+def keyword_notes(corpus: str, probed: KeywordSentences, spoken: int) -> list[str]:
     """Say whose words are spoken, and what is not spoken and why.
 
     Parameters
@@ -194,7 +194,7 @@ def probe_notes(corpus: str, probed: Probed, spoken: int) -> list[str]:
     corpus
         Name of the corpus that the words come from.
     probed
-        From :func:`soundcheck.evaluation.recognition_measures.words_to_probe`.
+        From :func:`soundcheck.evaluation.recognition_measures.words_to_speak`.
     spoken
         Number of sentences.
     """
@@ -259,7 +259,7 @@ def drop_tables(subset: Subset, drops: pd.DataFrame, model: str, words: int) -> 
 
 
 def localised_tables(
-    found: Mapping[tuple[str, str], Sequence[Localised]], probed: Probed, title: str
+    found: Mapping[tuple[str, str], Sequence[Localised]], probed: KeywordSentences, title: str
 ) -> list[Html]:
     """Show the words of all groups, then those of the group that is heard again and of everybody in full.
 
@@ -268,7 +268,7 @@ def localised_tables(
     found
         From :func:`soundcheck.evaluation.recognition_measures.localised_words`.
     probed
-        From :func:`soundcheck.evaluation.recognition_measures.words_to_probe`.
+        From :func:`soundcheck.evaluation.recognition_measures.words_to_speak`.
     title
         What the tables show.
     """

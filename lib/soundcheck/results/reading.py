@@ -118,7 +118,7 @@ def _parse(name: str, cell: str, where: str, problems: Problems) -> object:
         return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
     if name in TRUTHS:
         if cell not in ("True", "False", ""):
-            problems.add(where, f"{quoted(cell)} is no verdict", "Allowed: True, False, empty")
+            problems.add(where, f"{quoted(cell)} is not a valid verdict", "Allowed: True, False, empty")
         return {"True": True, "False": False}.get(cell)
     if cell == "" and name in NUMBERS:
         return None
@@ -177,7 +177,7 @@ def _check_row(where: str, row: dict, problems: Problems) -> None:
         if not row[name]:
             wrong(name, "the cell is empty")
     if rule not in (*RULES, ""):
-        wrong("rule", f"{quoted(rule)} is no rule")
+        wrong("rule", f"{quoted(rule)} is not a valid rule")
         return
     if row["segments"] < 0 or row["blocks"] < 0:
         wrong("segments" if row["segments"] < 0 else "blocks", "the number is negative")

@@ -14,15 +14,15 @@ from pathlib import Path
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.recognition_measures import localised_words, vocabulary, words_to_probe
+from soundcheck.evaluation.recognition_measures import localised_words, vocabulary, words_to_speak
 from soundcheck.run.runner import Job
 from soundcheck.sounds.sources import SpeechSource, speech_source
 from soundcheck.suite.entries import CorpusEntry, Suite
 
-__all__ = ["probe_corpora"]
+__all__ = ["keyword_corpora"]
 
 
-def probe_corpora(
+def keyword_corpora(
     suite: Suite, jobs: Iterable[Job], cache: Path, workers: int = 1, progress: bool = False
 ) -> list[Corpus]:
     """Speak the probes that families ask for.
@@ -46,14 +46,14 @@ def probe_corpora(
     found, jobs = [], list(jobs)
     several = len({job.family for job in jobs}) > 1
     for job in jobs:
-        if not suite.models[job.model].answers_changes:
+        if not suite.models[job.model].predicts_changes:
             continue
         evaluation = Recognition(job.description)
         options = evaluation.family.options
         for subset in evaluation.transformed():
             if not vocabulary(evaluation, subset.predictions.clean):
                 continue  # nothing is tested then
-            probed = words_to_probe(evaluation, subset, localised_words(evaluation, subset))
+            probed = words_to_speak(evaluation, subset, localised_words(evaluation, subset))
             if not any(probed.kinds.values()):
                 continue
             speech = speech_source()

@@ -84,7 +84,7 @@ def family_jobs(
                     for other in others
                 },
                 seconds=suite.notebook_seconds,
-                answers_changes=entry.answers_changes,
+                predicts_changes=entry.predicts_changes,
                 media=output.media,
                 prefix="../../media/",
                 rows=target.with_suffix(".json"),

@@ -129,7 +129,7 @@ def _from_table(folder: Path, shown: str, names: Sequence[str]) -> dict[str, Mea
     for row, (file, label) in enumerate(zip(table.columns["file"], table.columns["label"], strict=True)):
         where = table.where(row)
         if file not in names:
-            what = f"{quoted(file)} is no audio file of this folder"
+            what = f"{quoted(file)} is not an audio file of this folder"
             problems.add(f"{where}, column file", what, "Correct the name or remove the row")
         elif file in told:
             what = f"{quoted(file)} stands here a second time"
@@ -158,7 +158,7 @@ def _distance(table: TextTable, row: int, file: str, problems: Problems) -> floa
         except ValueError as error:
             what = str(error)
         if not what and metres <= 0:
-            what = f"{quoted(text)} is no distance, it must be above 0"
+            what = f"{quoted(text)} is not a valid distance, it must be above 0"
     if what:
         problems.add(f"{table.where(row)}, column distance", what, remedy)
     return metres

@@ -118,10 +118,10 @@ class DocumentReader:
                 self.note((*path, position), f"unknown {what} {schema.shown(item)}", remedy)
             else:
                 names.append(str(item))
-        self.refuse_repeated(path, names)
+        self.check_repeated(path, names)
         return tuple(names)
 
-    def refuse_repeated(self, path: tuple, names: tuple[str, ...] | list[str]) -> None:
+    def check_repeated(self, path: tuple, names: tuple[str, ...] | list[str]) -> None:
         """Note duplicate names."""
         for name in sorted({name for name in names if list(names).count(name) > 1}):
             self.note(path, f"duplicate {quoted(name)}", "Name it once")

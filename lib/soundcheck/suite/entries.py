@@ -193,7 +193,7 @@ class ModelEntry:
         Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
         a list of trials; and a corpus without audio is only for models that do not listen.
         """
-        if corpus.probes_of and not self.answers_changes:
+        if corpus.probes_of and not self.predicts_changes:
             return False
         if corpus.listener not in ("", self.name):
             return False
@@ -209,7 +209,7 @@ class ModelEntry:
         return MODEL_KINDS[self.kind]
 
     @property
-    def answers_changes(self) -> bool:
+    def predicts_changes(self) -> bool:
         """Whether the model can be asked about signals that the corpora do not hold; a table cannot."""
         return self.about.changes_audio
 

@@ -51,7 +51,7 @@ def parse_command(target: str) -> tuple[list[str], str, str]:
     if not arguments or not arguments[0].strip():
         return [], f"{quoted(target)} names no program", f"Write program and arguments, {example}"
     if AUDIO in arguments[0]:
-        return [], f"{AUDIO} stands where the program belongs", f"Write the program first, {example}"
+        return [], f"{AUDIO} is in the place of the program", f"Write the program first, {example}"
     if not any(AUDIO in argument for argument in arguments):
         remedy = f"Write {AUDIO} where the path of the recording belongs, {example}"
         return [], f"{AUDIO} does not occur in {quoted(target)}", remedy

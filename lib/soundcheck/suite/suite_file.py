@@ -250,7 +250,7 @@ class _Reader(EntryReader):
         classes = tuple(task.classes or ())
         if task.type == CLASSIFICATION and len(set(classes)) < 2:
             self.note((*path, "classes"), "fewer than 2 classes", "Write [first, second]")
-        self.refuse_repeated((*path, "classes"), classes)
+        self.check_repeated((*path, "classes"), classes)
         low, high = task.range or (0.0, 1.0)
         if name not in BUILTIN:
             self.tasks[name] = Task(name, task.type, classes, low, high)
@@ -294,7 +294,7 @@ class _Reader(EntryReader):
         for key in [key for key, item in keys.items() if isinstance(item, list)]:
             keys[key] = tuple(keys[key])
             if key != "families":
-                self.refuse_repeated((*path, key), keys[key])
+                self.check_repeated((*path, key), keys[key])
         shown = {}
         for key, place in places(type(corpus)).items():
             text = shown[f"shown_{key}"] = keys[key]
