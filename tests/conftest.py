@@ -43,7 +43,7 @@ def describe(tmp_path):
             **{"model": "m", "suite_root": tmp_path, "sounds": tmp_path / "sounds.json"},
             **{"corpora": (), "others": {}, "tasks": (), "seed": 0, "replicates": 10},
             **{"interval": "percentile", "thresholds": "published", "balance_samples": 1000},
-            **{"seconds": 120.0, "answers_changes": False, "sweeps": False, "normaliser": "basic"},
+            **{"seconds": 120.0, "predicts_changes": False, "sweeps": False, "normaliser": "basic"},
             **{"media": tmp_path / "media", "prefix": "media/", "rows": tmp_path / "rows.json"},
         }
         return EvaluationDescription(family=family, **(usual | changes))

@@ -1,1 +1,1 @@
-"""What anything may use; knows no domain."""
+"""What any package may use; knows nothing of speech or tests."""

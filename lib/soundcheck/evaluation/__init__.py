@@ -1,4 +1,4 @@
-"""What a notebook holds in its hand: a model, a family and the corpora that fit."""
+"""What a notebook works with: one model, one family and the corpora that fit."""
 
 from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation

@@ -76,7 +76,7 @@ class EvaluationDescription(ModelDescription):
         See :class:`soundcheck.suite.entries.Suite`.
     seconds
         Time limit of a cell.
-    answers_changes
+    predicts_changes
         Whether the model can be asked about changed signals.
     """
 

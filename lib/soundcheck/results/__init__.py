@@ -1,4 +1,4 @@
-"""Verdicts: a value, its company and the threshold, one row of the results table each.
+"""Verdicts: a value, its counts and its threshold, one row of the results table each.
 
 Conventions
 -----------

@@ -1,1 +1,1 @@
-"""YAML files become checked, frozen objects."""
+"""Reads suite.yml and threshold files into checked, frozen objects."""
