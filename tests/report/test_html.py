@@ -77,7 +77,7 @@ def test_addresses_that_lead_out_of_the_site_are_refused(name, address):
 
 @pytest.mark.parametrize("name", ["onclick", "ONCLICK", "srcdoc", "srcset", 'a" onx', "a>b", ""])
 def test_attributes_that_run_code_or_are_none_are_refused(name):
-    with pytest.raises(ValueError, match="no attribute"):
+    with pytest.raises(ValueError, match="not an attribute"):
         element("a", "x", **{name: "alert(1)"})
 
 

@@ -437,7 +437,7 @@ class Recognition(Evaluation):
 
         Parameters
         ----------
-        contests
+        pairs
             Who is compared, all on the same groups; at least one.
         left_out
             Settings that do not count, from :func:`excluded_settings`.

@@ -297,7 +297,7 @@ def words_to_speak(
 
     Returns
     -------
-    Probed
+    KeywordSentences
         The order of the words depends on the suite's seed and each word alone.
     """
     kinds: dict[str, list[str]] = {ROBUST: [], NOT_ROBUST: []}

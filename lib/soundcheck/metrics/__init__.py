@@ -7,7 +7,7 @@ Conventions
 - Every metric gives a :class:`~soundcheck.metrics.additive.Statistic`, which has values, counts, reasons and
   notes, and which the bootstrap resamples; what is no function of sums is a
   :class:`~soundcheck.metrics.weighted.Weighted`.
-- Segments without truth are left out. A segment with truth but without a (finite) prediction is *unanswered*:
+- Segments without truth are left out. A segment with truth but without a (finite) prediction is *missing*:
   it contributes nothing and is counted; above 5 % a note says so, above half there is no value.
 - Undefined is NaN with a reason, never a warning. Values carry 12 significant digits.
 - Proportions lie between 0 and 1.

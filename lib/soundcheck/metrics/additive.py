@@ -10,7 +10,7 @@ Conventions
   (class, bin; ``""`` if there is a single value).
 - ``compute`` and ``count`` map sums of shape ``(..., k)`` to ``(..., m)`` over any leading axes, so that one
   call serves the whole data set, all blocks or all replicates.
-- Only segments in ``rows`` contribute; those in ``unanswered`` would, had the model answered.
+- Only segments in ``rows`` contribute; those in ``missing_predictions`` would, had the model predicted.
 - Values are rounded to 12 significant digits, below which float noise begins: a mean absolute error of
   exactly 0.1 is 0.1 and not 0.09999999999999998, and the verdict is the same for the stored value.
 """
@@ -72,7 +72,7 @@ class Contributions:
     ----------
     rows
         bool ``(N,)``; which segments contribute.
-    unanswered
+    missing_predictions
         bool ``(N,)``; which would, had the model answered.
     """
 

@@ -5,7 +5,7 @@ Conventions
 - No truth is needed.
 - The change of a metric (CCC, UAR) under a change of the signal is no metric of its own:
   ``paired_difference(concordance_cc(truth, changed), concordance_cc(truth, clean))``.
-- Segments without a clean or a changed prediction are unanswered.
+- Segments without a clean or a changed prediction have no prediction.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def relative_difference(a: Statistic, b: Statistic) -> Statistic:
 def paired(a: Statistic, b: Statistic) -> tuple[Statistic, Statistic]:
     """Let only the segments that contribute to both contribute to either.
 
-    Segments that only one of them can use count as unanswered.
+    Segments that only one of them can use count as missing predictions.
     """
     both = a.rows & b.rows
     wanted = a.rows | b.rows

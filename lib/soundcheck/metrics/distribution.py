@@ -75,7 +75,7 @@ def class_proportions(prediction: Sequence[str], classes: Sequence[str]) -> Stat
     Parameters
     ----------
     prediction
-        Class names, ``(N,)``; missing ones count as unanswered.
+        Class names, ``(N,)``; missing ones count as missing predictions.
     classes
         All classes, in the order of the values.
 
@@ -93,7 +93,7 @@ def bin_proportions(prediction: Sequence[float]) -> Statistic:
     Parameters
     ----------
     prediction
-        Numbers, ``(N,)``; missing ones count as unanswered.
+        Numbers, ``(N,)``; missing ones count as missing predictions.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def proportion_in_range(prediction: Sequence[float], low: float = -np.inf, high:
     Parameters
     ----------
     prediction
-        Numbers, ``(N,)``; missing ones count as unanswered.
+        Numbers, ``(N,)``; missing ones count as missing predictions.
     low, high
         Ends of the range.
 

@@ -7,7 +7,7 @@ Conventions
 - *Corrections*: the baseline is wrong, the candidate right. *Added errors*: the baseline is right, the
   candidate wrong. *Changed errors*: both are wrong, in different ways. Numbers count only if the two
   predictions differ by at least the tolerance, so that a hair's breadth across the border is no event.
-- Segments that one of the models gave no answer for are unanswered.
+- Segments without a prediction of one of the models are missing.
 """
 
 from __future__ import annotations

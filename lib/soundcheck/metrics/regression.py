@@ -54,7 +54,7 @@ class Moments:
 
 
 def _pair(truth: Sequence[float], prediction: Sequence[float]) -> tuple[np.ndarray, ...]:
-    """Give truth, prediction, contributing rows and unanswered rows."""
+    """Give truth, prediction, contributing rows and rows without prediction."""
     truth, prediction = numbers(truth), numbers(prediction)
     same_length(truth, prediction)
     labelled, answered = ~np.isnan(truth), ~np.isnan(prediction)
@@ -223,7 +223,7 @@ def mean_value(prediction: Sequence[float]) -> Statistic:
     Parameters
     ----------
     prediction
-        Numbers, ``(N,)``; missing ones count as unanswered.
+        Numbers, ``(N,)``; missing ones count as missing predictions.
 
     Returns
     -------
@@ -300,6 +300,6 @@ def recall_per_bin(truth: Sequence[float], prediction: Sequence[float]) -> Stati
 
 
 def _binned(truth: Sequence[float], prediction: Sequence[float]) -> tuple[np.ndarray, ...]:
-    """Give bins of truth and prediction and the unanswered segments."""
+    """Give bins of truth and prediction and the segments without prediction."""
     truth, prediction, _, missing_predictions = _pair(truth, prediction)
     return bin_numbers(truth), bin_numbers(prediction), missing_predictions

@@ -17,7 +17,7 @@ Conventions
 - What needs the whole curve in each replicate (:class:`WholeCurve`) goes through all steps up to 16384
   different scores. If there are more, its replicates, but not its value, join neighbouring scores to at most
   as many equally filled steps.
-- Trials without score are unanswered.
+- Trials without score have no prediction.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ class TrialStatistic(Weighted):
         """Compute the values from all trials, and say why there are none."""
         trials = self._sorted
         m = len(self.labels)
-        text = f"no score for {trials.unanswered} of {trials.total} trials"
+        text = f"no score for {trials.missing_predictions} of {trials.total} trials"
         share = trials.missing_predictions / trials.total if trials.total else 0.0
         reason = text if share > MISSING_REFUSED else self._one_kind()
         note = text if share > MISSING_NOTED else ""

@@ -294,7 +294,7 @@ def agreement_tables(
     if len(heard) < 2:
         return [notes([f"{subset.corpus}: no other recogniser of the suite hears this corpus"])]
     if violations.empty:
-        return [notes([f"{subset.corpus}: {evaluation.no_contest(subset, with_transcripts=False)}"])]
+        return [notes([f"{subset.corpus}: {evaluation.why_no_pair(subset, with_transcripts=False)}"])]
     return [
         agreement_table(
             drops[column].mean(),
