@@ -10,7 +10,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models import importing
 from soundcheck.models.function import FunctionModel
-from soundcheck.models.load import check_model, check_models
+from soundcheck.models.load import check_model
 from soundcheck.suite.entries import ModelEntry, Suite
 
 GOOD = "def predict(signal, sampling_rate):\n    return {'arousal': 0.5}\n"
@@ -151,14 +151,6 @@ def test_fingerprint_may_take_longer_than_the_import(root, monkeypatch):
     monkeypatch.setattr(importing, "IMPORT_SECONDS", 2.0)
     write(root, model="import time\ndef fingerprint():\n    time.sleep(2.5)\n    return 'x'\n" + GOOD)
     assert check(root)
-
-
-def test_problems_of_all_models_are_told_at_once(root):
-    write(root, model=GOOD)
-    entries = [entry("model:predict"), entry("nothing:predict"), entry("model:nothing")]
-    with pytest.raises(InputError) as caught:
-        check_models(entries, suite(root))
-    assert len(caught.value.problems) == 2
 
 
 # Fingerprint ------------------------------------------------------------------------------------------------
