@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn
 
 __all__ = [
     "class_proportions",

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import seaborn
 from matplotlib.figure import Figure
 
 from soundcheck.evaluation.subset import Subset
@@ -27,7 +26,7 @@ from soundcheck.report.distribution_figures import (
     overlaid,
 )
 from soundcheck.report.speaker_figures import averages, ranks
-from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, show
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn, show
 from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import group_difference, intervals, unchanged_overview
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import seaborn
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from soundcheck.report.style import BLUE, GREY, MARKS, PALETTE, label, look, name_ticks, new
+from soundcheck.report.style import BLUE, GREY, MARKS, PALETTE, label, look, name_ticks, new, seaborn
 
 __all__ = ["degradation_curves", "rate_bars", "rating_curves", "replicates_of_difference", "violation_bars"]
 

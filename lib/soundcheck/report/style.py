@@ -10,10 +10,13 @@ Conventions
 
 from __future__ import annotations
 
+import importlib.util
 import io
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -23,6 +26,20 @@ from matplotlib.figure import Figure
 from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import MediaStore
 from soundcheck.report.html import Html, element
+
+
+def _when_used(name: str) -> ModuleType:
+    """Import a module when something of it is used for the first time."""
+    if name in sys.modules:
+        return sys.modules[name]
+    specification = importlib.util.find_spec(name)
+    specification.loader = importlib.util.LazyLoader(specification.loader)
+    module = sys.modules[name] = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+seaborn = _when_used("seaborn")  # brings scipy.stats, half a second; many notebooks draw nothing of it
 
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"
 PALETTE = (BLUE, RED, GREEN, ORANGE, "#cc79a7", "#56b4e9", "black", GREY)  # told apart in this order

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import seaborn
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -22,7 +21,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from scipy.special import ndtri
 
-from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new
+from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
 
 __all__ = ["det_figure", "error_rate_bars", "score_histograms"]
 
