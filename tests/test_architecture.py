@@ -64,7 +64,7 @@ def level(name: str) -> int:
 
 def table() -> str:
     """The rooms from the first to the last of the flow."""
-    lines = ["| room | what it does | builds on |", "| --- | --- | --- |"]
+    lines = ["| package | what it does | builds on |", "| --- | --- | --- |"]
     for name in sorted(rooms(), key=lambda each: (level(each), each)):
         lines.append(f"| `{name}` | {rooms()[name]} | {', '.join(direct(name)) or 'nothing'} |")
     return "\n".join(lines)

@@ -187,7 +187,7 @@ def test_densities_have_area_one_and_counts_are_told():
         assert (heights * np.diff(edges)).sum() == pytest.approx(1)
         assert edges[-1] < 1e6  # few extreme scores do not hide the others
     names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names == ["different speakers (4,000 trials)", "same speaker (990 trials)"]
+    assert names == ["non-target (4,000 trials)", "target (990 trials)"]
     assert axes.texts[0].get_text() == "in use: 0.25" and axes.lines[0].get_xdata() == [0.25, 0.25]
 
 

@@ -1,13 +1,13 @@
 """What a notebook about speaker verification holds in its hand: trials, their scores, and thresholds.
 
 A subset of trials is like a subset of segments: its ``segments`` are the trials, ``truth`` says which of
-them are of one speaker, predictions are scores. So tests of trials are judged like all others.
+them are targets, predictions are scores. So tests of trials are judged like all others.
 
 Conventions
 -----------
 - A trial belongs to a group if both of its speakers do: a group's false acceptances are those among its own
   members, which are the hardest ones.
-- Speakers are resampled; a trial of two speakers counts as often as the product of how often each was drawn.
+- Speakers are resampled; a non-target trial counts as often as the product of how often each was drawn.
 - Where signals are changed, the tested side is; the enrolled side stays as it is.
 """
 
@@ -35,7 +35,8 @@ __all__ = ["Cost", "EQUAL_ERROR_RATE", "KINDS", "MINIMUM_COST", "Verification", 
 
 EQUAL_ERROR_RATE = "equal error rate"
 MINIMUM_COST = "minimum cost"
-KINDS = ("one speaker", "same sex", "different sexes", "two speakers")  # the last if sexes are unknown
+# The last if sexes are not known.
+KINDS = ("target", "non-target, same sex", "non-target, other sex", "non-target")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Cost:
     Parameters
     ----------
     p_target
-        Probability that a trial is of one speaker, in use.
+        Probability that a trial is a target, in use.
     c_miss, c_false_alarm
         Cost of a rejected target and of an accepted non-target.
     """

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from soundcheck.evaluation.subset import Subset
-from soundcheck.evaluation.verification import Verification
+from soundcheck.evaluation.verification import KINDS, Verification
 from soundcheck.metrics.calibration import cllr, min_cllr
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
@@ -31,8 +31,8 @@ __all__ = ["det_curves", "group_errors", "overview", "thresholds_of"]
 RATES = 41  # false acceptance rates at which a band of the curve is computed
 _NON_TARGETS = {
     "all trials": "all trials",
-    "same sex": "non-targets of the same sex",
-    "different sexes": "non-targets of different sexes",
+    KINDS[1]: "non-targets of the same sex",
+    KINDS[2]: "non-targets of different sexes",
 }
 NO_BLOCKS = np.zeros(0, dtype=np.intp)  # trials bring their own
 

@@ -200,7 +200,7 @@ def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> 
 
 
 def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, count: int = 4) -> Html:
-    """Play the trials that the model got most wrong: alike voices of two speakers, unlike ones of one.
+    """Play the trials that the model got most wrong: non-targets that sound alike, targets that do not.
 
     Parameters
     ----------

@@ -232,7 +232,7 @@ def score_histograms(
         Score of each trial, ``(N,)``; NaN is left out. The lowest and highest thousandth are drawn at the
         edge, so that few extreme scores do not hide the others.
     target
-        Whether both recordings are of one speaker, ``(N,)``.
+        Whether both recordings are of the same speaker, ``(N,)``.
     marks
         Name -> threshold.
     title
@@ -248,8 +248,8 @@ def score_histograms(
         ends = [*outer, *(value for value, _ in marked)]
         edges = np.linspace(*_padded(min(ends), max(ends)), BINS + 1)
         for own, color, line, name in (
-            (~target, RED, "--", "different speakers"),
-            (target, BLUE, "-", "same speaker"),
+            (~target, RED, "--", "non-target"),
+            (target, BLUE, "-", "target"),
         ):
             drawn = np.clip(scores[own], edges[0], edges[-1])
             bars = {

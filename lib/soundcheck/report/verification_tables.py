@@ -85,7 +85,7 @@ def group_table(frame: pd.DataFrame, caption: str = "") -> Html:
         for row in frame.itertuples(index=False)
     ]
     rates = ["false acceptance rate", "false rejection rate"]
-    columns = ["corpus", "column", "group", *rates, "of two speakers", "of one speaker", "speakers"]
+    columns = ["corpus", "column", "group", *rates, "non-targets", "targets", "speakers"]
     few = (
         element("p", FEW, class_="sc-note", limit=None) if (frame["speakers"] < FEW_BLOCKS).any() else Html()
     )
