@@ -393,7 +393,7 @@ def _results(
                 rows += results.skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"
                 )
-    return results.to_frame(rows)
+    return results.settle(results.to_frame(rows))
 
 
 def _contrasts(outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:

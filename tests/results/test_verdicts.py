@@ -6,7 +6,7 @@ import io
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet
+import pyarrow.parquet as pq
 import pytest
 
 from soundcheck import results
@@ -17,6 +17,7 @@ from soundcheck.metrics.classification import recall_per_class, unweighted_avera
 from soundcheck.metrics.combinators import require_count
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, pearson_cc
 from soundcheck.results import RESULT_COLUMNS, Verdict, judge, read_results, to_frame, write_results
+from soundcheck.results.verdict import NUMBERS
 from soundcheck.statistics.bootstrap import resample
 from soundcheck.suite.families import Family, TestDefinition
 
@@ -62,7 +63,7 @@ def test_columns_of_the_contract():
     assert RESULT_COLUMNS == [
         "model", "corpus", "family", "category", "task", "test", "label", "value", "low", "high", "segments",
         "blocks", "threshold", "rule", "passed", "certainty", "reference", "reference_passed", "skipped",
-        "group",
+        "group", "gap", "gap_low", "gap_high", "evidence", "bound", "p_value", "holds", "matters", "least_p",
     ]  # fmt: skip
 
 
@@ -212,12 +213,12 @@ def table() -> pd.DataFrame:
     )
 
 
-def test_groups_tell_rows_apart_and_come_last(tmp_path):
+def test_groups_tell_rows_apart(tmp_path):
     rows = [row(group=group, label=label) for group in ("sex: male", "sex: female") for label in "ba"]
     write_results(to_frame(rows), tmp_path)
     for name in ("results.csv", "results.parquet"):
         read = read_results(tmp_path / name)
-        assert read.columns[-1] == "group"
+        assert read.columns[19] == "group"
         assert (read["group"] + read["label"]).tolist() == [
             f"sex: {sex}{label}" for sex in ("female", "male") for label in "ab"
         ]
@@ -229,10 +230,10 @@ def test_a_table_of_before_has_no_groups(tmp_path):
     frame = to_frame([row(label="a"), row(label="b")])
     write_results(frame, tmp_path)
     path = tmp_path / "results.csv"
-    lines = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
-    path.write_text("\n".join(lines) + "\n")
-    old = pd.read_parquet(tmp_path / "results.parquet").drop(columns="group")
-    old.to_parquet(tmp_path / "results.parquet")
+    newer = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
+    pd.read_csv(path, keep_default_na=False).drop(columns=newer).to_csv(path, index=False)
+    table = pq.read_table(tmp_path / "results.parquet").drop_columns(newer)
+    pq.write_table(table, tmp_path / "results.parquet")
     for name in ("results.csv", "results.parquet"):
         pd.testing.assert_frame_equal(read_results(tmp_path / name), frame)
 
@@ -251,7 +252,7 @@ def test_canonical_order_and_types():
 
 def _plain(record) -> dict:
     found = record._asdict()
-    for name in ("value", "low", "high", "threshold", "certainty", "reference"):
+    for name in NUMBERS:
         found[name] = None if np.isnan(found[name]) else found[name]
     return found
 
@@ -285,7 +286,7 @@ def test_csv_as_a_program_reads_it(tmp_path):
 
 def test_parquet_keeps_the_true_text_and_real_nulls(tmp_path):
     write_results(table(), tmp_path)
-    found = pyarrow.parquet.read_table(tmp_path / "results.parquet")
+    found = pq.read_table(tmp_path / "results.parquet")
     assert found["model"].to_pylist()[0] == "=cmd"
     assert found["value"].null_count == 1 and not np.isnan(found["value"].drop_null().to_numpy()).any()
 
@@ -364,9 +365,9 @@ def whole(tmp_path) -> bytes:
         (lambda data: b"", "the file is empty"),
         (lambda data: data.replace(b",blocks", b",block"), "columns are missing: blocks"),
         (lambda data: data.replace(b"value,low", b"value,value"), "columns are missing: low"),
-        (lambda data: data.replace(b"group\n", b"group,group\n"), "columns twice: group"),
+        (lambda data: data.replace(b",group,", b",group,group,"), "columns twice: group"),
         (lambda data: data + data.splitlines(keepends=True)[1], "line 9: the same test as line 2"),
-        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 20"),
+        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 29"),
         (lambda data: data + b'"a,b\n', "results.csv line"),
         (lambda data: data + b"\xff\n", "is not UTF-8"),
     ],

@@ -12,7 +12,8 @@ Conventions
   a file. No number is ever NaN or infinite.
 
 Files: ``verdict`` makes rows, ``judged`` keeps them with their replicates, ``contrast`` compares two models,
-``table`` writes and ``reading`` reads the results, ``summary`` counts them.
+``holding`` says what holds among many tests, ``table`` writes and ``reading`` reads the results, ``summary``
+counts them.
 """
 
 from soundcheck.results.contrast import (
@@ -28,6 +29,7 @@ from soundcheck.results.contrast import (
     load_contrasts,
     save_contrasts,
 )
+from soundcheck.results.holding import settle, states
 from soundcheck.results.judged import REPLICATES, Judged, load, load_judged, save
 from soundcheck.results.reading import read_results
 from soundcheck.results.summary import Summary, Tally, informative, summary
@@ -35,6 +37,7 @@ from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (
     NO_THRESHOLD,
     RESULT_COLUMNS,
+    STATES,
     Verdict,
     judge,
     skip,
@@ -58,6 +61,7 @@ __all__ = [
     "save_contrasts",
     "NO_THRESHOLD",
     "RESULT_COLUMNS",
+    "STATES",
     "Summary",
     "Tally",
     "Verdict",
@@ -66,6 +70,8 @@ __all__ = [
     "load",
     "read_results",
     "save",
+    "settle",
+    "states",
     "skip",
     "skipped_rows",
     "summary",

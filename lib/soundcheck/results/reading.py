@@ -17,12 +17,13 @@ from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted, spreadsheet
 from soundcheck.results.table import arrow_type, typed
-from soundcheck.results.verdict import COUNTS, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
-from soundcheck.statistics.rules import RULES, passes
+from soundcheck.results.verdict import COUNTS, EVIDENCE, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
+from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
 __all__ = ["read_results"]
 
-_NEWER = ("group",)  # columns that older tables lack; their cells count as empty
+# Columns that older tables lack; their cells count as empty.
+_NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
 _AGAIN = "Run the suite again"
 
 
@@ -141,7 +142,8 @@ def _read_parquet(path: Path) -> tuple[list[dict], list[str]]:
     _check_columns(path, table.column_names)
     for name in _NEWER:
         if name not in table.column_names:
-            table = table.append_column(name, pyarrow.array([""] * len(table), pyarrow.string()))
+            empty = "" if name in TEXTS else None
+            table = table.append_column(name, pyarrow.array([empty] * len(table), arrow_type(name)))
     for name in RESULT_COLUMNS:
         held = table.schema.field(name).type
         if held != arrow_type(name) and not (name in TEXTS and pyarrow.types.is_large_string(held)):
@@ -176,9 +178,10 @@ def _check_row(where: str, row: dict, problems: Problems) -> None:
     for name in ("model", "corpus", "family", "task", "test"):
         if not row[name]:
             wrong(name, "the cell is empty")
-    if rule not in (*RULES, ""):
+    if rule not in (*RULES, *GAP_RULES, ""):
         wrong("rule", f"{quoted(rule)} is not a valid rule")
         return
+    judged = row["gap"] if rule in GAP_RULES else value
     if row["segments"] < 0 or row["blocks"] < 0:
         wrong("segments" if row["segments"] < 0 else "blocks", "the number is negative")
     if (row["low"] is None) != (row["high"] is None):
@@ -192,14 +195,26 @@ def _check_row(where: str, row: dict, problems: Problems) -> None:
             wrong("passed", "neither a verdict nor, in column skipped, a reason")
         if row["certainty"] is not None:
             wrong("certainty", "a certainty without verdict")
-    elif value is None or threshold is None or not rule:
-        name = "value" if value is None else "threshold" if threshold is None else "rule"
+    elif judged is None or threshold is None or not rule:
+        name = "threshold" if threshold is None else "rule" if not rule else "value"
+        name = "gap" if name == "value" and rule in GAP_RULES else name
         wrong(name, f"passed is {passed}, but the {name} is missing")
-    elif bool(passes(rule, value, threshold)) != passed:
-        wrong("passed", f"{passed} contradicts value {value}, rule {rule} and threshold {threshold}")
+    elif bool(passes(rule, judged, threshold)) != passed:
+        wrong("passed", f"{passed} contradicts value {judged}, rule {rule} and threshold {threshold}")
+    if row["evidence"] not in (*EVIDENCE, ""):
+        wrong("evidence", f"{quoted(row['evidence'])} is none of {', '.join(EVIDENCE)}")
+    if (row["gap_low"] is None) != (row["gap_high"] is None):
+        wrong("gap_low" if row["gap_low"] is None else "gap_high", "one bound of the interval is missing")
+    elif row["gap_low"] is not None and row["gap_low"] > row["gap_high"]:
+        wrong("gap_low", f"{row['gap_low']} is above gap_high, {row['gap_high']}")
+    for name in ("p_value", "least_p"):
+        if row[name] is not None and not 0 <= row[name] <= 1:
+            wrong(name, f"{row[name]} is not between 0 and 1")
+    if row["holds"] is not None and row["p_value"] is None:
+        wrong("holds", "a failure that holds or not without p_value")
     random, verdict = row["reference"], row["reference_passed"]
     if verdict is not None:
         if random is None or threshold is None or not rule:
             wrong("reference_passed", "a verdict of the reference without value or threshold")
-        elif bool(passes(rule, random, threshold)) != verdict:
+        elif rule not in GAP_RULES and bool(passes(rule, random, threshold)) != verdict:
             wrong("reference_passed", f"{verdict} contradicts reference {random} and threshold {threshold}")

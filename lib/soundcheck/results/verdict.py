@@ -17,24 +17,37 @@ from soundcheck.suite.families import Family
 
 __all__ = [
     "COUNTS",
+    "EVIDENCE",
     "KEY",
     "NO_THRESHOLD",
     "NUMBERS",
     "RESULT_COLUMNS",
+    "STATES",
     "TEXTS",
     "TRUTHS",
     "Verdict",
     "judge",
     "skip",
     "skipped_rows",
+    "state_of",
 ]
 
 NO_THRESHOLD = "no threshold for this task"
 
-TEXTS = ("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped", "group")
-NUMBERS = ("value", "low", "high", "threshold", "certainty", "reference")
+TEXTS = (
+    *("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped", "group"),
+    "evidence",
+)
+NUMBERS = (
+    *("value", "low", "high", "threshold", "certainty", "reference"),
+    *("gap", "gap_low", "gap_high", "bound", "p_value", "matters", "least_p"),
+)
 COUNTS = ("segments", "blocks")
-TRUTHS = ("passed", "reference_passed")
+TRUTHS = ("passed", "reference_passed", "holds")
+EVIDENCE = ("clear pass", "clear fail", "open", "none")  # the last without interval
+CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED = STATES = (
+    *("clear pass", "open pass", "open fail", "fail that holds", "skipped"),
+)
 KEY = ("model", "corpus", "family", "task", "test", "group", "label")  # no two rows agree in all of these
 
 
@@ -65,6 +78,25 @@ class Verdict:
     group
         Column and group that the value is about, such as ``"sex: female"``; the column alone if none of its
         groups was judged; ``""`` if the test compares no groups.
+    gap, gap_low, gap_high
+        Of a test that compares a group: its value minus that of all other groups' segments together. Of any
+        other test: the value minus the threshold, with ``"|value| <"`` the threshold on the value's side.
+        With the bounds of its 95 % interval.
+    evidence
+        What the interval says whatever side the value is on, see :data:`EVIDENCE`; ``""`` without value.
+    bound
+        The worst that the interval leaves possible: of a group the larger end of the gap's interval in size,
+        of any other test the end of the value's interval on the failing side.
+    p_value
+        How often a gap like this one arises if speakers could belong to any group, or if the true value
+        passes.
+    holds
+        Whether the failure stands among all tests of the model and category, see
+        :mod:`soundcheck.results.holding`; ``None`` before they are together or without ``p_value``.
+    matters
+        The gap of a group that matters; ``None`` if the test compares no groups.
+    least_p
+        The smallest ``p_value`` that so many speakers can give; ``None`` where there is no such limit.
     """
 
     model: str
@@ -87,6 +119,15 @@ class Verdict:
     reference_passed: bool | None = None
     skipped: str = ""
     group: str = ""
+    gap: float | None = None
+    gap_low: float | None = None
+    gap_high: float | None = None
+    evidence: str = ""
+    bound: float | None = None
+    p_value: float | None = None
+    holds: bool | None = None
+    matters: float | None = None
+    least_p: float | None = None
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -97,6 +138,22 @@ class Verdict:
             raise ValueError(f"{self.test} has neither a verdict nor a reason.")
         if self.passed is not None and (self.value is None or self.threshold is None):
             raise ValueError(f"{self.test} has a verdict without value or threshold.")
+
+    @property
+    def state(self) -> str:
+        """What a reader may conclude, one of :data:`STATES`."""
+        return state_of(self.passed, self.holds, self.evidence)
+
+
+def state_of(passed: bool | None, holds: bool | None, evidence: str) -> str:
+    """Say what a reader may conclude from a row, one of :data:`STATES`."""
+    if holds:
+        return HOLDS
+    if passed is None:
+        return SKIPPED
+    if passed:
+        return CLEAR_PASS if evidence == EVIDENCE[0] else OPEN_PASS
+    return OPEN_FAIL
 
 
 RESULT_COLUMNS = [field.name for field in dataclasses.fields(Verdict)]

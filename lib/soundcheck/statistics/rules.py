@@ -7,13 +7,46 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["ABOVE", "BELOW", "INTERVALS", "RULES", "WITHIN", "passes"]
+__all__ = [
+    "ABOVE",
+    "BELOW",
+    "GAP_BELOW",
+    "GAP_RULES",
+    "GAP_WITHIN",
+    "INTERVALS",
+    "RULES",
+    "WITHIN",
+    "of_gap",
+    "one_sided",
+    "passes",
+]
 
 ABOVE = ">"
 BELOW = "<"
 WITHIN = "|value| <"
-INTERVALS = ("percentile", "expanded", "gaussian")  # see :func:`soundcheck.statistics.bootstrap.interval`
+INTERVALS = (
+    "percentile",
+    "expanded",
+    "gaussian",
+    "t",
+)  # see :func:`soundcheck.statistics.bootstrap.interval`
 RULES = (ABOVE, BELOW, WITHIN)
+GAP_WITHIN = "|gap| <"
+GAP_BELOW = "gap <"
+GAP_RULES = (
+    GAP_WITHIN,
+    GAP_BELOW,
+)  # of results alone: what they compare is the gap of a group, not its value
+
+
+def of_gap(rule: str) -> str:
+    """Give the rule that judges the gap of a group as ``rule`` judges its value."""
+    return {WITHIN: GAP_WITHIN, BELOW: GAP_BELOW}.get(rule, rule)
+
+
+def one_sided(rule: str) -> bool:
+    """Say whether a group may differ in one direction as much as it likes: be better than the others."""
+    return rule in (BELOW, GAP_BELOW)
 
 
 def passes(rule: str, value: float | np.ndarray, threshold: float) -> bool | np.ndarray:
@@ -22,9 +55,9 @@ def passes(rule: str, value: float | np.ndarray, threshold: float) -> bool | np.
     Parameters
     ----------
     rule
-        ``">"``, ``"<"`` or ``"|value| <"``; all are strict.
+        ``">"``, ``"<"`` or ``"|value| <"``, or one of :data:`GAP_RULES`; all are strict.
     value
-        Unrounded score or array of scores.
+        Unrounded score or array of scores; with a rule of gaps, the gap.
     threshold
         Threshold on the same scale.
 
@@ -48,10 +81,10 @@ def passes(rule: str, value: float | np.ndarray, threshold: float) -> bool | np.
     values = np.asarray(value, dtype=np.float64)
     if rule == ABOVE:
         passed = values > threshold
-    elif rule == BELOW:
+    elif rule in (BELOW, GAP_BELOW):
         passed = values < threshold
-    elif rule == WITHIN:
+    elif rule in (WITHIN, GAP_WITHIN):
         passed = np.abs(values) < threshold
     else:
-        raise ValueError(f"unknown rule {rule!r}, allowed: {', '.join(RULES)}")
+        raise ValueError(f"unknown rule {rule!r}, allowed: {', '.join((*RULES, *GAP_RULES))}")
     return bool(passed) if passed.ndim == 0 else passed
