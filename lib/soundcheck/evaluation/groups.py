@@ -43,6 +43,7 @@ __all__ = [
     "drawn_speakers",
     "judge_groups",
     "least_per_bin",
+    "least_predictions",
     "restricted",
 ]
 
@@ -136,9 +137,19 @@ def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
     subset
         Rows of all groups that are compared; knows how many they are, see :meth:`Subset.sized`.
     """
-    return group_sizes.least_per_bin(
-        evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0]
-    )
+    return _least(evaluation, subset, group_sizes.least_per_bin)
+
+
+def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
+    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged.
+
+    See :func:`soundcheck.statistics.group_sizes.least_predictions` and :func:`least_per_bin`.
+    """
+    return _least(evaluation, subset, group_sizes.least_predictions)
+
+
+def _least(evaluation: Evaluation, subset: Subset, rule: Callable[[Mapping[str, int], float], int]) -> int:
+    return rule(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])
 
 
 def restricted(subset: Subset, column: str, groups: Sequence[str]) -> Subset:

@@ -45,6 +45,12 @@ class _Judged(_Counted):
     shown_rating: schema.Number = 0
 
 
+class _Named(schema.Section):
+    """Options of families that judge the precision of classes."""
+
+    minimum_predictions: schema.whole(1, 1_000_000) = 1
+
+
 class _Balanced(schema.Section):
     """Options of families that compare balanced groups."""
 
@@ -69,6 +75,7 @@ class _Spoken(_Predicted):
 _KNOWN = {
     "asr_fairness": _Judged,
     "asr_fault_localisation": _Counted,
+    "correctness_classification": _Named,
     "fairness_accent": _Predicted,
     "fairness_language": _Spoken,
     "fairness_linguistic_sentiment": _Spoken,
