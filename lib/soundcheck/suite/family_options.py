@@ -23,7 +23,7 @@ class _Drawn(schema.Section):
     """Options of all families: how many segments are changed at most."""
 
     segments: schema.parsed(schema.whole(1, 10**9) | None, schema.plain_value) = None  # null: all
-    sweep_segments: schema.whole(1, 10**9) = 1
+    sweep_segments: schema.parsed(schema.whole(1, 10**9) | None, schema.plain_value) = None  # null: see below
 
 
 class _Counted(schema.Section):
