@@ -129,12 +129,12 @@ def test_notes_count_what_was_not_drawn():
     found = draw([0.1, 0.2, 0.1, 0.3, 0.3], ["male", "female", "female", "male", "male"], 1000, "regression")
     assert (found.segments_per_group, found.wanted, len(found.rows)) == (1, 1000, 2)
     assert found.note == (
-        "1 segment a group instead of 1000; not used because another group has too few of their label: "
+        "1 segment a group instead of 1000; not used, because another group has fewer with such labels: "
         "1 of 2 'female', 2 of 3 'male'"
     )
     found = draw([0.1] * 5, ["a", "a", "b", "b", "b"], 1, "regression")
     assert found.note == (
-        "not used because another group has too few of their label: 1 of 3 'b'; "
+        "not used, because another group has fewer with such labels: 1 of 3 'b'; "
         "of 2 each only the 1 that the suite wants were drawn"
     )
     assert draw([0.1] * 4, ["a", "a", "b", "b"], 2, "regression").note == ""
@@ -146,7 +146,7 @@ def test_a_class_that_runs_out_costs_samples_in_all_groups():
     found = draw(truth, groups, 10, "classification")
     assert (found.segments_per_group, found.wanted) == (6, 10)
     assert found.note == (
-        "6 segments a group instead of 10; not used because another group has too few of their class: "
+        "6 segments a group instead of 10; not used, because another group has fewer of that class: "
         "4 of 10 'female', 16 of 22 'male'"
     )
     assert counts(found, groups, truth) == dict.fromkeys(("female", "male"), {"anger": 2, "neutral": 4})
@@ -155,7 +155,7 @@ def test_a_class_that_runs_out_costs_samples_in_all_groups():
 def test_a_class_that_the_other_group_lacks_altogether():
     found = draw(["a", "a", "b", "b", "b"], ["x", "x", "y", "y", "y"], 2, "classification")
     assert found.segments_per_group == 0 and len(found.rows) == 0
-    assert found.note.startswith("0 segments a group instead of 2; not used because another group has")
+    assert found.note.startswith("0 segments a group instead of 2; not used, because another group has")
 
 
 def test_missing_groups_and_labels_take_no_part():

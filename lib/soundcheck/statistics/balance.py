@@ -137,7 +137,9 @@ def balance(
     in_turn = frame.assign(turn=turn).sort_values(["turn", "draw"])
     place = in_turn.groupby(["group", "cell"]).cumcount()
     drawn = place.to_numpy() < quota[sizes.columns.get_indexer(in_turn["cell"])]
-    note = _not_drawn(sizes.sum(axis=1), found, wanted, "class" if kind == CLASSIFICATION else "label")
+    note = _not_drawn(
+        sizes.sum(axis=1), found, wanted, "of that class" if kind == CLASSIFICATION else "with such labels"
+    )
     return Balanced(np.sort(in_turn.index[drawn].to_numpy(dtype=np.int64)), int(quota.sum()), wanted, note)
 
 
@@ -180,7 +182,7 @@ def _not_drawn(sizes: pd.Series, found: int, wanted: int, what: str) -> str:
     told = []
     if alone := {name: size - found for name, size in sizes.items() if size > found}:
         listed = ", ".join(f"{alone[name]} of {sizes[name]} {quoted(name)}" for name in alone)
-        told.append(f"not used because another group has too few of their {what}: {listed}")
+        told.append(f"not used, because another group has fewer {what}: {listed}")
     if found > wanted:
         told.append(f"of {found} each only the {wanted} that the suite wants were drawn")
     if told and found < wanted:
