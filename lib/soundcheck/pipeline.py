@@ -321,7 +321,7 @@ def _families(suite: Suite) -> list[Family]:
             if column not in MEASURES:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
-        families.append(family if suite.sweeps else dataclasses.replace(family, sweeps={}))
+        families.append(family.limited(suite.sweeps, suite.transformed_segments))
     problems.raise_if_any()
     return families
 

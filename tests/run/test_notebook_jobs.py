@@ -56,7 +56,7 @@ def test_every_setting_is_seen(tmp_path, describe):
         **{"tasks": (BUILTIN["valence"],), "seed": 1, "replicates": 11, "interval": "bca", "model": "n"},
         **{"family": "g", "corpora": description.corpora * 2, "others": {"o": description.corpora}},
         **{"thresholds": "simulated", "balance_samples": 7, "seconds": 1.0, "predicts_changes": True},
-        **{"sweeps": True, "normaliser": "english", "prefix": "x/"},
+        **{"sweeps": True, "normaliser": "english", "prefix": "x/", "transformed_segments": 7},
     }
     folders = {"suite_root", "media"}
     fields = {field.name for field in dataclasses.fields(description)}

@@ -111,7 +111,7 @@ models:
   mine: {python: "a.b:f", tasks: [stress, intent], batch: 8, license: MIT, description: D, time_limit: 2.5}
   theirs: {predictions: theirs.csv, tasks: [arousal]}
 families: [fairness_sex, correctness_regression]
-limits: {audio_seconds: 10, notebook_seconds: 20, model_seconds: 1.5}
+limits: {audio_seconds: 10, notebook_seconds: 20, model_seconds: 1.5, transformed_segments: 300}
 balance: {samples: 50}
 """
     )
@@ -133,6 +133,7 @@ balance: {samples: 50}
     assert theirs.path == tmp_path / "theirs.csv" and theirs.time_limit == 1.5
     assert read.families == ("fairness_sex", "correctness_regression")
     assert (read.audio_limit, read.notebook_seconds, read.balance_samples) == (10, 20, 50)
+    assert read.transformed_segments == 300
     assert pickle.loads(pickle.dumps(read)) == read
     described = json.dumps(read.describe())
     assert str(tmp_path) not in described
@@ -212,6 +213,12 @@ def test_names_refused(suite, name):
         ),
         (TITLE, "limits: {audio_seconds: 0}", "limits.audio_seconds: '0' is not above 0"),
         (TITLE, "limits: {audio: 1}", r"limits.audio: unknown key. Did you mean 'audio_seconds'\?"),
+        (
+            TITLE,
+            "limits: {transformed_segments: all}",
+            "limits.transformed_segments: 'all' is not a whole number",
+        ),
+        (TITLE, "limits: {transformed_segments: 0}", "limits.transformed_segments: '0' is out of range"),
         (TITLE, "limits: 5", "limits: '5' is not a mapping. Write key: value lines"),
         (TITLE, "balance: {samples: 0}", "balance.samples: '0' is out of range"),
         # families

@@ -72,7 +72,7 @@ class EvaluationDescription(ModelDescription):
         Corpora that the family looks at, with the predictions of the model.
     others
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, matters, balance_samples, sweeps, normaliser
+    thresholds, matters, balance_samples, sweeps, normaliser, transformed_segments
         See :class:`soundcheck.suite.entries.Suite`.
     seconds
         Time limit of a cell.
@@ -93,6 +93,7 @@ class EvaluationDescription(ModelDescription):
     predicts_changes: bool
     sweeps: bool
     normaliser: str
+    transformed_segments: int | None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,8 @@ class Evaluation(Judging):
 
     def __init__(self, description: EvaluationDescription) -> None:
         self.model = description.model
-        self.family: Family = read_family(description.family, description.suite_root)
+        family = read_family(description.family, description.suite_root)
+        self.family: Family = family.limited(description.sweeps, description.transformed_segments)
         self.tasks = list(description.tasks)
         self.seed = description.seed
         self.replicates = description.replicates
@@ -76,8 +77,6 @@ class Evaluation(Judging):
         self.predicts_changes = description.predicts_changes
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
-        if not description.sweeps:
-            self.family = dataclasses.replace(self.family, sweeps={})
         self.media = MediaStore(description.media, description.prefix)
         found = [corpus_view.read_view(corpus) for corpus in description.corpora]
         self.corpora = [corpus for corpus in found if not corpus.probes_of]

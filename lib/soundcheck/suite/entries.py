@@ -278,6 +278,9 @@ class Suite:
         What is done to transcripts before words are compared; see :mod:`soundcheck.metrics.normalisation`.
     balance_samples
         Segments a group that balanced fairness families ask for.
+    transformed_segments
+        Segments of a corpus that are transformed for families that need all levels of transformations;
+        ``None`` = as many as their groups need to be judged.
     audio_limit, model_seconds, notebook_seconds
         Seconds: longest file that is read; a model's call; a notebook.
     """
@@ -302,6 +305,7 @@ class Suite:
     sweeps: schema.Boolean = True
     normaliser: schema.choice(*NORMALISERS) = "basic"
     balance_samples: int = 1000
+    transformed_segments: int | None = None
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0

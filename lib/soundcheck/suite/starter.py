@@ -62,6 +62,11 @@ models:
 comparisons:
   mine against chance: {baseline: random-gaussian, candidate: mine}
 
+# How many segments of a corpus recognisers hear under dozens of transformations.
+# Default: as many as it takes to judge each group that has 50.
+# limits:
+#   transformed_segments: 400
+
 # Which tests are run: all, or a list such as [correctness_regression, fairness_sex].
 families: all
 

@@ -69,6 +69,7 @@ class _Limits(schema.Section):
     audio_seconds: schema.number(0, 360_000, positive=True) = 3600.0
     notebook_seconds: schema.number(0, 604_800, positive=True) = 120.0
     model_seconds: schema.number(0, 604_800, positive=True) = 30.0
+    transformed_segments: schema.whole(1, 10**9) | None = None
 
 
 class _Balance(schema.Section):
@@ -169,6 +170,7 @@ class _Reader(EntryReader):
             comparisons=comparisons,
             sounds=sounds,
             balance_samples=balance.samples,
+            transformed_segments=self.limits.transformed_segments,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
             notebook_seconds=self.limits.notebook_seconds,
