@@ -168,7 +168,8 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     def predict(entry: ModelEntry, predicted_corpora: Sequence[Corpus], log: str = "") -> PredictionReport:
         asked = planning.tasks_of(suite, entry)
         families = [family for family in tested if entry.is_for(family.name)]
-        changes = planning.changes_of(families, asked, sounds) if entry.predicts_changes else {}
+        answered = [family for family in families if planning.answers_changes(entry, family, sounds)]
+        changes = planning.changes_of(answered, asked, sounds)
         return predict_model(
             entry,
             suite,
