@@ -434,7 +434,8 @@ def _outcome(
     failed_inputs = {name: report.failed for name, report in reports.items() if report.failed}
     for name, count in failed_inputs.items():
         lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
-    left_out = sum(len(corpus.left_out) for corpus in record.corpora)
+    lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
+    left_out = sum(len(corpus.unused) for corpus in record.corpora)
     if left_out:
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += [str(problem) for problem in problems]

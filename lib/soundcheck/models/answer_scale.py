@@ -97,9 +97,7 @@ def _other_scale(
 
 def _guess(values: np.ndarray, task: Task, suite: Suite) -> tuple[float, float]:
     """Guess the scale: that of labels if the answers fit, else a usual one, else how far they reach."""
-    labels = [
-        corpus.ranges[task.name] for corpus in suite.corpora.values() if task.name in corpus.ranges
-    ]
+    labels = [corpus.ranges[task.name] for corpus in suite.corpora.values() if task.name in corpus.ranges]
     lowest, highest = float(values.min()), float(values.max())
     for low, high in (*labels, (task.low, task.high), *USUAL):
         if low <= lowest and highest <= high:

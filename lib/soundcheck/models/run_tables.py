@@ -46,7 +46,9 @@ def read_folder(path: Path, shown: str) -> TextTable:
         files.require_regular(place, name)
         cells = parse_text_table(place.read_bytes(), name)
         if not is_of_run(cells):
-            what = "in a folder, each table must be one that a run wrote; the columns key and change are missing"
+            what = (
+                "in a folder, each table must be one that a run wrote; the columns key and change are missing"
+            )
             raise input_error(name, what, "Name the table itself, or remove it from the folder")
         columns = cells.columns | {"corpus": [place.stem] * len(cells)}
         places = [f"{number} of {place.name}" for number in cells.places]
@@ -89,7 +91,9 @@ def with_places(cells: TextTable) -> TextTable:
 def changes_in(path: Path) -> frozenset[str]:
     """Name the changes of the signal that tables have answers for; empty if no run wrote them."""
     places = tables_in(path) or [path]
-    return frozenset().union(*(_changes(place, place.stat().st_mtime_ns) for place in places if place.is_file()))
+    return frozenset().union(
+        *(_changes(place, place.stat().st_mtime_ns) for place in places if place.is_file())
+    )
 
 
 @functools.cache

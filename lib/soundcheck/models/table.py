@@ -157,7 +157,9 @@ class TableModel(LookUpModel):
         if run_tables.tables_in(path):
             cells = run_tables.read_folder(path, shown)
             digests = [(place.name, files.digest(place)) for place in run_tables.tables_in(path)]
-            return cls(entry.name, shown, files.digest(repr(digests)), tasks, *_read_table(cells, tasks, bounds))
+            return cls(
+                entry.name, shown, files.digest(repr(digests)), tasks, *_read_table(cells, tasks, bounds)
+            )
         files.require_regular(path, shown)
         content = path.read_bytes()
         form = transcript_format(path.name, content)

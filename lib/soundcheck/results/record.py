@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
-from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.segments import LABEL, Excluded
 
 __all__ = [
     "ComparisonRecord",
@@ -95,7 +95,7 @@ class CorpusRecord:
 
     Parameters
     ----------
-    name, format, title, description, synthetic, left_out, notices
+    name, format, title, description, synthetic, left_out, notices, unlabelled
         See :class:`soundcheck.corpora.corpus.Corpus`.
     slug
         Its name as part of file names.
@@ -119,6 +119,12 @@ class CorpusRecord:
     left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
     digest: str
+    unlabelled: tuple[str, ...] = ()
+
+    @property
+    def unused(self) -> list[Excluded]:
+        """What is left out altogether; segments of labels that are only listed stay."""
+        return [item for item in self.left_out if item.stage != LABEL]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -96,7 +96,9 @@ class ModelReader(EntryReader):
         """Read on which scale a model answers numbers."""
         tasks = [self.tasks[name] for name in names]
         if value is not None and names and not (kind.has_scale and any(task.is_regression for task in tasks)):
-            what = "the model predicts no number" if kind.has_scale else f"{kind.keyword} models need no scale"
+            what = (
+                "the model predicts no number" if kind.has_scale else f"{kind.keyword} models need no scale"
+            )
             self.note(path, what, "Remove it. It is the scale on which a model answers regression tasks")
             return {}
         return self.read_ranges(path, value, tasks)
