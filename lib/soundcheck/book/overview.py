@@ -212,6 +212,9 @@ def missing(record: RunRecord, results: pd.DataFrame) -> Html:
         if count:
             text = f"{count} of {model.inputs} inputs without an answer: "
             items.append(element("li", text, link(model.name, f"models/{model.slug}")))
+        if model.answers_of:
+            text = f"not asked in the last run, with answers of {model.answers_of}: "
+            items.append(element("li", text, link(model.name, f"models/{model.slug}")))
     items += [
         element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))
         for entry in record.failed

@@ -3,8 +3,8 @@
 The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``H:MM:SS``), optionally
 ``corpus``, and one column for each task, in the task's nominal range. Rows may stand in any order. The
 content tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
-A table that a run wrote, or the folder of all tables of a model, may be given back, see
-:mod:`soundcheck.models.run_tables`. Transcripts alone may also come as ``.trn`` or as Kaldi's ``text``, see :mod:`soundcheck.models.transcripts`.
+Transcripts alone may also come as ``.trn`` or as Kaldi's ``text``, see :mod:`soundcheck.models.transcripts`;
+tables that a run wrote may be given back, see :mod:`soundcheck.models.run_tables`.
 
 Conventions
 -----------

@@ -94,8 +94,8 @@ def predict_model(
     Raises
     ------
     InputError
-        If the model cannot be loaded at all, or answers on another scale than the suite says; what it answered
-        is kept.
+        If the model cannot be loaded at all, or answers on another scale than the suite says; what it has
+        answered is kept.
     OutputError
         If there is no space; answers that were kept are found again in the next run.
     """

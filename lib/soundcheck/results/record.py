@@ -64,7 +64,7 @@ class ModelRecord:
         Its name as part of file names.
     fingerprint, inputs, failed, unusable, failures
         See :class:`soundcheck.predict.report.PredictionReport`.
-    repeated, repeated_different, out_of_range, unknown_classes
+    repeated, repeated_different, out_of_range, unknown_classes, answers_of
         See :class:`soundcheck.predict.report.PredictionReport`.
     notes
         What is not as it should be, in sentences.
@@ -87,6 +87,7 @@ class ModelRecord:
     repeated_different: int
     out_of_range: int
     unknown_classes: dict[str, int]
+    answers_of: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
