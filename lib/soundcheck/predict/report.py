@@ -6,6 +6,8 @@ import collections
 import dataclasses
 from pathlib import Path
 
+from soundcheck.common import files
+
 __all__ = ["PredictionReport"]
 
 REASONS = 5  # different reasons that a summary names
@@ -64,6 +66,11 @@ class PredictionReport:
     seconds: float = 0.0
     notices: tuple[str, ...] = ()
     answers_of: str = ""
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Digest of each prediction table, by corpus."""
+        return {corpus: files.digest(path) for corpus, path in self.tables.items() if path.is_file()}
 
     def joined(self, later: PredictionReport) -> PredictionReport:
         """Add what became of other inputs of the same model, which were asked about later."""

@@ -68,6 +68,8 @@ class ModelRecord:
         See :class:`soundcheck.predict.report.PredictionReport`.
     notes
         What is not as it should be, in sentences.
+    digests
+        Corpus -> digest of the prediction table.
     """
 
     name: str
@@ -88,6 +90,7 @@ class ModelRecord:
     out_of_range: int
     unknown_classes: dict[str, int]
     answers_of: str = ""
+    digests: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

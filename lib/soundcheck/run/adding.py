@@ -149,11 +149,12 @@ def _check_entries(suite: Suite, plan: Plan) -> None:
     record, problems = plan.record, Problems()
     described, before = suite.describe()["models"], record.suite.get("models", {})
     for entry in plan.kept:
-        reasons = [
-            f"{key}: in the suite changed since it was asked"
-            for key in DECISIVE
-            if (before.get(entry.name, {}).get(key) or None) != (described[entry.name].get(key) or None)
-        ]
+        then, now = before.get(entry.name, {}), described[entry.name]
+        changed = [key for key in DECISIVE if (then.get(key) or None) != (now.get(key) or None)]
+        reasons = []
+        if changed:
+            keys = ", ".join({"target": entry.kind, "ranges": "range"}.get(key, key) for key in changed)
+            reasons.append(f"its entry in the suite changed since it was asked ({keys})")
         if record.version != __version__:
             reasons.append(f"it was asked by version {record.version} of Soundcheck, this is {__version__}")
         if record.seed != suite.seed:
@@ -202,7 +203,10 @@ def keep_answers(
         for corpus in planning.predicted_corpora(plan.suite, entry, families, corpora):
             place = output.predictions / files.slug(entry.name) / f"{files.slug(corpus.name)}.parquet"
             tables[corpus.name] = place
+            written = about[entry.name].digests.get(corpus.name)
             reason = _misfit(plan, entry, own, corpus, sounds, place)
+            if not reason and written and files.digest(place) != written:
+                reason = f"those for the corpus {quoted(corpus.name)} were replaced after the book was built"
             if reason:
                 _out_of_date(problems, entry.name, reason)
         material = {group.kind: group.digest for group in plan.record.sounds}
