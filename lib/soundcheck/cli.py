@@ -58,9 +58,9 @@ def run(
 
     With --model or --family, the results are added to the book of the same suite in the output folder.
 
-    Exit code 0: the book is complete. 2: bad input, nothing was run; or a model answers on another scale. 3:
-    the book is built, but a notebook or a model failed. What is done is kept: after an interruption, run again
-    to go on.
+    Exit code 0: the book is complete. 2: bad input, nothing was run; or a model answers on another scale.
+    3: the book is built, but a notebook or a model failed. What is done is kept: after an interruption, run
+    again to go on.
     """
     from soundcheck import pipeline
 
