@@ -156,12 +156,15 @@ def test_a_model_that_no_family_of_the_book_tests_gets_no_new_ones(book):
 
 
 def test_names_that_are_gone_are_told(book):
-    book.write([("a", CORRECTNESS), ("old", CORRECTNESS), ("a", "old_family")])
+    described = book.suite().describe()
+    described["corpora"]["quiet"] = described["corpora"]["c"]
+    book.write([("a", CORRECTNESS), ("old", CORRECTNESS), ("a", "old_family")], suite=described)
     plan = book.plan(["a"])
     assert "old" not in plan.suite.models and "old_family" not in plan.suite.families
     assert plan.notices == (
         "The suite no longer names the model 'old': its results were removed",
         "The suite no longer names the family 'old_family': its results were removed",
+        "The suite no longer names the corpus 'quiet': its results were removed",
     )
 
 

@@ -139,7 +139,8 @@ def _check_same(suite: Suite, record: RunRecord, output: Output) -> None:
 def _removed(suite: Suite, record: RunRecord) -> Iterable[str]:
     gone = [name for name in record.order if name not in suite.models]
     dropped = [family.name for family in record.families if family.name not in suite.families]
-    for noun, names in (("model", gone), ("family", dropped)):
+    silent = [name for name in record.suite.get("corpora", {}) if name not in suite.corpora]
+    for noun, names in (("model", gone), ("family", dropped), ("corpus", silent)):
         for name in names:
             yield f"The suite no longer names the {noun} {quoted(name)}: its results were removed"
 
