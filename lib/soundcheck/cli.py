@@ -56,8 +56,11 @@ def run(
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
-    Exit code 0: the book is complete. 2: bad input, nothing was run. 3: the book is built, but a notebook or
-    a model failed. What is done is kept: after an interruption, run again to go on.
+    With --model or --family, the results are added to the book of the same suite in the output folder.
+
+    Exit code 0: the book is complete. 2: bad input, nothing was run; or a model answers on another scale.
+    3: the book is built, but a notebook or a model failed. What is done is kept: after an interruption, run
+    again to go on.
     """
     from soundcheck import pipeline
 

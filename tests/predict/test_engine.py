@@ -17,7 +17,7 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
-from soundcheck.common.tasks import BUILTIN
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import reference_predictions
 from soundcheck.predict import pool
 from soundcheck.predict.engine import predict_model
@@ -64,11 +64,15 @@ class World:
     def source(self, text: str) -> None:
         (self.root / "model.py").write_text(textwrap.dedent(text))
 
-    def run(self, changes=None, corpora=None, jobs=1, out=None, log="", **entry) -> PredictionReport:
+    def run(
+        self, changes=None, corpora=None, jobs=1, out=None, log="", known=None, suite_corpora=None, **entry
+    ) -> PredictionReport:
         given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0} | entry
         model = ModelEntry(name="mine", **given)
         file = self.root / "suite.yml"
-        suite = Suite("t", 0, 100, "percentile", (), {}, {"mine": model}, dict(BUILTIN), self.root, file)
+        tasks = BUILTIN | (known or {})
+        named = ("t", 0, 100, "percentile", (), suite_corpora or {})
+        suite = Suite(*named, {"mine": model}, tasks, self.root, file)
         corpora = corpora or [self.corpus()]
         out = out or self.out
         return predict_model(model, suite, corpora, changes or {}, out, self.cache, jobs=jobs, log=log)
@@ -118,7 +122,7 @@ def test_changes_reach_the_model(world):
 
 def test_number_of_jobs_does_not_matter(world):
     world.tasks = ("arousal",)
-    world.source("def predict(signal, rate):\n    return {'arousal': float((signal ** 2).sum())}\n")
+    world.source("def predict(signal, rate):\n    return {'arousal': float((signal ** 2).mean())}\n")
     first = world.run(TONE, jobs=1).tables["demo"].read_bytes()
     world.cache = world.root / "other cache"
     second = world.run(TONE, jobs=3, out=world.root / "other").tables["demo"].read_bytes()
@@ -400,10 +404,90 @@ def test_batches(world, trouble, words):
     calls = world.root / "calls"
     world.source(BATCH.format(calls=str(calls), trouble=trouble))
     report = world.run(TONE, batch=4, time_limit=1.0)
-    assert calls.read_text().startswith("4 4 ")
+    assert calls.read_text().split().count("4") >= 2
     assert set(failed(report).items()) == ({("2.wav", words)} if words else set())
     assert report.failed == (2 if words else 0)
     assert report.computed == 12 - report.failed
+
+
+# The scale of answers ---------------------------------------------------------------------------------------
+
+
+def told(world: World) -> list[float]:
+    """Give the calls that a model counted."""
+    return [float(line) for line in (world.root / "calls").read_text().split()]
+
+
+def on_scale(world: World, low: float, high: float, segments: int = 6) -> None:
+    """Write a model that answers evenly from one end of a scale to the other, and notes each answer."""
+    world.tasks = ("arousal",)
+    step = (high - low) / (segments - 1)
+    world.source(
+        f"""
+        def predict(signal, sampling_rate):
+            answer = {low} + {step} * (len(signal) // 160 - 10)
+            with open({str(world.root / "calls")!r}, "a") as file:
+                file.write(f"{{answer}} ")
+            return {{"arousal": answer}}
+        """
+    )
+
+
+def test_answers_are_scaled_and_kept_as_given(world):
+    on_scale(world, 1, 7)
+    report = world.run(ranges={"arousal": (1.0, 7.0)})
+    assert table(report)["arousal"].tolist() == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert report.out_of_range == 0
+    other = world.run(ranges={"arousal": (0.0, 10.0)})  # another scale: nobody is asked again
+    assert table(other)["arousal"].tolist() == [0.1, 0.22, 0.34, 0.46, 0.58, 0.7]
+    assert (other.computed, other.reused) == (0, 6)
+
+
+def test_scaled_answers_live_in_the_range_of_the_task(world):
+    on_scale(world, -1, 1)
+    nominal = Task("arousal", "regression", (), 10.0, 20.0)
+    report = world.run(ranges={"arousal": (-1.0, 1.0)}, known={"arousal": nominal})
+    assert table(report)["arousal"].tolist() == [10.0, 12.0, 14.0, 16.0, 18.0, 20.0]
+
+
+def test_another_scale_stops_before_the_rest_is_asked(tmp_path):
+    world = World(tmp_path, segments=60)
+    on_scale(world, 1, 7, segments=60)
+    with pytest.raises(InputError) as caught:
+        world.run(TONE)
+    text = str(caught.value)
+    assert text.startswith("suite.yml, models.mine: arousal: all of the first 20 answers are not in 0 to 1 (")
+    assert "`range: [1, 7]`" in text
+    asked = len(told(world))
+    assert 20 <= asked <= 24  # one worker is at most a few calls ahead
+    assert not (world.out / "predictions").exists()
+    with pytest.raises(InputError, match="range"):
+        world.run(TONE)
+    assert len(told(world)) == asked  # the answers were kept: nobody is asked again to say the same
+    report = world.run(TONE, ranges={"arousal": (1.0, 7.0)})
+    assert (report.inputs, report.failed, report.out_of_range) == (120, 0, 0)
+
+
+def test_the_scale_of_labels_is_guessed_if_answers_fit(world):
+    on_scale(world, 11, 19)
+    corpora = {"c": SimpleNamespace(ranges={"arousal": (10.0, 20.0)})}
+    with pytest.raises(InputError, match=r"range: \[10, 20\]"):
+        world.run(suite_corpora=corpora)
+    with pytest.raises(InputError, match=r"range: \[0, 100\]"):
+        world.run()
+
+
+def test_a_few_answers_outside_are_kept(world):
+    on_scale(world, -0.5, 1.0)  # 2 of 6
+    report = world.run()
+    assert (report.computed, report.out_of_range) == (6, 2)
+    assert report.notes() == ["2 answers lie outside of the nominal range; they are kept"]
+
+
+def test_failures_say_nothing_of_the_scale(world):
+    world.tasks = ("arousal",)
+    world.source("def predict(signal, rate):\n    raise ValueError('no')\n")
+    assert world.run().failed == 6
 
 
 # Interruption -----------------------------------------------------------------------------------------------
@@ -445,7 +529,7 @@ def left_behind(world: World) -> list[int]:
 
 def slow(world: World) -> Path:
     calls = world.root / "calls"
-    world.model(f"time.sleep(0.05); open({str(calls)!r}, 'a').write('x')", before="import time")
+    world.model(f"number /= 10; time.sleep(0.05); open({str(calls)!r}, 'a').write('x')", before="import time")
     return calls
 
 

@@ -92,8 +92,9 @@ def corpus_cells(
     ]
     if corpus.description:
         cells.append(pages.output(element("p", corpus.description, limit=None)))
-    if about.notices:
-        cells += [pages.markdown("## What to know"), pages.output(tables.notes(about.notices))]
+    notices = (*about.unlabelled, *about.notices)
+    if notices:
+        cells += [pages.markdown("## What to know"), pages.output(tables.notes(notices))]
     counts = []
     for column in ("sex", "language", "accent", "split", "condition"):
         if column in segments.columns:

@@ -202,14 +202,18 @@ def missing(record: RunRecord, results: pd.DataFrame) -> Html:
     """Count what was left out, failed or skipped, with the way to the details."""
     items = []
     for corpus in record.corpora:
-        count = len(corpus.left_out)
+        shown = link(corpus.name, f"corpora/{corpus.slug}")
+        count = len(corpus.unused)
         if count:
-            text = f"{count} items of the corpus left out: "
-            items.append(element("li", text, link(corpus.name, f"corpora/{corpus.slug}")))
+            items.append(element("li", f"{count} items of the corpus left out: ", shown))
+        items += [element("li", shown, f": {told}") for told in corpus.unlabelled]
     for model in record.models:
         count = model.failed + model.unusable
         if count:
             text = f"{count} of {model.inputs} inputs without an answer: "
+            items.append(element("li", text, link(model.name, f"models/{model.slug}")))
+        if model.answers_of:
+            text = f"not asked in the last run, with answers of {model.answers_of}: "
             items.append(element("li", text, link(model.name, f"models/{model.slug}")))
     items += [
         element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))

@@ -21,6 +21,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import terminal
 from soundcheck.common.tasks import Task
+from soundcheck.models.answer_scale import check_scale, nominal
 from soundcheck.models.base import LookUpModel, Model
 from soundcheck.models.load import check_model
 from soundcheck.models.packing import unpack
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
 
 REPEATED = 8  # clean inputs that are asked twice
+FIRST = 20  # clean inputs that are asked first: their numbers tell whether the scale is right
 SAME = 1e-6  # share of the nominal range by which two answers may differ and still be the same
 UNIT_CALLS = 64  # calls that a worker gets at most at a time
 
@@ -92,7 +94,8 @@ def predict_model(
     Raises
     ------
     InputError
-        If the model cannot be loaded at all.
+        If the model cannot be loaded at all, or answers on another scale than the suite says; what it has
+        answered is kept.
     OutputError
         If there is no space; answers that were kept are found again in the next run.
     """
@@ -112,12 +115,13 @@ def predict_model(
         model = kind.load(entry, suite)
         report, rows = _look_up(model, corpora, changes, wanted)
         tasks = model.table_tasks(tasks)
+    everything = [row for table in rows.values() for row in table]
+    _to_nominal_range(everything, tasks, entry)
     folder = out / "predictions" / files.slug(entry.name)
     tables = {}
     for corpus, table in rows.items():
         tables[corpus] = folder / f"{files.slug(corpus)}.parquet"
         write_predictions(tables[corpus], table, tasks)
-    everything = [row for table in rows.values() for row in table]
     return dataclasses.replace(
         report,
         model=entry.name,
@@ -232,12 +236,15 @@ class _Prediction:
         self._new: set[str] = set()
         self._failures: dict[str, Result] = {}
         self._repeats: dict[str, str] = {}
+        self._first: set[str] = set()
 
     def run(self, kind: type[Model], *, jobs: int, progress: bool, log: Path) -> None:
         """Answer what is not in the cache."""
         store = Cache(self._cache, self._fingerprint)
         self._entries = store.load()
-        missing = list(self._missing())
+        missing = [*self._to_ask_first(), *self._missing()]
+        if self._first <= set(self._entries):
+            self._check_first()
         if missing:
             with tqdm(
                 total=sum(len(item.calls) for item in missing),
@@ -269,7 +276,12 @@ class _Prediction:
             else:
                 self._entries[result.key] = Entry(result.answer, result.drawn)
                 self._new.add(result.key)
+            if result.key in waiting:
+                waiting.discard(result.key)
+                if not waiting:
+                    self._check_first()
 
+        waiting = self._first - set(self._entries)
         try:
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
         except InputError as error:
@@ -286,7 +298,7 @@ class _Prediction:
 
     def _missing(self) -> Iterator[Item]:
         """List what is not answered yet; the same sound is asked about once."""
-        asked = set(self._entries)
+        asked = set(self._entries) | self._first
         for segments in self._segments.values():
             for segment in segments:
                 calls = []
@@ -299,6 +311,37 @@ class _Prediction:
                 for first in range(0, len(calls), UNIT_CALLS):
                     part = tuple(calls[first : first + UNIT_CALLS])
                     yield Item(segment.path, segment.start, segment.end, segment.content, part)
+
+    # the scale of the first answers
+
+    def _to_ask_first(self) -> list[Item]:
+        """Choose clean inputs whose numbers tell the scale; remembers all, lists those not answered yet."""
+        if any(task.is_regression for task in self._tasks):
+            clean = self._clean_segments()
+            chosen = sorted(clean)[:FIRST]  # keys are digests: the smallest are a fair sample
+            self._first = set(chosen)
+            return [
+                Item(segment.path, segment.start, segment.end, segment.content, (Call(key, None),))
+                for key, segment in ((key, clean[key]) for key in chosen)
+                if key not in self._entries
+            ]
+        return []
+
+    def _check_first(self) -> None:
+        """Stop if the first answers, as far as they are known, are on another scale."""
+        answers = [self._entries[key].answer for key in sorted(self._first) if key in self._entries]
+        for task in self._tasks:
+            if task.is_regression:
+                numbers = [answer[task.name] for answer in answers]
+                check_scale(numbers, task, self._entry, self._suite, f"first {len(numbers)} answers")
+
+    def _clean_segments(self) -> dict[str, _Segment]:
+        """Give one segment of each clean sound, by key."""
+        clean: dict[str, _Segment] = {}
+        for segments in self._segments.values():
+            for segment in segments:
+                clean.setdefault(self._keys.key(segment.content, None), segment)
+        return clean
 
     def refuse_odd_lengths(self) -> None:
         """Turn embeddings that are not as long as most into failures: they cannot be compared."""
@@ -329,12 +372,7 @@ class _Prediction:
 
     def _to_repeat(self) -> list[Item]:
         """Choose clean inputs that are asked again; remembers all, lists those that have not been yet."""
-        clean: dict[str, _Segment] = {}
-        for segments in self._segments.values():
-            for segment in segments:
-                key = self._keys.key(segment.content, None)
-                if key in self._entries:
-                    clean.setdefault(key, segment)
+        clean = {key: one for key, one in self._clean_segments().items() if key in self._entries}
         chosen = set(sorted(clean)[:REPEATED])  # keys are digests: the smallest are a fair sample
         self._repeats = {key: repeated_key(key) for key in clean if key in chosen}
         return [
@@ -356,8 +394,10 @@ class _Prediction:
     def _differs(self, one: Entry, other: Entry) -> bool:
         for task in self._tasks:
             first, second = one.answer[task.name], other.answer[task.name]
-            if task.is_regression and abs(first - second) > SAME * (task.high - task.low):
-                return True
+            if task.is_regression:
+                low, high = self._entry.range_of(task)
+                if abs(first - second) > SAME * (high - low):
+                    return True
             if task.is_embedding:
                 if _apart(unpack(first), unpack(second)):
                     return True
@@ -437,6 +477,16 @@ def _units(items: Sequence[Item], batch: int | None) -> list[Unit]:
             units.append(Unit(tuple(part)))
             part, calls = [], 0
     return [*units, Unit(tuple(part))] if part else units
+
+
+def _to_nominal_range(rows: Sequence[Row], tasks: Sequence[Task], entry: ModelEntry) -> None:
+    """Map the numbers of a model from its own scale to that of the tasks."""
+    answered = [row for row in rows if row.answer]
+    for task in tasks:
+        if task.name in entry.ranges:
+            given = np.array([row.answer[task.name] for row in answered], dtype=np.float64)
+            for row, value in zip(answered, nominal(given, task, entry.ranges[task.name]), strict=True):
+                row.answer = row.answer | {task.name: float(value)}
 
 
 def _out_of_range(rows: Sequence[Row], tasks: Sequence[Task]) -> int:

@@ -6,6 +6,8 @@ import collections
 import dataclasses
 from pathlib import Path
 
+from soundcheck.common import files
+
 __all__ = ["PredictionReport"]
 
 REASONS = 5  # different reasons that a summary names
@@ -44,6 +46,8 @@ class PredictionReport:
         That it took.
     notices
         What else a reader should know.
+    answers_of
+        Day on which the model was asked, if this run did not ask it; else empty.
     """
 
     model: str
@@ -61,6 +65,12 @@ class PredictionReport:
     repeated_different: int = 0
     seconds: float = 0.0
     notices: tuple[str, ...] = ()
+    answers_of: str = ""
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Digest of each prediction table, by corpus."""
+        return {corpus: files.digest(path) for corpus, path in self.tables.items() if path.is_file()}
 
     def joined(self, later: PredictionReport) -> PredictionReport:
         """Add what became of other inputs of the same model, which were asked about later."""
@@ -82,6 +92,8 @@ class PredictionReport:
     def notes(self) -> list[str]:
         """Say in sentences what is not as it should be; the same problem is told once, with its count."""
         notes = []
+        if self.answers_of:
+            notes.append(f"this run did not ask the model: its answers are those of {self.answers_of}")
         without = self.failed + self.unusable
         if without:
             notes.append(f"{without} of {self.inputs} inputs have no answer")

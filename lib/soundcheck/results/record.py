@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
-from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.segments import LABEL, Excluded
 
 __all__ = [
     "ComparisonRecord",
@@ -64,10 +64,12 @@ class ModelRecord:
         Its name as part of file names.
     fingerprint, inputs, failed, unusable, failures
         See :class:`soundcheck.predict.report.PredictionReport`.
-    repeated, repeated_different, out_of_range, unknown_classes
+    repeated, repeated_different, out_of_range, unknown_classes, answers_of
         See :class:`soundcheck.predict.report.PredictionReport`.
     notes
         What is not as it should be, in sentences.
+    digests
+        Corpus -> digest of the prediction table.
     """
 
     name: str
@@ -87,6 +89,8 @@ class ModelRecord:
     repeated_different: int
     out_of_range: int
     unknown_classes: dict[str, int]
+    answers_of: str = ""
+    digests: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -95,7 +99,7 @@ class CorpusRecord:
 
     Parameters
     ----------
-    name, format, title, description, synthetic, left_out, notices
+    name, format, title, description, synthetic, left_out, notices, unlabelled
         See :class:`soundcheck.corpora.corpus.Corpus`.
     slug
         Its name as part of file names.
@@ -119,6 +123,12 @@ class CorpusRecord:
     left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
     digest: str
+    unlabelled: tuple[str, ...] = ()
+
+    @property
+    def unused(self) -> list[Excluded]:
+        """What is left out altogether; segments of labels that are only listed stay."""
+        return [item for item in self.left_out if item.stage != LABEL]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -168,6 +168,9 @@ class ModelEntry:
         What only one kind knows.
     corpora
         Names of the corpora that it is asked about; empty = all.
+    ranges
+        Regression task -> lowest and highest number of the scale on which it answers; the task's own range
+        where there is none.
     """
 
     name: str
@@ -182,6 +185,7 @@ class ModelEntry:
     families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     corpora: tuple[str, ...] = ()
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
@@ -193,7 +197,7 @@ class ModelEntry:
         Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
         a list of trials; and a corpus without audio is only for models that do not listen.
         """
-        if corpus.probes_of and not self.predicts_changes:
+        if corpus.probes_of and not self.about.changes_audio:
             return False
         if corpus.listener not in ("", self.name):
             return False
@@ -203,6 +207,10 @@ class ModelEntry:
             return False
         return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
 
+    def range_of(self, task: Task) -> tuple[float, float]:
+        """Give the ends of the scale on which it answers a regression task."""
+        return self.ranges.get(task.name, (task.low, task.high))
+
     @property
     def about(self) -> type[ModelKind]:
         """What its kind says about all such models."""
@@ -210,8 +218,16 @@ class ModelEntry:
 
     @property
     def predicts_changes(self) -> bool:
-        """Whether the model can be asked about signals that the corpora do not hold; a table cannot."""
-        return self.about.changes_audio
+        """Whether the model can be asked about signals that the corpora do not hold.
+
+        A table cannot, unless a run wrote it that asked about some.
+        """
+        return self.known_changes is None or bool(self.known_changes)
+
+    @property
+    def known_changes(self) -> frozenset[str] | None:
+        """Identities of the changes that the model can be asked about; ``None`` = all."""
+        return self.about.known_changes(self.path)
 
     @property
     def public_target(self) -> str:

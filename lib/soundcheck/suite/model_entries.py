@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.common import resources
@@ -73,11 +73,12 @@ class ModelReader(EntryReader):
         file, what, remedy = kind.check_target(target, self.file)
         if what:
             self.note(place, what, remedy)
+        tasks = self.read_model_tasks(path, kind, target, model.tasks)
         return ModelEntry(
             name=name,
             kind=kind.keyword,
             target=target,
-            tasks=self.read_model_tasks(path, kind, target, model.tasks),
+            tasks=tasks,
             path=file,
             batch=model.batch,
             families=tuple(model.families),
@@ -85,8 +86,22 @@ class ModelReader(EntryReader):
             description=model.description,
             license=model.license,
             time_limit=model.time_limit or self.seconds,
+            ranges=self.read_scale((*path, "range"), kind, model.range, tasks),
             options=model.model_dump(exclude=set(ModelKeys.model_fields)),
         )
+
+    def read_scale(
+        self, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]
+    ) -> dict[str, tuple[float, float]]:
+        """Read on which scale a model answers numbers."""
+        tasks = [self.tasks[name] for name in names]
+        if value is not None and names and not (kind.has_scale and any(task.is_regression for task in tasks)):
+            what = (
+                "the model predicts no number" if kind.has_scale else f"{kind.keyword} models need no scale"
+            )
+            self.note(path, what, "Remove it. It is the scale on which a model answers regression tasks")
+            return {}
+        return self.read_ranges(path, value, tasks)
 
     def read_model_tasks(
         self, path: tuple, kind: type[ModelKind], target: str, names: list[str] | None

@@ -44,6 +44,7 @@ models:
   mine: # a function of one signal, in my_model.py beside this file
     python: "my_model:predict"
     tasks: [arousal]
+    # range: [1, 7] # lowest and highest possible answer, if not 0 and 1
   random-gaussian: # guesses: a test that it passes tells little
     random: gaussian
   # Predictions that you already have, one row a segment:
