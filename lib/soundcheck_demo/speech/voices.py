@@ -112,13 +112,13 @@ _PEOPLE = (
     _Person("female", "Female4", -0.5, 0.95, 1.00, 26),  # medium
     _Person("male", "Male6", 3.0, 1.08, 1.01, 26),
     _Person("female", "Annie", 0.0, 1.00, 1.03, 26),  # high
-    _Person("male", "Robert", 1.0, 0.97, 0.98, 26),
+    _Person("male", "Robert", 0.5, 0.97, 0.98, 26),
     _Person("female", "Female2", -1.1, 1.03, 0.99, 26),  # medium or high
     _Person("male", "Male4", 2.5, 1.04, 1.02, 8),
     _Person("female", "Auntie", -0.5, 1.02, 1.01, 26),  # medium
     _Person("male", "Male7", 3.5, 0.98, 0.99, 8),
 )
-_SPREAD = (-1.2, 1.2, -0.8, 0.8)  # semitones by which a person's pitch differs from group to group
+_SPREAD = (-1.0, 1.0, -0.8, 0.8)  # semitones by which a person's pitch differs from group to group
 _TRACTS = (-0.015, -0.005, 0.005, 0.015)
 
 
