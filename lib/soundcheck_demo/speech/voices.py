@@ -112,7 +112,7 @@ _PEOPLE = (
     _Person("female", "Female4", -0.5, 0.95, 1.00, 26),  # medium
     _Person("male", "Male6", 3.0, 1.08, 1.01, 26),
     _Person("female", "Annie", 0.0, 1.00, 1.03, 26),  # high
-    _Person("male", "Robert", 0.5, 0.97, 0.98, 26),
+    _Person("male", "Robert", 2.5, 0.97, 0.98, 26),
     _Person("female", "Female2", -1.1, 1.03, 0.99, 26),  # medium or high
     _Person("male", "Male4", 2.5, 1.04, 1.02, 8),
     _Person("female", "Auntie", -0.5, 1.02, 1.01, 26),  # medium
