@@ -92,7 +92,6 @@ def concordance(truth, prediction):
     [
         ("accent", biased.ACCENT, of_the_prediction),
         ("sex", "female", concordance),
-        ("pitch", "high", concordance),
         ("pitch", "low", concordance),
     ],
 )
@@ -117,7 +116,7 @@ def test_speakers_drawn_anew_do_not_explain_a_planted_bias(answers, column, grou
         chance = np.abs([gap(prediction, speakers) for speakers in drawn])
         exceeded = (chance >= abs(gap(prediction, own))).mean()
         if name == "biased":
-            assert exceeded <= 0.01 and abs(gap(prediction, own)) > 0.15
+            assert exceeded <= 0.002 and abs(gap(prediction, own)) > 0.15
         else:
             assert exceeded > 0.01 or abs(gap(prediction, own)) < 0.1
 
