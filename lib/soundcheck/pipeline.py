@@ -66,6 +66,7 @@ def run(
     families: Sequence[str] = (),
     jobs: int = 1,
     no_code: bool = False,
+    fresh: bool = False,
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -81,13 +82,16 @@ def run(
         Processes for synthesis, prediction and notebooks.
     no_code
         Refuse models that run code.
+    fresh
+        Forget what the models answered in earlier runs, and ask everything anew.
 
     Raises
     ------
     InputError
         If anything that the suite names cannot be used; nothing has run then.
     """
-    return _run(_select(read_suite(suite_file), models, families), out, jobs=jobs, no_code=no_code)
+    suite = _select(read_suite(suite_file), models, families)
+    return _run(suite, out, jobs=jobs, no_code=no_code, fresh=fresh)
 
 
 def compare(
@@ -149,7 +153,7 @@ def _comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
     return dataclasses.replace(suite, models=models, comparisons=comparisons)
 
 
-def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
+def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool, fresh: bool = False) -> Outcome:
     """Run a suite."""
     output = Output(out)
     output.check(_corpus_folders(suite))
@@ -182,6 +186,8 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             wanted=functools.partial(planning.needed_segments, families, asked, suite.seed),
             sounds=sounds,
             log=log,
+            fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
+            confirm=not log,
         )
 
     reports = {
@@ -424,6 +430,7 @@ def _outcome(
             f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "
             f"of those that a random model fails, {share} passed"
         )
+    lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
         lines.append(f"{comparison.candidate} against {comparison.baseline}: {counts}")

@@ -133,10 +133,12 @@ def test_second_run_asks_nothing(world):
     second = world.run(TONE)
     assert (second.computed, second.reused) == (0, 12)
     assert (second.repeated, second.repeated_different) == (6, 0)
+    assert (second.confirmation.asked, second.confirmation.different) == (5, 0)
+    calls += "x" * 5  # some inputs are asked again, to confirm what is kept
     assert (world.root / "calls").read_text() == calls
     assert first.tables["demo"].read_bytes() == second.tables["demo"].read_bytes()
     world.run(TONE, [world.corpus(), world.corpus("again", [2, 3])])
-    assert (world.root / "calls").read_text() == calls  # the same sound in another corpus
+    assert (world.root / "calls").read_text() == calls + "x" * 5  # the same sound in another corpus
     world.model("number = 5")
     assert world.run(TONE).computed == 12
 
@@ -467,7 +469,7 @@ def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path):
     report = world.run(jobs=2)
     assert report.reused >= before - 2
     assert (report.computed + report.reused, report.failed) == (SEGMENTS, 0)
-    assert calls.stat().st_size <= SEGMENTS + report.repeated + 2
+    assert calls.stat().st_size <= SEGMENTS + report.repeated + report.confirmation.asked + 2
     (tmp_path / "other").mkdir()
     undisturbed = World(tmp_path / "other", segments=SEGMENTS)
     slow(undisturbed)

@@ -2,11 +2,12 @@
 
 ``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.pool`. It says before each
 step what it is about to do, so that its parent knows what was lost if it hangs or dies, and writes each
-answer to its journal before it tells it.
+answer to its journal before it tells it, and before that which files the model has opened.
 """
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 import traceback
@@ -23,6 +24,7 @@ from soundcheck.models.base import Model, check_output, reason
 from soundcheck.models.load import load_model
 from soundcheck.predict import protocol
 from soundcheck.predict.journal import Entry, Journal
+from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 
 
@@ -45,14 +47,17 @@ class Worker:
         What to load and where to write.
     model
         The loaded model.
+    watch
+        Knows which files it has opened.
     """
 
-    def __init__(self, connection: Connection, setup: Setup, model: Model) -> None:
+    def __init__(self, connection: Connection, setup: Setup, model: Model, watch: Watch) -> None:
         self._connection = connection
         self._setup = setup
         self._model = model
+        self._watch = watch
         self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
-        self._journal = Journal(setup.folder)
+        self._journal = None if setup.folder is None else Journal(setup.folder)
 
     def work(self, unit: Unit) -> None:
         """Answer all calls of a unit."""
@@ -120,8 +125,14 @@ class Worker:
         self._connection.send((protocol.RESULTS, results))
 
     def _keep(self, one: _Pending, answer: dict[str, float | str]) -> None:
+        if self._journal is None:
+            return
         try:
-            self._journal.add(one.call.key, Entry(answer, one.drawn))
+            opened = self._watch.news()
+            if opened:
+                self._journal.note(opened)
+            today = datetime.date.today().isoformat()
+            self._journal.add(one.call.key, Entry(answer, one.drawn, today))
         except OSError as error:
             self._connection.send((protocol.UNWRITABLE, unwritable(self._journal.path.name, error)))
             raise
@@ -150,6 +161,20 @@ def unwritable(name: str, error: OSError) -> str:
     )
 
 
+def _watch(setup: Setup) -> Watch:
+    """Listen to what is opened from now on."""
+    suite = setup.suite
+    places = [(entry.root, entry.path) for entry in suite.corpora.values()]
+    audio_folders = [
+        root or (path if path.is_dir() else path.parent) for root, path in places if root or path
+    ]
+    audio_folders += [entry.path for entry in suite.sounds.values()]
+    watch = Watch(suite.root, setup.ignored, audio_folders)
+    watch.add(setup.entry.about.named_files(setup.entry, suite))
+    watch.start()
+    return watch
+
+
 def main() -> None:
     """Load the model and work until the parent hangs up."""
     connection = processes.connect()
@@ -158,6 +183,7 @@ def main() -> None:
     except EOFError:
         return
     try:
+        watch = _watch(setup)
         model = load_model(setup.entry, setup.suite)
     except InputError as error:
         traceback.print_exc()
@@ -169,7 +195,7 @@ def main() -> None:
         connection.send((protocol.REFUSED, reason(error, setup.suite.root)))
         return
     try:
-        worker = Worker(connection, setup, model)
+        worker = Worker(connection, setup, model, watch)
     except OSError as error:
         connection.send((protocol.UNWRITABLE, unwritable("the predictions", error)))
         return

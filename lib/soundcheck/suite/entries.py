@@ -168,6 +168,8 @@ class ModelEntry:
         What only one kind knows.
     corpora
         Names of the corpora that it is asked about; empty = all.
+    files
+        Files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway.
     """
 
     name: str
@@ -182,6 +184,7 @@ class ModelEntry:
     families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     corpora: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
@@ -325,6 +328,7 @@ class Suite:
         for name, entry in described["models"].items():
             del entry["path"]
             entry["target"] = self.models[name].public_target
+            entry["files"] = [public_path(text) for text in entry["files"]]
         return described
 
 

@@ -29,6 +29,7 @@ class ModelKeys(schema.Section):
     description: schema.Prose = ""
     license: schema.Text = ""
     time_limit: schema.number(0, 604_800, positive=True) | None = None
+    files: schema.Names | None = None
 
 
 class ModelKind:
