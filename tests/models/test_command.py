@@ -22,7 +22,6 @@ from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import digest
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models import command
 from soundcheck.models.command import CommandModel, parse_command
 from soundcheck.models.load import check_model, load_model
 from soundcheck.predict.engine import predict_model

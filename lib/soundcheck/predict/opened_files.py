@@ -8,7 +8,7 @@ Conventions
 -----------
 - What counts is what is opened for reading, extension modules and shared libraries included. Not: the
   standard library and installed packages, Soundcheck itself, its output and cache, the system's own folders,
-  temporary files, and the audio of corpora and sounds.
+  temporary files, and what this process opens on its own account, such as the audio of the corpora.
 - A file that the model writes as well is its own log or cache, and no source of its answers.
 - Names are relative to the folder of the suite if the file lies in it, so that a project may be moved;
   absolute otherwise. Links are not resolved: another target is another content.
@@ -24,7 +24,8 @@ import stat
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from soundcheck.common import resources
@@ -36,7 +37,6 @@ READ, WRITTEN, SPECIAL, BEYOND = "read", "written", "special", "beyond"  # what 
 LIMIT = 4096  # files that are looked at; beyond that they are only counted
 COUNTED = 100_000  # different files that are counted
 SYSTEM = ("/proc", "/sys", "/dev", "/run", "/etc")
-AUDIO = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".aac", ".sph", ".aiff", ".aif")
 _EVENTS = {"open": 0, "os.rename": 1, "ctypes.dlopen": 0, "import": 1}  # and which argument is a path
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
@@ -50,15 +50,13 @@ class Watch:
         Folder of the suite.
     ignored
         Folders of Soundcheck's own files: output and cache.
-    audio
-        Folders of corpora and sounds, whose audio is not the model's.
     """
 
-    def __init__(self, root: Path, ignored: Iterable[str] = (), audio: Iterable[str] = ()) -> None:
+    def __init__(self, root: Path, ignored: Iterable[str] = ()) -> None:
         self._root = os.path.abspath(root) + os.sep
         self._never = _folders([*ignored, *_installed(), resources.PACKAGE])
         self._outside = _folders([*SYSTEM, tempfile.gettempdir()])
-        self._audio = _folders(audio)
+        self._deaf = 0  # to which thread
         self._seen: set[tuple[bool, str]] = set()
         self._found = 0
         self._beyond = self._told = 0
@@ -67,6 +65,15 @@ class Watch:
     def start(self) -> None:
         """Listen from now on; a process cannot stop to."""
         sys.addaudithook(self._hear)
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Leave out what this thread opens inside the block; a thread of the model may go on meanwhile."""
+        self._deaf = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._deaf = 0
 
     def add(self, paths: Iterable[Path]) -> None:
         """Take files as opened that the suite names."""
@@ -86,7 +93,7 @@ class Watch:
         return news
 
     def _hear(self, event: str, arguments: tuple) -> None:
-        if event not in _EVENTS:
+        if event not in _EVENTS or threading.get_ident() == self._deaf:
             return
         with contextlib.suppress(Exception):  # nothing here may stop what the model does
             path = arguments[_EVENTS[event]]
@@ -128,9 +135,7 @@ class Watch:
     def _ignores(self, place: str) -> bool:
         if place.startswith(self._never):
             return True
-        if place.startswith(self._outside) and not place.startswith(self._root):
-            return True
-        return place.lower().endswith(AUDIO) and place.startswith(self._audio)
+        return place.startswith(self._outside) and not place.startswith(self._root)
 
     def _name(self, place: str) -> str:
         return place.removeprefix(self._root)

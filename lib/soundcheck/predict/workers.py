@@ -66,12 +66,14 @@ class Worker:
         for item in unit.items:
             self._doing(protocol.READING, [call.key for call in item.calls])
             try:
-                signal = audio.read(item.path, item.start, item.end)
+                with self._watch.aside():
+                    signal = audio.read(item.path, item.start, item.end)
             except Exception as error:
                 self._unusable(item, item.calls, "the audio cannot be read", error)
                 continue
             for call in item.calls:
-                prepared = self._change(item, call, signal)
+                with self._watch.aside():
+                    prepared = self._change(item, call, signal)
                 if prepared is not None:
                     pending.append(prepared)
                 if len(pending) == size:
@@ -163,14 +165,8 @@ def unwritable(name: str, error: OSError) -> str:
 
 def _watch(setup: Setup) -> Watch:
     """Listen to what is opened from now on."""
-    suite = setup.suite
-    places = [(entry.root, entry.path) for entry in suite.corpora.values()]
-    audio_folders = [
-        root or (path if path.is_dir() else path.parent) for root, path in places if root or path
-    ]
-    audio_folders += [entry.path for entry in suite.sounds.values()]
-    watch = Watch(suite.root, setup.ignored, audio_folders)
-    watch.add(setup.entry.about.named_files(setup.entry, suite))
+    watch = Watch(setup.suite.root, setup.ignored)
+    watch.add(setup.entry.about.named_files(setup.entry, setup.suite))
     watch.start()
     return watch
 
