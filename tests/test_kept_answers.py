@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import os
 from pathlib import Path
 
 import nbformat
@@ -220,21 +219,10 @@ def test_fresh_asks_one_model_anew_and_keeps_the_others(runs, command):
     assert {path.parent.name for path in gone} <= {model["fingerprint"]}
 
 
-@pytest.mark.parametrize(
-    ("files", "words"),
-    [
-        ("nothing.bin", "'nothing.bin': the file does not exist"),
-        ("data/*.bin", "'data/*.bin' means no file"),
-        ("empty", "'empty' means no file"),
-        ("feed", "'feed': this is not a regular file"),
-    ],
-)
-def test_files_that_name_nothing_are_refused(tmp_path, command, files, words):
+def test_files_that_name_nothing_are_refused(tmp_path, command):
     folder = write_suite(tmp_path / "suite")
-    (folder / "empty").mkdir()
-    os.mkfifo(folder / "feed")
-    (folder / "suite.yml").write_text(SUITE.replace("listed*.txt", files))
+    (folder / "suite.yml").write_text(SUITE.replace("listed*.txt", "data/*.bin"))
     run = command("run", "suite.yml", cwd=folder)
     assert run.returncode == 2
-    assert "models.listed.files" in run.stderr and words in run.stderr
+    assert "models.listed.files" in run.stderr and "'data/*.bin' means no file" in run.stderr
     assert "Traceback" not in run.stderr

@@ -358,7 +358,6 @@ def test_fingerprint_follows_what_the_command_names(world, tmp_path, monkeypatch
     assert len(set(seen)) == len(seen)
 
 
-
 def test_fingerprint_does_not_depend_on_the_place(world, tmp_path):
     world.program("echo x")
     (world.root / "weights.bin").write_text("1")

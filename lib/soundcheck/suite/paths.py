@@ -83,7 +83,9 @@ def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:
         found, what, remedy = find_place(file, text, folder=False)
         return ([] if found is None else [found]), what, remedy
     walked = itertools.chain.from_iterable(map(_files_below, places))
-    found = sorted({*itertools.islice(walked, MANY_FILES + 1)})
+    known: dict[Path, bool] = {file.parent: False}
+    own = (path for path in walked if not _is_passed(path.parent, known))
+    found = sorted({*itertools.islice(own, MANY_FILES + 1)})
     if len(found) > MANY_FILES:
         what = f"{quoted(text)} means more than {MANY_FILES} files"
         return [], what, "Name those that the answers rest on"
@@ -100,11 +102,19 @@ def _files_below(place: Path) -> Iterator[Path]:
     if place.is_file():
         yield place
     for folder, inner, names in os.walk(place):
+        inner[:] = [name for name in inner if name not in PASSED]
         if MARKER in names:
             inner.clear()
-            continue
-        inner[:] = [name for name in inner if name not in PASSED]
-        yield from (path for name in names if (path := Path(folder, name)).is_file())
+        else:
+            yield from (path for name in names if (path := Path(folder, name)).is_file())
+
+
+def _is_passed(folder: Path, known: dict[Path, bool]) -> bool:
+    """Say whether a folder lies in one that is passed over; ``known`` are those where the question ends."""
+    if folder not in known:
+        own = folder.name in PASSED or (folder / MARKER).exists()
+        known[folder] = own or (folder.parent != folder and _is_passed(folder.parent, known))
+    return known[folder]
 
 
 def _right_kind(place: Path, folder: bool) -> str:
