@@ -723,6 +723,18 @@ def test_a_model_that_does_not_repeat_is_not_emptied(world):
         assert any("does not answer alike twice" in note for note in report.notes())
 
 
+def test_a_model_that_does_not_repeat_is_emptied_if_it_is_another_one(world):
+    write_weights(world, "1")
+    world.model("number = unseen('weights.txt') + random.random() / 100", before="import random" + UNSEEN)
+    world.run()
+    assert world.run().confirmation.different == 0
+    write_weights(world, "5")
+    report = world.run()
+    assert (report.computed, report.confirmation.different) == (6, 5)
+    assert table(report)["arousal"].min() >= 0.5
+    assert world.run().reused == 6
+
+
 def test_a_model_that_rarely_repeats_is_emptied_at_most_once(world):
     """Only changed signals get another answer each time, which the check of clean ones cannot know."""
     body = "return {'arousal': random.random() if signal.std() > 0.1005 else 0.5, 'emotion': 'anger'}"

@@ -428,13 +428,14 @@ class _Prediction:
                 failed = dict.fromkeys(failed, error.problems[0].what)
         likely = {key: repeated_key(key) for key in [*heapq.nsmallest(REPEATED, clean), *chosen]}
         pairs = [(self._entries[k], self._entries[r]) for k, r in likely.items() if r in self._entries]
-        comparison = Comparison(self._tasks, pairs)
+        comparison = self._comparison(pairs)
         different = comparison.different(self._entries, new)
-        if different:  # a model that does not answer alike twice is not another one
+        if different:  # a model that does not answer alike twice need not be another one
             second, _ = self._ask_again([kept[key] for key in reversed(different)])
-            unlike = Comparison(self._tasks).different(new, second)
-            self._keep_pairs({key: second[key] for key in unlike})
-            different = [key for key in different if key in second and key not in unlike]
+            comparison = self._comparison([*pairs, *((new[key], entry) for key, entry in second.items())])
+            different = comparison.different(self._entries, {key: new[key] for key in second})
+            if not different:
+                self._keep_pairs(second)
         problem = next(iter(failed.values()), "")
         self._confirmation = Confirmation(len(new), len(different), len(failed), problem, comparison.loose)
         self._warn(self._confirmation.alarms())
@@ -461,7 +462,7 @@ class _Prediction:
         """Keep pairs of answers that the model gave in this run and that differ: the next run expects it."""
         if self._confirmation.different:
             own = {key: entry for key, entry in new.items() if key in self._entries}
-            self._keep_pairs({key: own[key] for key in Comparison(self._tasks).different(self._entries, own)})
+            self._keep_pairs({key: own[key] for key in self._comparison().different(self._entries, own)})
 
     def _keep_pairs(self, entries: dict[str, Entry]) -> None:
         pairs = {repeated_key(key): entry for key, entry in entries.items()}
@@ -469,6 +470,10 @@ class _Prediction:
         if pairs:
             self._store.add(pairs)
             self._entries |= pairs
+
+    def _comparison(self, pairs: Iterable[tuple[Entry, Entry]] = ()) -> Comparison:
+        """Compare answers as the model gave them, so on its own scale."""
+        return Comparison(self._tasks, pairs)
 
     # what came out
 
@@ -511,7 +516,7 @@ class _Prediction:
             for key, again in self._repeats.items()
             if key in self._entries and again in self._entries
         ]
-        exact = Comparison(self._tasks)
+        exact = self._comparison()
         return PredictionReport(
             self._entry.name,
             self._fingerprint,
