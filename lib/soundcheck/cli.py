@@ -46,6 +46,7 @@ def commands() -> None:
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
+@click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
 def run(
     suite: Path,
     out: Path,
@@ -53,6 +54,7 @@ def run(
     families: tuple[str, ...],
     jobs: int | None,
     no_code: bool,
+    fresh: bool,
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
@@ -65,7 +67,13 @@ def run(
     from soundcheck import pipeline
 
     outcome = pipeline.run(
-        suite, out, models=models, families=families, jobs=jobs or os.cpu_count() or 1, no_code=no_code
+        suite,
+        out,
+        models=models,
+        families=families,
+        jobs=jobs or os.cpu_count() or 1,
+        no_code=no_code,
+        fresh=fresh,
     )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)

@@ -66,6 +66,7 @@ def run(
     families: Sequence[str] = (),
     jobs: int = 1,
     no_code: bool = False,
+    fresh: bool = False,
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -82,6 +83,8 @@ def run(
         Processes for synthesis, prediction and notebooks.
     no_code
         Refuse models that run code.
+    fresh
+        Forget what the models answered in earlier runs, and ask everything anew.
 
     Raises
     ------
@@ -93,7 +96,7 @@ def run(
     chosen = _select(suite, models, families)
     output.check(_corpus_folders(suite))
     plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-    return _run(plan, out, jobs=jobs, no_code=no_code)
+    return _run(plan, out, jobs=jobs, no_code=no_code, fresh=fresh)
 
 
 def compare(
@@ -155,7 +158,7 @@ def _comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
     return dataclasses.replace(suite, models=models, comparisons=comparisons)
 
 
-def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool) -> Outcome:
+def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool, fresh: bool = False) -> Outcome:
     """Run a suite, or a part of it."""
     suite, output = plan.suite, Output(out)
     asked = [entry for name, entry in suite.models.items() if name in plan.asked]
@@ -191,6 +194,8 @@ def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             wanted=functools.partial(planning.needed_segments, families, tasks, suite.seed),
             sounds=sounds,
             log=log,
+            fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
+            confirm=not log,
         )
 
     reports = {
@@ -438,6 +443,7 @@ def _outcome(
             f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "
             f"of those that a random model fails, {share} passed"
         )
+    lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
         lines.append(f"{comparison.candidate} against {comparison.baseline}: {counts}")

@@ -1,7 +1,8 @@
 """The record of a run, ``run.json``: what was tested, with which versions, seeds and data.
 
 Everything that pages say about models and corpora comes from here. It holds no absolute paths, no user, host
-or time, so that the same suite on the same data gives the same record.
+or time, so that the same suite on the same data gives the same record, but for one thing: of which days the
+answers are that were kept, and how many were asked anew.
 """
 
 from __future__ import annotations
@@ -70,6 +71,10 @@ class ModelRecord:
         What is not as it should be, in sentences.
     digests
         Corpus -> digest of the prediction table.
+    asked, days, seen_files
+        See :class:`soundcheck.predict.report.PredictionReport`.
+    confirmed, confirmed_different
+        Inputs that were asked again before their kept answers were used, and how many gave another answer.
     """
 
     name: str
@@ -91,6 +96,22 @@ class ModelRecord:
     unknown_classes: dict[str, int]
     answers_of: str = ""
     digests: dict[str, str] = dataclasses.field(default_factory=dict)
+    asked: int = 0
+    days: dict[str, int] = dataclasses.field(default_factory=dict)
+    seen_files: tuple[str, ...] = ()
+    confirmed: int = 0
+    confirmed_different: int = 0
+
+    @property
+    def origin(self) -> str:
+        """Say how many answers are kept, from which days, and how many are new; empty if nobody listens."""
+        kept = sum(self.days.values())
+        if not kept:
+            return f"{self.asked:,} asked now, none kept from an earlier run" if self.asked else ""
+        days = [f"{day} ({count:,})" for day, count in sorted(self.days.items())]
+        when = " and ".join(days) if len(days) < 3 else f"{min(self.days)} to {max(self.days)}"
+        when = min(self.days) if len(days) == 1 else when
+        return f"{kept:,} kept from {when}, {self.asked:,} asked now"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

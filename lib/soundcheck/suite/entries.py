@@ -171,6 +171,8 @@ class ModelEntry:
     ranges
         Regression task -> lowest and highest number of the scale on which it answers; the task's own range
         where there is none.
+    files
+        Files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway.
     """
 
     name: str
@@ -186,6 +188,7 @@ class ModelEntry:
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     corpora: tuple[str, ...] = ()
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    files: tuple[str, ...] = ()
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
@@ -350,6 +353,7 @@ class Suite:
         for name, entry in described["models"].items():
             del entry["path"]
             entry["target"] = self.models[name].public_target
+            entry["files"] = [public_path(text) for text in entry["files"]]
         return described
 
 

@@ -12,6 +12,7 @@ from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry
 from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys, ModelKind
+from soundcheck.suite.paths import find_files
 from soundcheck.suite.yaml_reader import Document
 
 __all__ = ["ModelReader"]
@@ -67,6 +68,10 @@ class ModelReader(EntryReader):
             self.known_names((*path, "families"), model.families, families, "family")
             known = list(self.document.data.get("corpora") or {})
             self.known_names((*path, "corpora"), model.corpora, known, "corpus")
+            for text in model.files or ():
+                _, what, remedy = find_files(self.file, text)
+                if what:
+                    self.note((*path, "files"), what, remedy)
         target = self.check(place, value[kind.keyword], schema.Text)
         if target is None or model is None:
             return None
@@ -87,6 +92,7 @@ class ModelReader(EntryReader):
             license=model.license,
             time_limit=model.time_limit or self.seconds,
             ranges=self.read_scale((*path, "range"), kind, model.range, tasks),
+            files=tuple(model.files or ()),
             options=model.model_dump(exclude=set(ModelKeys.model_fields)),
         )
 

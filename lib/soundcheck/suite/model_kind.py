@@ -30,6 +30,7 @@ class ModelKeys(schema.Section):
     license: schema.Text = ""
     time_limit: schema.number(0, 604_800, positive=True) | None = None
     range: Any = None  # the tasks of the model tell what is allowed
+    files: schema.Names | None = None
 
 
 class ModelKind:
