@@ -135,6 +135,8 @@ class Judging:
             If the family's threshold file has no such test.
         """
         definition = self.family.tests[test]
+        if definition.off:
+            return [self._skipped_row(subset, definition, definition.off, "")]
         try:
             statistic, found, reference = self._computed(subset, measure)
         except PlainMeasureError as fault:

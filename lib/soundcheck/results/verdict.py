@@ -277,7 +277,7 @@ def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: st
     """Make the rows of all tests that a family has for a task, skipped for the same reason."""
     return [
         skip(
-            reason,
+            test.off or reason,
             model=model,
             corpus=corpus,
             family=family.name,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,14 @@ class TestDefinition:
         they are not ``samples``; see :mod:`soundcheck.statistics.simulation`. Empty if there was none.
     range
         Lowest and highest score that is possible; ``None`` if not stated.
+    matters
+        The gap of a group that matters, as the suite sets it for this test; ``None`` = as usual.
+    off
+        Why the suite does not judge it; empty if it does.
+    shipped
+        The test as it was before the suite changed it; ``None`` if it did not.
+    why
+        Why the suite changed it.
     """
 
     __test__ = False  # not a test class of pytest
@@ -128,6 +137,10 @@ class TestDefinition:
     decimals: int = 3
     simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
     range: tuple[float, float] | None = None
+    matters: float | None = None
+    off: str = ""
+    shipped: TestDefinition | None = None
+    why: str = ""
 
     def threshold_for(self, task: Task) -> float | None:
         """Return the threshold for a task: its own, else that of its kind, else ``None``."""
@@ -139,6 +152,33 @@ class TestDefinition:
         if threshold is None:
             raise ValueError(f"{self.name!r} has no threshold for {task.name!r}")
         return passes(self.rule, value, threshold)
+
+    def change_for(self, task: str) -> str:
+        """Say what the suite changed for a task, by its name or kind, and why; empty if nothing.
+
+        Examples
+        --------
+        >>> shipped = TestDefinition("Mean", ">", {"arousal": 0.5})
+        >>> TestDefinition("Mean", ">", {"arousal": 0.15}, shipped=shipped, why="agreed").change_for("arousal")
+        'changed in this suite: 0.5 → 0.15 (agreed)'
+        """
+        if self.shipped is None or task not in self.thresholds:
+            return ""
+        before, after = self.shipped.thresholds.get(task), f"{self.thresholds[task]:g}"
+        if self.rule != self.shipped.rule:
+            after = f"{self.rule} {after}"
+        elif self.thresholds[task] == before:
+            if self.matters is None or self.matters == self.shipped.matters:
+                return ""
+            return self._told(f"changed in this suite: {self.matters:g} matters")
+        if before is None:
+            return self._told(f"set in this suite: {after}")
+        if self.rule != self.shipped.rule:
+            return self._told(f"changed in this suite: {self.shipped.rule} {before:g} → {after}")
+        return self._told(f"changed in this suite: {before:g} → {after}")
+
+    def _told(self, what: str) -> str:
+        return f"{what} ({self.why})" if self.why else what
 
 
 @dataclasses.dataclass(frozen=True)
@@ -222,6 +262,16 @@ class Family:
         """Give an option that may be one value, or one for each model with a ``default``."""
         value = self.options[name]
         return value.get(model, value.get("default")) if isinstance(value, dict) else value
+
+    def changes_for(self, tasks: Iterable[Task]) -> dict[tuple[str, str], str]:
+        """Say what the suite changed: test and name of a task -> what, and why."""
+        found = {}
+        for test in self.tests.values():
+            for task in tasks:
+                named = task.name if task.name in test.thresholds else task.kind
+                if change := test.change_for(named):
+                    found[test.name, task.name] = change
+        return found
 
     def applies_to(self, task: Task) -> bool:
         """Say whether there is anything to test for a task."""
