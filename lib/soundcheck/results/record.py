@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.corpora.segments import Excluded
+from soundcheck.suite.own_rules import AcceptedFailure
 
 __all__ = [
     "ComparisonRecord",
@@ -225,6 +226,8 @@ class RunRecord(JsonFile):
         How the notebooks ended.
     versions
         Name of a package -> its version.
+    accepted, matters_worse
+        See :class:`soundcheck.suite.entries.Suite`.
     """
 
     version: str
@@ -244,6 +247,8 @@ class RunRecord(JsonFile):
     comparisons: tuple[ComparisonRecord, ...]
     studies: tuple[StudyRecord, ...]
     versions: dict[str, str]
+    accepted: tuple[AcceptedFailure, ...] = ()
+    matters_worse: float = 0.01
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

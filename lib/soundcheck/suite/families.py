@@ -159,7 +159,8 @@ class TestDefinition:
         Examples
         --------
         >>> shipped = TestDefinition("Mean", ">", {"arousal": 0.5})
-        >>> TestDefinition("Mean", ">", {"arousal": 0.15}, shipped=shipped, why="agreed").change_for("arousal")
+        >>> own = TestDefinition("Mean", ">", {"arousal": 0.15}, shipped=shipped, why="agreed")
+        >>> own.change_for("arousal")
         'changed in this suite: 0.5 → 0.15 (agreed)'
         """
         if self.shipped is None or task not in self.thresholds:

@@ -1,4 +1,4 @@
-"""Reads what a suite decides itself, see :mod:`soundcheck.suite.own_rules`: keys ``tests`` and ``accepted``."""
+"""Reads the keys ``tests`` and ``accepted`` of a suite, see :mod:`soundcheck.suite.own_rules`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import Family, TestDefinition
 from soundcheck.suite.own_rules import WHERE, AcceptedFailure, OwnTest
-from soundcheck.suite.thresholds import read_family
 from soundcheck.suite.yaml_reader import Document
 
 __all__ = ["OwnRulesReader"]
@@ -76,9 +75,13 @@ class OwnRulesReader(DocumentReader):
 
     def read_tests(self) -> dict[str, dict[str, OwnTest]]:
         """Read ``tests``: family -> test -> what is changed."""
+        if "tests" not in self.document.data:
+            return {}
+        from soundcheck.suite.thresholds import read_family  # heavy, and most suites change nothing
+
         found: dict[str, dict[str, OwnTest]] = {}
         known = resources.names("thresholds", ".yml", own=self.root)
-        for name, value in self._mapping(("tests",), self.document.data.get("tests", {})).items():
+        for name, value in self._mapping(("tests",), self.document.data["tests"]).items():
             path = ("tests", name)
             if name not in known:
                 self.note(path, f"unknown family {quoted(name)}", did_you_mean(name, known))
@@ -112,7 +115,7 @@ class OwnRulesReader(DocumentReader):
                 what = "nothing is named, so that every failure would be accepted"
                 self.note(path, what, f"Name one or more of {', '.join(WHERE)}")
             elif entry is not None:
-                found.append(AcceptedFailure(**{key: getattr(entry, key) for key in type(entry).model_fields}))
+                found.append(AcceptedFailure(**dict(entry)))
         return tuple(found)
 
     def _mapping(self, path: tuple, value: object) -> dict:
@@ -121,9 +124,7 @@ class OwnRulesReader(DocumentReader):
         self.note(path, f"{schema.shown(value)} is not a mapping", "Write name: {...}")
         return {}
 
-    def _read_test(
-        self, path: tuple, value: object, family: Family, test: TestDefinition
-    ) -> OwnTest | None:
+    def _read_test(self, path: tuple, value: object, family: Family, test: TestDefinition) -> OwnTest | None:
         """Read what is changed about a test."""
         if schema.plain_value(value) is False:
             return OwnTest(run=False)
