@@ -117,6 +117,8 @@ class TestDefinition:
         they are not ``samples``; see :mod:`soundcheck.statistics.simulation`. Empty if there was none.
     range
         Lowest and highest score that is possible; ``None`` if not stated.
+    difference
+        Whether the score is a difference, which nothing keeps away from the ends of its range.
     matters
         The gap of a group that matters, as the suite sets it for this test; ``None`` = as usual.
     off
@@ -137,6 +139,7 @@ class TestDefinition:
     decimals: int = 3
     simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
     range: tuple[float, float] | None = None
+    difference: bool = False
     matters: float | None = None
     off: str = ""
     shipped: TestDefinition | None = None
