@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -156,33 +155,44 @@ class TestDefinition:
             raise ValueError(f"{self.name!r} has no threshold for {task.name!r}")
         return passes(self.rule, value, threshold)
 
-    def change_for(self, task: str) -> str:
-        """Say what the suite changed for a task, by its name or kind, and why; empty if nothing.
+    def is_own(self, task: Task) -> bool:
+        """Say whether the suite sets the threshold for a task, or another rule."""
+        if self.shipped is None:
+            return False
+        return (self.rule, self.threshold_for(task)) != (self.shipped.rule, self.shipped.threshold_for(task))
+
+    def change_for(self, task: Task) -> str:
+        """Say what the suite changed for a task, and why; empty if nothing.
 
         Examples
         --------
+        >>> from soundcheck.common.tasks import BUILTIN
         >>> shipped = TestDefinition("Mean", ">", {"arousal": 0.5})
         >>> own = TestDefinition("Mean", ">", {"arousal": 0.15}, shipped=shipped, why="agreed")
-        >>> own.change_for("arousal")
+        >>> own.change_for(BUILTIN["arousal"])
         'changed in this suite: 0.5 → 0.15 (agreed)'
         """
-        if self.shipped is None or task not in self.thresholds:
-            return ""
-        before, after = self.shipped.thresholds.get(task), f"{self.thresholds[task]:g}"
-        if self.rule != self.shipped.rule:
-            after = f"{self.rule} {after}"
-        elif self.thresholds[task] == before:
-            if self.matters is None or self.matters == self.shipped.matters:
-                return ""
-            return self._told(f"changed in this suite: {self.matters:g} matters")
-        if before is None:
-            return self._told(f"set in this suite: {after}")
-        if self.rule != self.shipped.rule:
-            return self._told(f"changed in this suite: {self.shipped.rule} {before:g} → {after}")
-        return self._told(f"changed in this suite: {before:g} → {after}")
+        before = None if self.shipped is None else self.shipped.threshold_for(task)
+        return self._change(before, self.threshold_for(task))
 
-    def _told(self, what: str) -> str:
-        return f"{what} ({self.why})" if self.why else what
+    def change_of(self, name: str) -> str:
+        """Say the same of a threshold by its name in the file: of a task, or of a kind of task."""
+        return self._change(self.shipped and self.shipped.thresholds.get(name), self.thresholds.get(name))
+
+    def _change(self, before: float | None, after: float | None) -> str:
+        if self.shipped is None or after is None:
+            return ""
+        parts = []
+        if self.rule != self.shipped.rule and before is not None:
+            parts.append(f"{self.shipped.rule} {before:g} → {self.rule} {after:g}")
+        elif before != after:
+            parts.append(f"{after:g}" if before is None else f"{before:g} → {after:g}")
+        if self.matters != self.shipped.matters:
+            parts.append(f"{self.matters:g} matters")
+        if not parts:
+            return ""
+        told = f"{'set' if before is None else 'changed'} in this suite: {', '.join(parts)}"
+        return f"{told} ({self.why})" if self.why else told
 
 
 @dataclasses.dataclass(frozen=True)
@@ -267,15 +277,10 @@ class Family:
         value = self.options[name]
         return value.get(model, value.get("default")) if isinstance(value, dict) else value
 
-    def changes_for(self, tasks: Iterable[Task]) -> dict[tuple[str, str], str]:
-        """Say what the suite changed: test and name of a task -> what, and why."""
-        found = {}
-        for test in self.tests.values():
-            for task in tasks:
-                named = task.name if task.name in test.thresholds else task.kind
-                if change := test.change_for(named):
-                    found[test.name, task.name] = change
-        return found
+    @property
+    def of_suite(self) -> bool:
+        """Whether the suite changed any of its tests or leaves one out."""
+        return any(test.shipped is not None or test.off for test in self.tests.values())
 
     def applies_to(self, task: Task) -> bool:
         """Say whether there is anything to test for a task."""
