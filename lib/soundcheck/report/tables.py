@@ -333,7 +333,7 @@ def threshold_table(family: Family) -> Html:
         name for name in (*BUILTIN, *named) if name in named and name not in ("regression", "classification")
     ]
     tasks = list(dict.fromkeys(tasks)) or named
-    if family.of_suite:
+    if family.of_suite and any(len(set(test.thresholds.values())) > 1 for test in family.tests.values()):
         tasks = named
     simulated = any(test.simulation for test in family.tests.values())
     limit = family.options.get("bin_minimum")
