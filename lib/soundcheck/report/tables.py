@@ -346,7 +346,8 @@ def threshold_table(family: Family) -> Html:
         for name in tasks:
             threshold = test.thresholds.get(name)
             text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
-            cells.append(Cell(two_lines(text, test.change_of(name)), threshold, "sc-rule"))
+            change = test.change_of(name)
+            cells.append(Cell(two_lines(text, change), threshold, None if change else "sc-rule"))
         if limit:
             cells.append(fewest if "minimum_per_bin" in test.simulation else "")
         cells.append(Cell(element("span", "; ".join(filter(None, (test.off, test.note))), limit=None)))
