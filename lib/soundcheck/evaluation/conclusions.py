@@ -249,8 +249,10 @@ def concluded_group(
     added["bound"] = _some(evidence.bound(rule, low, high))
     if np.isnan(low) and verdict.low is not None:
         few = "1 block" if gaps.blocks[n] == 1 else f"{gaps.blocks[n]} blocks"
-        why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
-        why = "; ".join(filter(None, (verdict.skipped, found.withheld[n] or why)))
+        why = found.withheld[n]
+        if gaps.blocks[n] < LEAST_BLOCKS:
+            why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
+        why = "; ".join(filter(None, (verdict.skipped, why)))
         added |= {"low": None, "high": None, "certainty": None, "skipped": why}
     if settings.by_gap and matters is not None and rule in GAP_RULES:
         passed, random = bool(passes(rule, gap, matters)), gaps.reference[n]
