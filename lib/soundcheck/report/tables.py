@@ -350,7 +350,7 @@ def threshold_table(family: Family) -> Html:
             cells.append(Cell(two_lines(text, change), threshold, None if change else "sc-rule"))
         if limit:
             cells.append(fewest if "minimum_per_bin" in test.simulation else "")
-        cells.append(Cell(element("span", "; ".join(filter(None, (test.off, test.note))), limit=None)))
+        cells.append(Cell(element("span", ". ".join(filter(None, (test.off, test.note))), limit=None)))
         if len(sources) > 1:
             cells.append(test.source if test.source in sources else "")
         if simulated:
