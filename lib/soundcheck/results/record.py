@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.corpora.segments import LABEL, Excluded
+from soundcheck.suite.own_rules import AcceptedFailure
 
 __all__ = [
     "ComparisonRecord",
@@ -256,6 +257,8 @@ class RunRecord(JsonFile):
         How the notebooks ended.
     versions
         Name of a package -> its version.
+    accepted, matters_worse
+        See :class:`soundcheck.suite.entries.Suite`.
     """
 
     version: str
@@ -275,6 +278,8 @@ class RunRecord(JsonFile):
     comparisons: tuple[ComparisonRecord, ...]
     studies: tuple[StudyRecord, ...]
     versions: dict[str, str]
+    accepted: tuple[AcceptedFailure, ...] = ()
+    matters_worse: float = 0.01
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:
