@@ -93,7 +93,7 @@ class Comparison:
             [entry for path in paths for entry in results.load_judged(path)]
             for paths in zip(*description.pairs, strict=True)
         ] or [[], []]
-        self.contrasts = results.contrasts(*judged, self.interval)
+        self.contrasts = results.contrasts(*judged)
 
     @classmethod
     def load(cls, run: str) -> Comparison:

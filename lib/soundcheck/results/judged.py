@@ -35,20 +35,29 @@ class Judged:
     segments, blocks
         Digests that say on which segments and on which blocks the value rests: replicates of two models that
         rest on the same blocks were drawn with the same weights.
+    smaller_side
+        Of a test that compares a group, how many blocks the group has or all others have, whatever is less;
+        0 where the blocks of the verdict say it all.
     """
 
     verdict: Verdict
     replicates: np.ndarray
     segments: str = ""
     blocks: str = ""
+    smaller_side: int = 0
+
+    @property
+    def contributing(self) -> int:
+        """How many blocks decide how much the value could vary."""
+        return self.smaller_side or self.verdict.blocks
 
 
 @dataclasses.dataclass(frozen=True)
 class _Rows(JsonFile):
-    """What the file of rows holds; ``population`` are the digests of :class:`Judged`."""
+    """What the file of rows holds; ``population`` are the digests and counts of :class:`Judged`."""
 
     rows: tuple[Verdict, ...]
-    population: tuple[tuple[str, str], ...]
+    population: tuple[tuple[str, str, int], ...]
     notes: tuple[str, ...]
 
 
@@ -61,7 +70,7 @@ def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str]
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, table, allow_pickle=False)
     verdicts = tuple(entry.verdict for entry in judged)
-    population = tuple((entry.segments, entry.blocks) for entry in judged)
+    population = tuple((entry.segments, entry.blocks, entry.smaller_side) for entry in judged)
     _Rows(verdicts, population, tuple(notes)).write(path)
 
 
@@ -75,6 +84,6 @@ def load_judged(path: str | os.PathLike) -> list[Judged]:
     found = _Rows.read(path)
     table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
     return [
-        Judged(verdict, replicates, *digests)
-        for verdict, replicates, digests in zip(found.rows, table, found.population, strict=True)
+        Judged(verdict, replicates, *basis)
+        for verdict, replicates, basis in zip(found.rows, table, found.population, strict=True)
     ]

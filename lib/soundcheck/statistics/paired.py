@@ -144,10 +144,12 @@ def _p_value(estimate: float, error: float, freedom: float, least: float, altern
         return np.nan
     if error == 0 and estimate == 0:
         return 1.0
-    one_sided = float(stats.t.sf(abs(estimate) / error, freedom)) if error > 0 else least
+    p = stats.t.sf(abs(estimate) / error, freedom) if error > 0 else least
     if alternative == "two-sided":
-        return min(1.0, 2 * one_sided)
-    return one_sided if (estimate > 0) == (alternative == "greater") else 1 - one_sided
+        p = min(1.0, 2 * p)
+    elif (estimate > 0) != (alternative == "greater"):
+        p = 1 - p
+    return float(round_significant(np.array(p)))
 
 
 def _interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:
