@@ -53,7 +53,7 @@ KINDS = {
     "rare errors": (0.98, KEPT),
     "groups": (0.75, KEPT),
 }
-SPEAKERS = (5, 10, 20, 40)
+SPEAKERS = (5, 20, 40)
 GAINS = (0.05, 0.1)
 
 

@@ -54,11 +54,12 @@ class Judged:
 
 @dataclasses.dataclass(frozen=True)
 class _Rows(JsonFile):
-    """What the file of rows holds; ``population`` are the digests and counts of :class:`Judged`."""
+    """What the file of rows holds; ``population`` are the digests of :class:`Judged`."""
 
     rows: tuple[Verdict, ...]
-    population: tuple[tuple[str, str, int], ...]
+    population: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    smaller_sides: tuple[int, ...] = ()  # empty: written before there were any
 
 
 def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str] = ()) -> None:
@@ -70,8 +71,9 @@ def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str]
     with files.replacing(Path(path).with_suffix(REPLICATES)) as part, open(part, "wb") as file:
         np.save(file, table, allow_pickle=False)
     verdicts = tuple(entry.verdict for entry in judged)
-    population = tuple((entry.segments, entry.blocks, entry.smaller_side) for entry in judged)
-    _Rows(verdicts, population, tuple(notes)).write(path)
+    population = tuple((entry.segments, entry.blocks) for entry in judged)
+    sides = tuple(entry.smaller_side for entry in judged)
+    _Rows(verdicts, population, tuple(notes), sides).write(path)
 
 
 def load(path: str | os.PathLike) -> list[Verdict]:
@@ -84,6 +86,8 @@ def load_judged(path: str | os.PathLike) -> list[Judged]:
     found = _Rows.read(path)
     table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
     return [
-        Judged(verdict, replicates, *basis)
-        for verdict, replicates, basis in zip(found.rows, table, found.population, strict=True)
+        Judged(verdict, replicates, *digests, side)
+        for verdict, replicates, digests, side in zip(
+            found.rows, table, found.population, found.smaller_sides or [0] * len(found.rows), strict=True
+        )
     ]
