@@ -110,6 +110,8 @@ class ComparisonDescription(ModelDescription):
         Each corpus twice, with the predictions of the baseline and of the candidate.
     pairs
         Files with the rows of the baseline and of the candidate, a pair a family.
+    normaliser
+        See :class:`soundcheck.suite.entries.Suite`.
     """
 
     comparison: str
@@ -118,3 +120,4 @@ class ComparisonDescription(ModelDescription):
     titles: dict[str, str]
     corpora: tuple[tuple[CorpusDescription, CorpusDescription], ...]
     pairs: tuple[tuple[Path, Path], ...]
+    normaliser: str
