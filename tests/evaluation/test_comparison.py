@@ -1,7 +1,7 @@
 """Two tables of predictions, compared by the real command."""
 
-import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -245,10 +245,14 @@ def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, comman
     for words in ("Words corrected and broken", "talk: most words broken", "talk: most words corrected"):
         assert words in page
     assert "<i>" not in page.split("Words corrected and broken")[-1].split("Listen")[0]
-    changes = pd.concat(pd.read_html(io.StringIO(page), match="wrong by both")).set_index("word")
-    assert changes.loc["the", ["said", "corrected", "broken"]].tolist() == [24, 16, 0]
-    assert changes.loc["turn", ["corrected", "broken"]].tolist() == [8, 0]
-    assert changes.loc["off", ["corrected", "broken"]].tolist() == [0, 6]
+    table = page.split("wrong by both")[-1].split("</table>")[0]
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in table.split("<tr>")[1:]]
+    assert rows == [
+        ["i", "48", "32", "0", "32", "0"],  # "<i>" is words, too, for the normaliser
+        ["the", "24", "16", "0", "16", "0"],
+        ["turn", "24", "8", "0", "8", "0"],
+        ["off", "24", "0", "6", "−6", "0"],
+    ]
     assert page.count("<audio") == 6
     assert "The models share no task whose labels are numbers or classes." in page
 

@@ -86,8 +86,8 @@ def _comparisons(record: RunRecord) -> list[dict]:
         return []
     columns = ["comparison", "candidate", "baseline", "▲ better", "▼ worse", "· no evidence"]
     words = (
-        "## Comparisons\n\nTests on which the candidate is better or worse than the baseline, with a paired "
-        "95 % interval that does not hold 0."
+        "## Comparisons\n\nTests on which the candidate is better or worse than the baseline, by paired t-tests "
+        "at a false discovery rate of 5 % over all tests of the comparison."
     )
     return [pages.markdown(words), pages.output(tables.table(rows, columns))]
 

@@ -10,7 +10,7 @@ from soundcheck.metrics.impact import MARGIN
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
-from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
+from soundcheck.statistics.bootstrap import Resampled
 
 __all__ = ["answer", "badge", "contrast_table", "impact_table", "outcomes", "turned", "word_changes_table"]
 
@@ -70,7 +70,7 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
     for row in frame.head(MOST_ROWS).itertuples():
         cells = [row.corpus] if several else []
         difference = tables.number(row.difference)
-        bounds = tables.interval(row)
+        bounds = "" if pd.isna(row.low) else f"{tables.number(row.low)} to {tables.number(row.high)}"
         share = "" if pd.isna(row.relative) else f"{100 * row.relative:+.1f} %".replace("-", "−")
         outcome = tables.two_lines(badge(row.outcome), _p_value(row.p_value))
         if row.skipped:
@@ -102,8 +102,6 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
         parts.append(
             element("p", f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv.", class_="sc-note")
         )
-    if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
-        parts.append(element("p", tables.FEW, class_="sc-note", limit=None))
     return join(parts)
 
 
