@@ -102,15 +102,19 @@ def compare(
     among all tests. Exit codes as for run; with --strict also 1.
 
     Two output folders of earlier runs in the place of SUITE and BASELINE, the earlier one first: their models
-    of the same name are compared, or the only model of each, and nothing is run. Writes comparisons.csv.
+    of the same name are compared, or the only model of each, and no model is run. Writes comparisons.csv and
+    a book without sounds.
     """
     from soundcheck import pipeline
-    from soundcheck.run import two_runs
+    from soundcheck.book import two_runs
+    from soundcheck.run.two_runs import is_run
 
-    if two_runs.is_run(suite):
+    if is_run(suite):
         if baseline is None or candidate is not None:
             raise click.UsageError(f"{suite} is the folder of a run. Name another one to compare it with.")
-        compared = two_runs.compare_runs(suite, Path(baseline), out, families=families, strict=strict)
+        compared = two_runs.compare_runs(
+            suite, Path(baseline), out, families=families, jobs=jobs or os.cpu_count() or 1, strict=strict
+        )
         click.echo(terminal(compared.summary))
         sys.exit(compared.exit_code)
     if baseline is not None and candidate is None:

@@ -116,8 +116,8 @@ def test_two_runs(compared, later, command, tmp_path):
     before = compared[0] / "build" / "compare"
     done = command("compare", before, later, "--out", "out", "--strict", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "old is better than before on 3 and worse on 0 of 3 tests." in done.stdout
-    assert done.stdout.count("better: old / tones / correctness_regression / arousal") == 3
+    assert "old (after) is better than old (before) on 3 and worse on 0 of 3 tests." in done.stdout
+    assert done.stdout.count("better: tones / correctness_regression / arousal") == 3
     assert str(tmp_path) not in done.stdout
     table = pd.read_csv(tmp_path / "out" / "comparisons.csv")
     assert list(table.columns) == results.CONTRAST_COLUMNS
@@ -129,9 +129,16 @@ def test_two_runs(compared, later, command, tmp_path):
             judged[name].abs().sort_values(),
             expected.loc[expected["p_value"].notna(), name].abs().sort_values(),
         )
+    html = tmp_path / "out" / "html"
+    assert "on 3 and worse on 0 of 3 tests." in (html / "index.html").read_text()
+    (page,) = (html / "comparisons").glob("*.html")
+    text = page.read_text()
+    for words in ("Before and after: old", "old (before)", "▲ better", "corrections"):
+        assert words in text
+    assert "<audio" not in text  # a run keeps no recordings
     back = command("compare", later, before, "--out", "out", "--strict", cwd=tmp_path)
     assert back.returncode == 1
-    assert "old is better than before on 0 and worse on 3 of 3 tests." in back.stdout
+    assert "old (after) is better than old (before) on 0 and worse on 3 of 3 tests." in back.stdout
 
 
 def test_runs_with_other_seeds_are_unpaired(compared, later, command, tmp_path):

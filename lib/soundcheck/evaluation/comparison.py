@@ -96,10 +96,10 @@ class Comparison:
         self._rows_file = description.rows
         self._normaliser = NORMALISERS[description.normaliser]
         judged = [
-            [entry for path in paths for entry in results.load_judged(path)]
-            for paths in zip(*description.pairs, strict=True)
-        ] or [[], []]
-        self.contrasts = results.contrasts(*judged)
+            [entry.of(name) for pair in description.pairs for entry in results.load_judged(pair[side])]
+            for side, name in enumerate((description.baseline, description.candidate))
+        ]
+        self.contrasts = results.contrasts(*judged, same_draws=description.same_draws)
 
     @classmethod
     def load(cls, run: str) -> Comparison:

@@ -51,6 +51,10 @@ class Judged:
         """How many blocks decide how much the value could vary."""
         return self.smaller_side or self.verdict.blocks
 
+    def of(self, model: str) -> Judged:
+        """Give the same under another name of the model."""
+        return dataclasses.replace(self, verdict=dataclasses.replace(self.verdict, model=model))
+
 
 @dataclasses.dataclass(frozen=True)
 class _Rows(JsonFile):

@@ -1,4 +1,4 @@
-"""Compares two output folders: the same models before and after a change, without running anything.
+"""Compares two output folders: the same models before and after a change, without running them.
 
 A run keeps the replicates of every test beside its notebooks, so what two runs say of a model is compared as
 two models of one run are. Where speakers or seeds are not the same, the comparison is unpaired.
@@ -11,33 +11,67 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from soundcheck import results
-from soundcheck.common import files
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Problems, did_you_mean, input_error
+from soundcheck.common import files, resources
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.results.record import RunRecord
+from soundcheck.common.tasks import Task
+from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
+from soundcheck.results.record import CorpusRecord, RunRecord
+from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.output import Output
+from soundcheck.run.runner import Job
 
-__all__ = ["Compared", "compare_runs", "is_run"]
+__all__ = ["ModelTwice", "Run", "differences", "is_run", "job", "pair", "read"]
 
 _RANDOM = "random"  # kind of the reference models
-_MOST_NAMED = 20  # worse or better tests in the summary
+_SECONDS = 600.0  # that a cell of the notebook may take
 
 
 @dataclasses.dataclass(frozen=True)
-class Compared:
-    """What came out, for the terminal."""
+class Run:
+    """An output folder: its record, and the files with the rows of each model and family."""
 
-    exit_code: int
-    summary: str
-
-
-@dataclasses.dataclass(frozen=True)
-class _Run:
-    """An output folder: its record, and the judged tests of each model with their replicates."""
-
-    name: str
+    folder: Path
     record: RunRecord
-    judged: dict[str, list[results.Judged]]
+    rows: dict[tuple[str, str], Path]
+
+    def judged(self, model: str, families: Sequence[str]) -> list[results.Judged]:
+        """Read the judged tests of a model with their replicates; of all families if none is named."""
+        found = []
+        for (own, family), path in self.rows.items():
+            if own != model or (families and family not in families):
+                continue
+            try:
+                found += results.load_judged(path)
+            except (OSError, ValueError) as error:
+                what = f"the rows of {family} of {model} cannot be read ({type(error).__name__})"
+                remedy = f"Run the suite again; that run was made with Soundcheck {self.record.version}"
+                raise input_error(str(path), what, remedy) from error
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelTwice:
+    """A model of two runs.
+
+    Parameters
+    ----------
+    before, after
+        Its name in each of them.
+    """
+
+    before: str
+    after: str
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two are called in tables and on pages."""
+        return f"{self.before} (before)", f"{self.after} (after)"
+
+    @property
+    def name(self) -> str:
+        """Name of the comparison."""
+        return self.before if self.before == self.after else f"{self.after} against {self.before}"
 
 
 def is_run(path: Path) -> bool:
@@ -45,61 +79,14 @@ def is_run(path: Path) -> bool:
     return (path / "results.csv").is_file()
 
 
-def compare_runs(
-    baseline: Path, candidate: Path, out: Path, *, families: Sequence[str] = (), strict: bool = False
-) -> Compared:
-    """Compare the models of the same name of two runs, or the only model of each.
-
-    Parameters
-    ----------
-    baseline, candidate
-        Output folders of ``soundcheck run``, the earlier one first.
-    out
-        Output folder; ``comparisons.csv`` is written there.
-    families
-        Only these families; default all.
-    strict
-        Whether a model that became worse on a test changes the exit code.
+def read(folder: Path) -> Run:
+    """Read what a run left in its output folder.
 
     Raises
     ------
     InputError
-        If a folder is not that of a run or was changed after it, or the two have nothing in common.
+        If the folder is not that of a run, or was changed after it.
     """
-    if baseline.resolve() == candidate.resolve():
-        raise input_error(str(candidate), "a run is compared with itself", "Name two output folders")
-    output = Output(out)
-    output.check({})
-    if output.folder.resolve() in (baseline.resolve(), candidate.resolve()):
-        raise input_error(
-            f"--out {out}", "this is one of the runs that are compared", "Choose another folder"
-        )
-    runs = [_read(baseline), _read(candidate)]
-    _check_families(families, runs)
-    same_draws = runs[0].record.seed == runs[1].record.seed
-    rows: list[results.Contrast] = []
-    lines = _differences(*runs)
-    for first, second in _pairs(*runs):
-        found = results.contrasts(
-            *(
-                [entry for entry in judged if not families or entry.verdict.family in families]
-                for judged in (runs[0].judged[first], runs[1].judged[second])
-            ),
-            same_draws=same_draws,
-        )
-        rows += found
-        lines += _told(found, first, second)
-    if not rows:
-        raise input_error(str(candidate), "the two runs have no test in common", "Name runs of one suite")
-    output.prepare()
-    frame = results.contrast_frame(rows)
-    files.write_bytes(output.comparison_table, results.contrast_csv(frame))
-    lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
-    worse = frame["outcome"].eq(results.WORSE).any()
-    return Compared(EXIT_TEST_FAILED if strict and worse else EXIT_OK, "\n".join(lines))
-
-
-def _read(folder: Path) -> _Run:
     table, record_file = folder / "results.csv", folder / "run.json"
     files.require_regular(table)
     files.require_regular(record_file)
@@ -107,21 +94,25 @@ def _read(folder: Path) -> _Run:
     if record.results != files.digest(table):
         what = "the file is not the one that the run wrote: it was cut, edited or mixed with another run"
         raise input_error(str(table), what, "Run the suite again")
-    judged: dict[str, list[results.Judged]] = {model.name: [] for model in record.models}
-    for notebook in record.notebooks:
-        if notebook.failed:
-            continue
-        path = folder / "notebooks" / files.slug(notebook.model) / f"{files.slug(notebook.family)}.json"
-        try:
-            judged[notebook.model] += results.load_judged(path)
-        except (OSError, ValueError) as error:
-            what = f"the rows of {notebook.display_name} cannot be read ({type(error).__name__})"
-            remedy = f"Run the suite again; that run was made with Soundcheck {record.version}"
-            raise input_error(str(path), what, remedy) from error
-    return _Run(folder.name, record, judged)
+    rows = {
+        (one.model, one.family): folder
+        / "notebooks"
+        / files.slug(one.model)
+        / f"{files.slug(one.family)}.json"
+        for one in record.notebooks
+        if not one.failed
+    }
+    return Run(folder, record, rows)
 
 
-def _check_families(families: Sequence[str], runs: Sequence[_Run]) -> None:
+def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
+    """Refuse names of families that neither run has.
+
+    Raises
+    ------
+    InputError
+        Naming all of them.
+    """
     known = {family.name for run in runs for family in run.record.families}
     problems = Problems()
     for name in families:
@@ -131,54 +122,125 @@ def _check_families(families: Sequence[str], runs: Sequence[_Run]) -> None:
     problems.raise_if_any()
 
 
-def _pairs(first: _Run, second: _Run) -> Iterator[tuple[str, str]]:
-    """Pair the models of two runs; random references know nothing that could change."""
+def pair(first: Run, second: Run) -> list[ModelTwice]:
+    """Pair the models of the same name, or the only model of each; random references have nothing to show.
+
+    Raises
+    ------
+    InputError
+        If there is no such pair.
+    """
     names = [[m.name for m in run.record.models if m.kind != _RANDOM] for run in (first, second)]
-    common = [name for name in names[0] if name in names[1]]
+    common = [ModelTwice(name, name) for name in names[0] if name in names[1]]
     if not common and len(names[0]) == len(names[1]) == 1:
-        common = [""]
-        yield names[0][0], names[1][0]
-    for name in filter(None, common):
-        yield name, name
+        common = [ModelTwice(names[0][0], names[1][0])]
     if not common:
-        listed = ["; ".join(map(quoted, one)) or "none" for one in names]
+        listed = [", ".join(map(quoted, one)) or "none" for one in names]
         what = f"no model has the same name in both runs ({listed[0]} against {listed[1]})"
-        raise input_error(second.name, what, "Give the models the same name, or run one model in each")
+        raise input_error(str(second.folder), what, "Give models the same name, or run one model in each")
+    return common
 
 
-def _differences(first: _Run, second: _Run) -> list[str]:
+def differences(first: Run, second: Run) -> list[str]:
     """Say what else is not the same in the two runs."""
     one, other = first.record, second.record
-    lines = []
+    found = []
     if one.version != other.version:
-        lines.append(f"The runs were made with Soundcheck {one.version} and {other.version}.")
+        found.append(f"The runs were made with Soundcheck {one.version} and {other.version}.")
     if one.seed != other.seed:
-        lines.append(f"The runs have different seeds ({one.seed} and {other.seed}).")
+        found.append(f"The runs have different seeds ({one.seed} and {other.seed}).")
     data = {corpus.name: corpus.digest for corpus in one.corpora}
     for corpus in other.corpora:
         if data.get(corpus.name, corpus.digest) != corpus.digest:
-            lines.append(f"The corpus {corpus.name} does not hold the same sounds in both runs.")
+            found.append(f"The corpus {corpus.name} does not hold the same sounds in both runs.")
     for name in sorted(data.keys() ^ {corpus.name for corpus in other.corpora}):
-        lines.append(f"The corpus {name} is in one of the runs only.")
-    return lines
+        found.append(f"The corpus {name} is in one of the runs only.")
+    return found
 
 
-def _told(found: Sequence[results.Contrast], first: str, second: str) -> list[str]:
-    """Sum up a pair of models, and name what became worse, then what became better."""
-    frame = results.contrast_frame(found)
-    if first == second:
-        frame = frame.assign(baseline="before")
-    lines = [results.conclusion(frame)]
-    for outcome in (results.WORSE, results.BETTER):
-        rows = frame[frame["outcome"].eq(outcome)]
-        for row in rows.head(_MOST_NAMED).itertuples():
-            place = " / ".join(
-                filter(None, (row.corpus, row.family, row.task, row.test, row.group, row.label))
-            )
-            lines.append(
-                f"{outcome}: {second} / {place}: {row.baseline_value:.3g} → {row.candidate_value:.3g} "
-                f"(difference {row.difference:.2g}, 95 % {row.low:.2g} to {row.high:.2g})"
-            )
-        if len(rows) > _MOST_NAMED:
-            lines.append(f"{outcome}: and {len(rows) - _MOST_NAMED} more")
-    return lines
+def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], output: Output) -> Job:
+    """Describe the notebook that compares a model of two runs.
+
+    The recordings are not among what a run keeps, so there is nothing to listen to.
+    """
+    record = second.record
+    titles = {family.name: family.title for family in record.families}
+    both = [
+        (first.rows[model.before, family], second.rows[model.after, family])
+        for family in titles
+        if (not families or family in families)
+        and (model.before, family) in first.rows
+        and (model.after, family) in second.rows
+    ]
+    known = [run.record.suite["models"][own]["tasks"] for run, own in _sides(first, second, model)]
+    tasks = [record.suite["tasks"][name] for name in known[0] if name in known[1]]
+    target = output.comparisons / f"{files.slug(model.name)}.ipynb"
+    description = ComparisonDescription(
+        comparison=model.name,
+        baseline=model.names[0],
+        candidate=model.names[1],
+        titles=titles,
+        corpora=tuple(_corpora(first, second, model, output)),
+        pairs=tuple(both),
+        same_draws=first.record.seed == record.seed,
+        media=output.media,
+        prefix="../media/",
+        rows=target.with_suffix(".json"),
+        tasks=tuple(Task(**task | {"classes": tuple(task["classes"])}) for task in tasks),
+        seed=record.seed,
+        replicates=record.replicates,
+        interval=record.interval,
+        normaliser=record.suite["normaliser"],
+    )
+    notebook = notebook_of(COMPARISON, resources.root())
+    return Job(
+        model=model.name,
+        family=COMPARISON,
+        source=notebook,
+        target=target,
+        description=description,
+        fingerprint="",
+        limit=_SECONDS,
+    )
+
+
+def _sides(first: Run, second: Run, model: ModelTwice) -> tuple[tuple[Run, str], tuple[Run, str]]:
+    return (first, model.before), (second, model.after)
+
+
+def _corpora(
+    first: Run, second: Run, model: ModelTwice, output: Output
+) -> Iterator[tuple[CorpusDescription, CorpusDescription]]:
+    """Describe the corpora of which both runs keep the same segments, and predictions of the model."""
+    for corpus in second.record.corpora:
+        about = second.record.suite["corpora"].get(corpus.name)
+        if about is None:
+            continue  # spoken around words that the model of one run lost
+        table = f"{files.slug(corpus.name)}.parquet"
+        segments = [run.folder / "corpora" / table for run in (first, second)]
+        predictions = [
+            run.folder / "predictions" / files.slug(own) / table for run, own in _sides(first, second, model)
+        ]
+        if not all(path.is_file() for path in (*segments, *predictions)):
+            continue
+        if files.digest(segments[0]) == files.digest(segments[1]):
+            yield tuple(_described(corpus, about, segments[1], path, output.folder) for path in predictions)
+
+
+def _described(
+    corpus: CorpusRecord, about: dict, segments: Path, predictions: Path, root: Path
+) -> CorpusDescription:
+    blocks = about["blocks"]
+    return CorpusDescription(
+        name=corpus.name,
+        title=corpus.title,
+        synthetic=corpus.synthetic,
+        blocks=(blocks,) if isinstance(blocks, str) else tuple(blocks),
+        base_condition=about["base_condition"],
+        probes_of="",
+        root=root.absolute(),
+        audio=False,
+        segments=segments.absolute(),
+        predictions=predictions.absolute(),
+        trials=None,
+    )
