@@ -83,22 +83,53 @@ def test_less_is_better_if_the_rule_says_so(data):
     assert contrast(old, new).outcome == "worse"
 
 
-def test_absolute_values_where_the_sign_does_not_count():
+@pytest.mark.parametrize(
+    "rules", [("|value| <", "|value| <"), ("|gap| <", "|gap| <"), ("|value| <", "|gap| <")]
+)
+def test_absolute_values_where_the_sign_does_not_count(rules):
     about = ("c", "f", "fairness", "arousal", "t")
     rng = np.random.default_rng(0)
     noise = rng.normal(0, 0.005, 1000)
 
-    def made(model, value):
+    def made(model, value, rule):
         verdict = Verdict(
             model, *about, value=value, low=value - 0.01, high=value + 0.01, segments=9, blocks=9,
-            threshold=0.1, rule="|value| <", passed=abs(value) < 0.1,
+            threshold=0.1, rule=rule, passed=abs(value) < 0.1,
         )  # fmt: skip
         return Judged(verdict, value + noise, "s", "b")
 
-    found = contrast(made("old", -0.2), made("new", 0.05))
+    found = contrast(made("old", -0.2, rules[0]), made("new", 0.05, rules[1]))
     assert found.difference == pytest.approx(-0.15)
     assert found.outcome == "better"
-    assert contrast(made("old", 0.05), made("new", -0.2)).outcome == "worse"
+    assert found.relative is None
+    assert contrast(made("old", 0.05, rules[0]), made("new", -0.2, rules[1])).outcome == "worse"
+
+
+def test_small_values_do_not_hide_their_spread():
+    """Folded at 0, the replicates of two values near 0 would look surer than they are."""
+    about = ("c", "f", "fairness", "arousal", "t")
+    rng = np.random.default_rng(0)
+    first, second = (value + rng.normal(0, 0.05, 1000) for value in (-0.002, 0.03))
+    old, new = (
+        Judged(
+            Verdict(
+                model, *about, value=value, low=-1, high=1, blocks=30, threshold=1, rule="|value| <", passed=True,
+            ),
+            replicates, "s", "b",
+        )
+        for model, value, replicates in (("old", -0.002, first), ("new", 0.03, second))
+    )  # fmt: skip
+    error = np.sqrt(30 / 29) * np.std(second + first, ddof=1)
+    folded = np.std(np.abs(second) - np.abs(first))
+    found = contrast(old, new)
+    assert found.high - found.low == pytest.approx(2 * stats.t.ppf(0.975, 29) * error)
+    assert error > 1.4 * folded
+
+
+def test_less_of_a_gap_in_one_direction_is_better(data):
+    old, new = pair(mean_absolute_error, data, "<", 0.1)
+    found = contrast(changed(old, rule="gap <"), changed(new, rule="<", value=0.5 * old.verdict.value))
+    assert (found.outcome, found.difference < 0) == ("better", True)
 
 
 def test_equal_models_are_no_evidence(data):

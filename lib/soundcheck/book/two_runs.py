@@ -1,4 +1,4 @@
-"""Compares two output folders, and makes a small book of it: a page a model, beside all differences as CSV."""
+"""Compares two output folders and makes a small book of it: a page a model, all differences as CSV."""
 
 from __future__ import annotations
 
