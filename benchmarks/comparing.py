@@ -1,6 +1,6 @@
 """How often two equal models come out equal when they are compared on hundreds of tests.
 
-Run ``python benchmarks/comparing.py [pairs of models a row]``, 200 by default, about ten minutes. The full
+Run ``python benchmarks/comparing.py [pairs of models a row]``, 100 by default, about two minutes. The full
 size also writes ``book/tables/comparing.csv``. Beside the outcome of ``soundcheck compare`` (paired t-tests,
 false discovery rate) stands the rule that calls a test better or worse if the percentile interval of its
 difference does not hold 0. Ends with 1 if what the product promises does not hold:
@@ -38,7 +38,7 @@ from soundcheck.statistics.bootstrap import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "comparing.csv"
 SEED = 0
-PAIRS = 200
+PAIRS = 100
 TESTS = 300
 SEGMENTS = 20  # of a speaker and test
 GROUP = 5  # speakers of a group

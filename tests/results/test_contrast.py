@@ -113,7 +113,8 @@ def test_small_values_do_not_hide_their_spread():
     old, new = (
         Judged(
             Verdict(
-                model, *about, value=value, low=-1, high=1, blocks=30, threshold=1, rule="|value| <", passed=True,
+                model, *about, value=value, low=-1, high=1, blocks=30, threshold=1, rule="|value| <",
+                passed=True,
             ),
             replicates, "s", "b",
         )

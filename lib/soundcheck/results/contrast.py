@@ -181,7 +181,8 @@ def _contrast(baseline: Judged, candidate: Judged, same_draws: bool) -> Contrast
             reason = f"too few speakers or other blocks, {LEAST_BLOCKS} are needed on either side"
         return Contrast(**common | {"relative": None}, skipped=_join("interval withheld", reason))
     paired = same_draws and baseline.blocks == candidate.blocks
-    clear = paired_p_value(one, first, blocks[0]) <= FALSE_DISCOVERY_RATE  # NaN is not
+    # Whether the baseline's errors are clearly above 0; NaN is not.
+    clear = error_rate and paired_p_value(one, first, blocks[0]) <= FALSE_DISCOVERY_RATE
     if paired:
         drawn = min(len(one), len(other))  # more replicates continue the same draws
         one, other = one[:drawn], other[:drawn]

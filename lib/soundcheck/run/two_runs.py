@@ -166,7 +166,7 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
     record = second.record
     titles = {family.name: family.title for family in record.families}
     both = [
-        (first.rows[model.before, family], second.rows[model.after, family])
+        (first.rows[model.before, family].absolute(), second.rows[model.after, family].absolute())
         for family in titles
         if (not families or family in families)
         and (model.before, family) in first.rows
