@@ -154,6 +154,20 @@ def row(kind: str, speakers: int, pairs: int, gain: float) -> dict:
     }
 
 
+def record(rows: list[dict]) -> None:
+    """Write the table of the book, with a head that says how it was made."""
+    with open(TABLE, "w", encoding="utf-8", newline="") as file:
+        file.write("# What comes out when two models are compared on 300 tests\n")
+        file.write("# python benchmarks/comparing.py\n")
+        file.write(
+            f"# seed {SEED}; {REPLICATES} replicates; NumPy {np.__version__}; {datetime.date.today()}\n"
+        )
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(rows[0])
+        for one in rows:
+            writer.writerow(f"{x:.6g}" if isinstance(x, float) else x for x in one.values())
+
+
 def main() -> None:
     """Run all rows; with the full number of pairs, record them."""
     pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
@@ -184,16 +198,7 @@ def main() -> None:
             off.append(f"{place}: {found['wrong']:.3f} wrong")
     print(f"{pairs} pairs a row, {time.perf_counter() - start:.0f} s")
     if pairs == PAIRS:
-        with open(TABLE, "w", encoding="utf-8", newline="") as file:
-            file.write("# What comes out when two models are compared on 300 tests\n")
-            file.write("# python benchmarks/comparing.py\n# ")
-            file.write(
-                f"seed {SEED}; {REPLICATES} replicates; NumPy {np.__version__}; {datetime.date.today()}\n"
-            )
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(rows[0])
-            for one in rows:
-                writer.writerow(f"{x:.6g}" if isinstance(x, float) else x for x in one.values())
+        record(rows)
     if off:
         sys.exit("off: " + "; ".join(off))
     print("all within the bars")
