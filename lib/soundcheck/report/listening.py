@@ -192,12 +192,16 @@ def most_changed_words(comparison: Comparison, pair: Pair, count: int = 3) -> Ht
     )
     shown, heard = [], set()
     for kind, other in (("broken", "corrected"), ("corrected", "broken")):
-        own = changes[(changes[kind] > changes[other]) & ~changes.index.isin(heard)]
+        own = changes[(changes[kind] > 0) & ~changes.index.isin(heard)]
         own = own.sort_values([kind, other, "key"], ascending=[False, True, True], kind="stable").head(count)
         heard |= set(own.index)
         shown.append(element("h3", f"{pair.corpus}: most words {kind}"))
         if own.empty:
-            shown.append(element("p", f"In no segment are more words {kind} than {other}."))
+            shown.append(
+                element(
+                    "p", f"There is no other segment with words {kind}." if heard else f"No word is {kind}."
+                )
+            )
         for n, counts in own.iterrows():
             segment = pair.segments.iloc[n]
             caption = f"{counts[kind]:.0f} {kind}, {counts[other]:.0f} {other}, {counts['words']:.0f} words"
