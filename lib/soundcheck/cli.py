@@ -109,11 +109,25 @@ def compare(
     """Test two models of SUITE on the same segments, and say where CANDIDATE differs from BASELINE.
 
     Without names, the comparisons that the suite lists. Writes a book of the models compared, and
-    comparisons.csv with the difference on every test, its paired interval, and better, worse or no evidence.
-    Exit codes as for run; with --strict also 1.
+    comparisons.csv with the difference on every test, its interval, p-value, and better, worse or no evidence
+    among all tests. Exit codes as for run; with --strict also 1.
+
+    Two output folders of earlier runs in the place of SUITE and BASELINE, the earlier one first: their models
+    of the same name are compared, or the only model of each, and no model is run. Writes comparisons.csv and
+    a book without sounds.
     """
     from soundcheck import pipeline
+    from soundcheck.book import two_runs
+    from soundcheck.run.two_runs import is_run
 
+    if is_run(suite):
+        if baseline is None or candidate is not None:
+            raise click.UsageError(f"{suite} is the folder of a run. Name another one to compare it with.")
+        compared = two_runs.compare_runs(
+            suite, Path(baseline), out, families=families, jobs=jobs or os.cpu_count() or 1, strict=strict
+        )
+        click.echo(terminal(compared.summary))
+        sys.exit(compared.exit_code)
     if baseline is not None and candidate is None:
         raise click.UsageError("Name two models, BASELINE and CANDIDATE, or none.")
     outcome = pipeline.compare(

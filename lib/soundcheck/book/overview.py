@@ -63,7 +63,7 @@ def cells(welcome: str, record: RunRecord, results: pd.DataFrame) -> list[dict]:
             "averaged share gives every family the same weight. Models are in the order of the last column."
         ),
         pages.output(ranking(record, results)),
-        *_comparisons(record),
+        *comparisons(record),
         pages.markdown(
             "## What to worry about first\n\nFailed tests: the surest verdicts first, among them those that "
             f"miss their threshold by most, and of each model and family at most {WORRIES_EACH}. Verdicts on "
@@ -76,7 +76,7 @@ def cells(welcome: str, record: RunRecord, results: pd.DataFrame) -> list[dict]:
     ]
 
 
-def _comparisons(record: RunRecord) -> list[dict]:
+def comparisons(record: RunRecord) -> list[dict]:
     """Show what each comparison found."""
     rows = []
     for entry in record.comparisons:
@@ -86,8 +86,8 @@ def _comparisons(record: RunRecord) -> list[dict]:
         return []
     columns = ["comparison", "candidate", "baseline", "▲ better", "▼ worse", "· no evidence"]
     words = (
-        "## Comparisons\n\nTests on which the candidate is better or worse than the baseline, with a paired "
-        "95 % interval that does not hold 0."
+        "## Comparisons\n\nTests on which the candidate is better or worse than the baseline, by paired "
+        "t-tests at a false discovery rate of 5 % over all tests of the comparison."
     )
     return [pages.markdown(words), pages.output(tables.table(rows, columns))]
 

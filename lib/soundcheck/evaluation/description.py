@@ -109,13 +109,17 @@ class ComparisonDescription(ModelDescription):
     comparison
         Its name in the suite.
     baseline, candidate
-        Names of the models.
+        Names of the models; of two runs with the run that they are from.
     titles
         Family -> its title.
     corpora
         Each corpus twice, with the predictions of the baseline and of the candidate.
     pairs
         Files with the rows of the baseline and of the candidate, a pair a family.
+    same_draws
+        Whether replicates on the same blocks were drawn with the same weights: not those of other seeds.
+    normaliser
+        See :class:`soundcheck.suite.entries.Suite`.
     """
 
     comparison: str
@@ -124,3 +128,5 @@ class ComparisonDescription(ModelDescription):
     titles: dict[str, str]
     corpora: tuple[tuple[CorpusDescription, CorpusDescription], ...]
     pairs: tuple[tuple[Path, Path], ...]
+    normaliser: str
+    same_draws: bool = True
