@@ -38,6 +38,7 @@ from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_jobs, planning, runner, tables
+from soundcheck.run.key_figures import key_figures
 from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.output import Output
 from soundcheck.run.record import compose
@@ -202,6 +203,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
     tables.write_scores(lists, tested, corpora, reports, output)
 
+    figures = key_figures(suite, tested, corpora, lists, reports)
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies else []
     done = _execute([*judging, *studying], output, jobs, "notebooks")
@@ -228,6 +230,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         contrasts=contrasts,
         sounds=sounds,
         results=results_digest,
+        figures=figures,
     )
     record.write(output.record)
 

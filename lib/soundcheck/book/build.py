@@ -117,8 +117,7 @@ def assemble(
     """Write all sources of the book; returns the names of its generated pages."""
     share = resources.root()
     near = MediaStore(output.media, "../media/")
-    welcome = (share / "book" / "index.md").read_text(encoding="utf-8")
-    names = [pages.write(source, "index", overview.cells(welcome, record, results), record)]
+    names = [pages.write(source, "index", overview.cells(record, results), record)]
     titles = {family.name: family.title for family in families}
     for entry in record.notebooks:
         folder, stem = files.slug(entry.model), files.slug(entry.family)
@@ -159,9 +158,8 @@ def assemble(
     if record.failed:
         names.append(pages.write(source, "failures", model_and_corpus_pages.failures_cells(record), record))
     for page in sorted((share / "book").glob("*.md")):
-        if page.stem != "index":
-            words = measures.page(page.read_text(encoding="utf-8"))
-            names.append(pages.write_words(source, page.stem, words, record))
+        words = measures.page(page.read_text(encoding="utf-8"))
+        names.append(pages.write_words(source, page.stem, words, record))
     shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
     shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
     files.write_text(source / "_static" / "states.css", states.style_sheet())
