@@ -213,8 +213,9 @@ def _extra(source: Path, output: Output) -> None:
                 break
     shutil.copyfile(output.results, source / "extra" / "results.csv")
     shutil.copyfile(output.left_out, source / "extra" / "left_out.csv")
-    if output.comparison_table.is_file():
-        shutil.copyfile(output.comparison_table, source / "extra" / "comparisons.csv")
+    for table in (output.comparison_table, output.word_errors):
+        if table.is_file():
+            shutil.copyfile(table, source / "extra" / table.name)
     output.prune(output.media, used | _kept_by_notebooks(output))
 
 

@@ -17,7 +17,7 @@ from soundcheck.results.record import KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects
 
-__all__ = ["KINDS", "Kind", "family_table", "figures_of", "kinds", "model_table", "scores"]
+__all__ = ["KINDS", "Kind", "family_bars", "family_table", "figures_of", "kinds", "model_table", "scores"]
 
 MOST_COLUMNS = 6  # models beside each other
 
@@ -178,7 +178,8 @@ def family_table(
         if failed[model.name, family]:
             return element("a", "✗ failed to run", href=address)
         rows = groups.get((model.name, family), own.iloc[:0])
-        return element("a", _bars(rows, standing[rows.index], model), href=address)
+        counts = standing[rows.index] if model.kind != "random" else None
+        return element("a", family_bars(rows, counts), href=address)
 
     families = [family for family in record.families if any((m.name, family.name) in failed for m in models)]
     judged = [f for f in families if any(_tells(groups, failed, m.name, f.name) for m in models)]
@@ -202,14 +203,24 @@ def family_table(
     return join(parts)
 
 
-def _bars(rows: pd.DataFrame, standing: pd.Series, model: ModelRecord) -> Html:
-    """Show the bar of the tests that count, and below it, greyed, that of those that do not."""
-    counted = standing.eq(PROVEN) | (model.kind == "random")
-    parts = [state_bar(tally(rows[counted]))] if counted.any() or rows.empty else []
+def family_bars(rows: pd.DataFrame, standing: pd.Series | None) -> Html:
+    """Show the bar of the tests that count, and below it, greyed, those of the tests that do not.
+
+    Parameters
+    ----------
+    rows
+        Rows of one model and family.
+    standing
+        How the model stands at the task of each row; ``None`` if that makes no difference.
+    """
+    if standing is None:
+        return state_bar(tally(rows))
+    counted = standing.eq(PROVEN)
+    parts = [state_bar(tally(rows[counted]))] if rows.loc[counted, "passed"].notna().any() else []
     for name in (HOLLOW, UNPROVEN):
-        left = rows[standing.eq(name) & ~counted]
+        left = rows[standing.eq(name)]
         if left["passed"].notna().any():
-            words = element("small", f"{name}:", class_="sc-line")
+            words = element("small", f"{name}, not counted:", class_="sc-line")
             parts.append(element("span", words, state_bar(tally(left)), class_="sc-hollow"))
     return join(parts) if parts else state_bar(tally(rows))
 
