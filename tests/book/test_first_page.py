@@ -264,12 +264,12 @@ def test_when_nothing_holds_it_says_so(run):
 def test_what_is_open_says_how_much_it_may_hide(run):
     record, _ = run
     open_row = row(gap=0.05, gap_low=-0.15, gap_high=0.25, evidence="open", holds=False, bound=0.25)
-    shown = str(findings.open_table(to_frame([open_row]), FAMILIES, overview.result_page))
+    shown = str(findings.open_table(record, to_frame([open_row]), overview.result_page))
     assert "0.25" in shown and "Fairness accent" in shown
     assert "about 640 in place of 10" in shown
     few = row(evidence="none", blocks=3, low=None, high=None, gap_low=None, gap_high=None, bound=None)
-    shown = str(findings.open_table(to_frame([few]), FAMILIES, overview.result_page))
+    shown = str(findings.open_table(record, to_frame([few]), overview.result_page))
     assert "5 at least, for any interval" in shown
     on_threshold = row(gap=0.075, gap_low=0.0, gap_high=0.15, evidence="open", holds=False)
-    shown = str(findings.open_table(to_frame([on_threshold]), FAMILIES, overview.result_page))
+    shown = str(findings.open_table(record, to_frame([on_threshold]), overview.result_page))
     assert "more than can be planned" in shown

@@ -15,6 +15,7 @@ from soundcheck.report.key_figures import significant
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects
+from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import ABOVE, BELOW
 
 __all__ = ["by_excess", "counted_in", "excess", "open_table", "sentence", "speakers_needed", "worries"]
@@ -25,7 +26,6 @@ OPEN_ROWS = 15
 Page = Callable[[str, str], str]
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 MOST_SPEAKERS = 10_000  # a larger planning figure is not shown as a number
-LEAST_BLOCKS = 5  # below there is no interval
 
 
 def excess(frame: pd.DataFrame) -> pd.Series:
@@ -102,9 +102,12 @@ def _people(group: str) -> str:
 
 
 def blocks_of(record: RunRecord, corpus: str) -> str:
-    """Name what is resampled of a corpus, in the singular: ``speaker`` or ``block``."""
+    """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
     about = record.suite.get("corpora", {}).get(corpus, {})
-    return "speaker" if about.get("blocks", "speaker") == "speaker" else "block"
+    if about.get("blocks", "speaker") != "speaker":
+        return "block"
+    without = any(each.name == corpus and not each.speakers for each in record.corpora)
+    return "file" if without else "speaker"
 
 
 def counted_in(record: RunRecord, results: pd.DataFrame) -> pd.Series:
@@ -171,20 +174,23 @@ def _items(
     return items
 
 
-def open_table(open_rows: pd.DataFrame, titles: dict[str, str], page: Page) -> Html:
+def open_table(record: RunRecord, open_rows: pd.DataFrame, page: Page) -> Html:
     """Show where the data do not settle much, and how many more speakers it would take.
 
     Parameters
     ----------
+    record
+        The run's record.
     open_rows
         Rows that are open, of models whose tests count.
-    titles
-        Title of each family.
     page
         Function from model and family to the page of their results.
     """
     if open_rows.empty:
         return element("p", "Nothing is open: each test is a clear pass or a failure that holds.")
+    titles = {family.name: family.title for family in record.families}
+    blocks = {blocks_of(record, corpus) for corpus in open_rows["corpus"].unique()}
+    noun = f"{blocks.pop()}s" if len(blocks) == 1 else "blocks"
     frame = open_rows.assign(
         needed=speakers_needed(open_rows), size=open_rows["bound"].abs() - open_rows["matters"]
     )
@@ -214,10 +220,11 @@ def open_table(open_rows: pd.DataFrame, titles: dict[str, str], page: Page) -> H
             ]
         )
     rows.sort(key=lambda row: -row[2])
-    columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} speakers"]
-    shown = tables.table(rows[:OPEN_ROWS], [*columns, "speakers to settle half of them (planning figure)"])
+    columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} {noun}"]
+    columns.append(f"{noun} to settle half of them (planning figure)")
+    shown = tables.table(rows[:OPEN_ROWS], columns)
     left = len(rows) - OPEN_ROWS
     if left <= 0:
         return shown
-    rest = tables.table(rows[OPEN_ROWS:], [*columns, "speakers to settle half of them (planning figure)"])
+    rest = tables.table(rows[OPEN_ROWS:], columns)
     return shown + element("details", element("summary", f"{left} more"), rest)
