@@ -56,13 +56,18 @@ def itertuple(verdict):
             "(no interval, 1 speaker; 0.075 matters)",
         ),
         (
+            {"test": "Word Error Rate Difference", "task": "transcript"},
+            "word error rate of spanish speakers is 0.18 higher than that of the others "
+            "(95 % 0.11 to 0.32, 10 speakers; 0.075 matters)",
+        ),
+        (
             CORRECT,
-            "concordance correlation coeff of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
+            "concordance correlation coefficient of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
             "it has to be above 0.50",
         ),
         (
             CORRECT | {"rule": "|value| <", "threshold": 0.1},
-            "concordance correlation coeff of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
+            "concordance correlation coefficient of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
             "it has to be within ±0.10",
         ),
     ],
@@ -83,6 +88,17 @@ def test_findings_are_ordered_by_what_is_beyond_in_widths_of_the_interval():
     assert ordered["label"].tolist() == ["c", "b", "a", "d", "e"]
     known = [0.3 / 0.22, 0.025 / 0.02, 0.105 / 0.21, 0.1 / 0.22]
     assert ordered["excess"].tolist()[:4] == pytest.approx(known)
+
+
+def test_of_two_groups_one_finding_stands_first(recorded):
+    low = {"gap": -0.18, "gap_low": -0.32, "gap_high": -0.11}
+    frame = to_frame(
+        [row(group="sex: female"), row(group="sex: male", **low), row(task="valence", group="sex: male")]
+    )
+    shown = str(findings.worries(recorded(), frame, overview.result_page))
+    first, folded = shown.split("<details>")
+    assert first.count("<li>") == 2 and folded.count("<li>") == 1
+    assert "Differences between groups: 3" in first
 
 
 @pytest.mark.parametrize("rule", [">", "gap"])

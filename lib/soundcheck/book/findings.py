@@ -25,6 +25,7 @@ FIRST, FIRST_OF_FAMILY, MORE = 3, 2, 25  # findings of an aspect that are shown,
 OPEN_ROWS = 15
 Page = Callable[[str, str], str]
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
+SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
 MOST_SPEAKERS = 10_000  # a larger planning figure is not shown as a number
 
 
@@ -74,7 +75,7 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     ``arousal of Spanish speakers is 0.18 higher than that of the others (95 % 0.11 to 0.32, 10 speakers;
     0.075 matters)``
     """
-    subject = row.task if row.test == "Mean Value" else f"{row.test.lower()} of {row.task}"
+    subject = _subject(row)
     if row.label:
         subject += f", {tables.label(row.label)},"
     count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
@@ -94,6 +95,15 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     limit = significant(row.threshold)
     has_to = f"it has to be {side} {limit}" if side[-1] != "±" else f"it has to be {side}{limit}"
     return f"{subject}{about} is {significant(row.value)} ({span}, {count}); {has_to}"
+
+
+def _subject(row: object) -> str:
+    """Name what was measured; the gap of a group says by itself that it is a difference."""
+    if row.test == "Mean Value":
+        return row.task
+    name = row.test.lower().replace("coeff", "coefficient")
+    name = name.removesuffix(" difference") if row.group else name
+    return name if row.task in SINGLE else f"{name} of {row.task}"
 
 
 def _people(group: str) -> str:
@@ -138,8 +148,9 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
         ordered = by_excess(holding[about.eq(aspect)])
         if ordered.empty:
             continue
-        of_family = ordered.groupby(["model", "family"], sort=False).cumcount()
-        first = ordered[of_family < FIRST_OF_FAMILY].head(FIRST)
+        told = ordered[~_mirrored(ordered)]
+        of_family = told.groupby(["model", "family"], sort=False).cumcount()
+        first = told[of_family < FIRST_OF_FAMILY].head(FIRST)
         rest = ordered.drop(first.index).head(MORE)
         parts.append(element("p", element("strong", f"{title}: {len(ordered)}"), class_="sc-aspect"))
         parts.append(element("ul", *_items(record, first, excuses, several, page), class_="sc-worries"))
@@ -151,6 +162,13 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
                 shown = shown + element("p", f"{left - len(rest)} more: see ", every, ".")
             parts.append(element("details", element("summary", f"{left} more"), shown))
     return join(parts)
+
+
+def _mirrored(rows: pd.DataFrame) -> pd.Series:
+    """Say which rows repeat an earlier one: of two groups, one is above the other as far as that is below."""
+    place = rows[["model", "corpus", "family", "task", "test", "label"]]
+    gap = rows["gap"].abs().round(9).fillna(pd.Series(range(len(rows)), index=rows.index) + 1e6)
+    return place.assign(column=rows["group"].str.partition(":")[0], gap=gap).duplicated()
 
 
 def _items(
