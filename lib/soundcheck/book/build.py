@@ -25,6 +25,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.report import states
 from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -163,6 +164,7 @@ def assemble(
             names.append(pages.write_words(source, page.stem, words, record))
     shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
     shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
+    files.write_text(source / "_static" / "states.css", states.style_sheet())
     _configure(source, share, record)
     _extra(source, output)
     return names
