@@ -17,7 +17,16 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from soundcheck.book import executed, measures, methods, model_and_corpus_pages, overview, pages
+from soundcheck.book import (
+    answers,
+    executed,
+    measures,
+    methods,
+    model_and_corpus_pages,
+    overview,
+    pages,
+    settled,
+)
 from soundcheck.book.check_site import SECRET, inspect
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problem
@@ -26,6 +35,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import states
+from soundcheck.report.html import Html
 from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -119,13 +129,21 @@ def assemble(
     near = MediaStore(output.media, "../media/")
     welcome = (share / "book" / "index.md").read_text(encoding="utf-8")
     names = [pages.write(source, "index", overview.cells(welcome, record, results), record)]
-    titles = {family.name: family.title for family in families}
+    by_name = {family.name: family for family in families}
+    standing = settled.standings(results)
     for entry in record.notebooks:
         folder, stem = files.slug(entry.model), files.slug(entry.family)
-        title = executed.title(entry.model, titles[entry.family])
-        cells = executed.cells(output.notebooks / folder / f"{stem}.ipynb", title, entry, output.folder)
+        family = by_name[entry.family]
+        title = executed.title(entry.model, family.title)
+        rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
+        fill = settled.Filling(settled.settled_cells(rows, standing), str(settled.limits(rows, standing)))
+        notebook = output.notebooks / folder / f"{stem}.ipynb"
+        cells = executed.cells(notebook, title, entry, output.folder, fill)
         about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
-        cells.insert(1, pages.markdown(about))
+        answered = Html(fill(str(answers.answer(rows, family.question))))
+        heading_line, _, words = cells[0]["source"].partition("\n")
+        words = f"{words.strip()}\n\n{about}".strip()
+        cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
         names.append(pages.write(source, overview.page_of(entry), cells, record))
     for entry in record.comparisons:
         notebook = output.comparisons / f"{entry.slug}.ipynb"
@@ -153,7 +171,9 @@ def assemble(
         cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
     names.append(
-        pages.write(source, "all_results", model_and_corpus_pages.all_results_cells(results), record)
+        pages.write(
+            source, "all_results", model_and_corpus_pages.all_results_cells(results, standing), record
+        )
     )
     names.append(pages.write(source, "provenance", model_and_corpus_pages.provenance_cells(record), record))
     if record.failed:

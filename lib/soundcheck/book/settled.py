@@ -1,0 +1,100 @@
+"""Fills in what notebooks cannot know: which failures hold among the tests of all families.
+
+Conventions
+-----------
+- A notebook leaves the key of the row in the cell of its state, see
+  :mod:`soundcheck.report.verdict_tables`; a key without row keeps what the notebook said.
+- What could not hold however large its gap is said once under the table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+
+import pandas as pd
+
+from soundcheck.common.wording import counted
+from soundcheck.report.html import Html, element
+from soundcheck.report.tables import table
+from soundcheck.report.verdict_tables import FILLED_LATER, Standing, key_of, p_value, state_cell
+from soundcheck.results import holding
+
+__all__ = ["Filling", "limits", "settled_cells", "standings"]
+
+MOST_LINES = 4  # of the note on what could not hold
+
+_CELL = re.compile(r'<td data-key="([0-9a-f]+)".*?</td>', re.DOTALL)
+_NOTE = re.compile(rf'<div class="sc-note {FILLED_LATER}"></div>')
+
+
+@dataclasses.dataclass(frozen=True)
+class Filling:
+    """What the cells and notes of a page become.
+
+    Parameters
+    ----------
+    cells
+        Key of a row -> its finished cell.
+    note
+        What stands under tables of verdicts.
+    """
+
+    cells: Mapping[str, str]
+    note: str = ""
+
+    def __call__(self, html: str) -> str:
+        """Fill the HTML of an output."""
+        html = _CELL.sub(lambda found: self.cells.get(found[1], found[0]), html)
+        return _NOTE.sub(lambda _: self.note, html)
+
+
+def standings(results: pd.DataFrame, accepted: Mapping[int, str] | None = None) -> pd.Series:
+    """Say of each row where it stands among all tests.
+
+    Parameters
+    ----------
+    results
+        The settled results of all families, see :func:`soundcheck.results.settle`.
+    accepted
+        Index of a row -> why the suite accepts its failure.
+
+    Returns
+    -------
+    pandas.Series
+        :class:`~soundcheck.report.verdict_tables.Standing` of each row.
+    """
+    among, cannot = holding.tests(results), holding.cannot_hold(results)
+    reasons = accepted or {}
+    found = [Standing(int(among[n]), bool(cannot[n]), reasons.get(n, "")) for n in results.index]
+    return pd.Series(found, index=results.index, dtype=object)
+
+
+def settled_cells(rows: pd.DataFrame, standing: pd.Series) -> dict[str, str]:
+    """Make the cell of the state of each row, by the row's key."""
+    found = {}
+    for row in rows.itertuples():
+        shown = str(table([[state_cell(row, standing[row.Index])]], [""]))
+        found[key_of(row)] = _CELL.search(shown)[0]
+    return found
+
+
+def limits(rows: pd.DataFrame, standing: pd.Series) -> Html:
+    """Say which rows could not hold alone, however large their gap, and why."""
+    own = rows[[standing[n].cannot_hold for n in rows.index]] if len(rows) else rows
+    if own.empty:
+        return Html()
+    lines = []
+    kinds = own.assign(among=[standing[n].tests for n in own.index])
+    kinds = kinds.groupby(["blocks", "least_p", "among"], sort=True)
+    for (blocks, least, among), same in list(kinds)[:MOST_LINES]:
+        lines.append(
+            f"{counted(len(same), 'test')}: {counted(blocks, 'speaker')} cannot show it among "
+            f"{counted(among, 'test')}, because the least that they can give is {p_value(least)}."
+        )
+    if len(kinds) > MOST_LINES:
+        lines.append(f"{counted(int(kinds.size().iloc[MOST_LINES:].sum()), 'more test')}.")
+    head = f"{counted(len(own), 'test')} could not hold alone, however large the gap:"
+    items = element("ul", *(element("li", line, limit=None) for line in lines))
+    return element("div", head, items, class_=f"sc-note {FILLED_LATER}", limit=None)
