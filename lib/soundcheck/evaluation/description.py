@@ -72,7 +72,7 @@ class EvaluationDescription(ModelDescription):
         Corpora that the family looks at, with the predictions of the model.
     others
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, balance_samples, sweeps, normaliser
+    thresholds, matters, balance_samples, sweeps, normaliser
         See :class:`soundcheck.suite.entries.Suite`.
     seconds
         Time limit of a cell.
@@ -87,6 +87,7 @@ class EvaluationDescription(ModelDescription):
     corpora: tuple[CorpusDescription, ...]
     others: dict[str, tuple[CorpusDescription, ...]]
     thresholds: str
+    matters: float
     balance_samples: int
     seconds: float
     predicts_changes: bool

@@ -71,6 +71,7 @@ class Evaluation(Judging):
         self.replicates = description.replicates
         self.interval = description.interval
         self.thresholds = description.thresholds
+        self.matters = description.matters
         self.balance_samples = description.balance_samples
         self.predicts_changes = description.predicts_changes
         self._seconds_left = PLAIN_SHARE * description.seconds

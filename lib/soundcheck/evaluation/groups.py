@@ -11,7 +11,8 @@ Conventions
 -----------
 - A value is that of the group minus that of all groups, the group included, on the same replicates. *All* is
   either everybody together (:data:`EVERYBODY`; for groups of the same size, see :func:`balanced`) or the
-  average of the groups (:data:`AVERAGE`), in which each weighs the same.
+  average of the groups (:data:`AVERAGE`), in which each weighs the same. Its gap is that of the group minus
+  that of all others together, see :mod:`soundcheck.evaluation.conclusions`.
 - Draws depend on the suite's seed, the family, the corpus and keys of segments or speakers, not on the order
   of rows.
 """
@@ -25,11 +26,12 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
+from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average
-from soundcheck.metrics.shift import shift_difference
+from soundcheck.metrics.shift import shift, shift_difference
 from soundcheck.statistics import balance, group_sizes
 
 __all__ = [
@@ -94,7 +96,10 @@ def judge_groups(
                 compared = functools.partial(_shifted, measure, masks, place, inside)
             else:
                 compared = functools.partial(_compared, measure, masks, place, against)
-            evaluation.judge(sized, test, compared, name)
+            base = functools.partial(_moved, measure, inside) if context else measure
+            everybody = np.logical_or.reduce(masks)
+            gap = GroupGap(base, masks[place], everybody & ~masks[place])
+            evaluation.judge(sized, test, compared, name, gap=gap)
 
 
 def _compared(
@@ -120,6 +125,16 @@ def _shifted(
     predictions: Predictions,
 ) -> Statistic:
     return shift_difference(measure(subset, predictions, inside), masks, place, inside)
+
+
+def _moved(
+    measure: Callable[[Subset, Predictions, np.ndarray], Statistic],
+    inside: np.ndarray,
+    subset: Subset,
+    predictions: Predictions,
+) -> Statistic:
+    everybody = np.ones(len(subset), dtype=bool)
+    return shift(measure(subset, predictions, inside), everybody, inside)
 
 
 def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:

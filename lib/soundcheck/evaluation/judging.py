@@ -17,7 +17,8 @@ import pandas as pd
 from soundcheck import results
 from soundcheck.common import files
 from soundcheck.common.tasks import Task
-from soundcheck.evaluation import plain_measures
+from soundcheck.evaluation import conclusions, plain_measures
+from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.plain_measures import (
     NoPredictionError,
@@ -30,6 +31,8 @@ from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics import bootstrap
+from soundcheck.statistics.evidence import Scale
+from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family, TestDefinition
 
@@ -47,6 +50,7 @@ class Judging:
     replicates: int
     interval: str
     thresholds: str
+    matters: float
     notes: list[str]
     _seconds_left: float
     _simulated: dict[tuple, dict]
@@ -105,7 +109,14 @@ class Judging:
         return bootstrap.resample(statistic, blocks, self.replicates, self.seed)
 
     def judge(
-        self, subset: Subset, test: str, measure: Measure, group: str = "", *, column: str = ""
+        self,
+        subset: Subset,
+        test: str,
+        measure: Measure,
+        group: str = "",
+        *,
+        column: str = "",
+        gap: GroupGap | Measure | None = None,
     ) -> list[results.Verdict]:
         """Compute a measure with its interval, compare it with its threshold and the random reference.
 
@@ -122,6 +133,9 @@ class Judging:
             Column and group that the measure is about: ``"sex: female"``.
         column
             Column whose groups are the labels, of measures that give a value for each group.
+        gap
+            Of measures that compare a group: how it differs from all others, see
+            :mod:`soundcheck.evaluation.conclusions`.
 
         Returns
         -------
@@ -145,6 +159,8 @@ class Judging:
             return [self._skipped_row(subset, definition, f"{error}{fault}", group or column)]
         for note in filter(None, dict.fromkeys(found.notes)):
             self.note(f"{_joined(subset, test, group)}: {note}")
+        threshold, untestable = self._threshold(subset, definition)
+        scale = conclusions.FREE if gap else conclusions.scale_of(definition, found)
         judged = results.judge(
             found,
             model=self.model,
@@ -154,17 +170,40 @@ class Judging:
             task=subset.task.name,
             test=test,
             rule=definition.rule,
-            threshold=self._threshold(subset, definition),
+            threshold=threshold,
             reference=reference,
             kind=self.interval,
             group=group,
+            scale=scale,
+            untestable=untestable,
         )
+        judged = self._concluded(subset, definition, found, judged, gap, scale)
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
         population = _population(subset, statistic, found)
         for n, verdict in enumerate(judged):
             self._judged.append(results.Judged(verdict, found.replicates[:, n], *population))
         return judged
+
+    def _concluded(
+        self,
+        subset: Subset,
+        definition: TestDefinition,
+        found: bootstrap.Resampled,
+        judged: list[results.Verdict],
+        gap: GroupGap | Measure | None,
+        scale: Scale,
+    ) -> list[results.Verdict]:
+        """Add to rows what may be concluded from them."""
+        if gap is None:
+            return [conclusions.concluded_value(verdict, n, found, scale) for n, verdict in enumerate(judged)]
+        settings = conclusions.Settings(self.interval, self.seed, self.thresholds == "gap")
+        gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)
+        matters = self.matters or definition.threshold_for(subset.task)
+        return [
+            conclusions.concluded_group(verdict, n, gaps, matters, settings)
+            for n, verdict in enumerate(judged)
+        ]
 
     def _computed(
         self, subset: Subset, measure: Measure
@@ -206,10 +245,27 @@ class Judging:
             self._judged.append(results.Judged(row, np.empty(0)))
         return row
 
-    def _threshold(self, subset: Subset, definition: TestDefinition) -> float | None:
-        """Give the threshold of a test: the published one, or the same stretched to the groups' sizes."""
+    def _threshold(self, subset: Subset, definition: TestDefinition) -> tuple[float | None, str]:
+        """Give the threshold of a test, the published one or the same stretched to the groups' sizes.
+
+        The text says why there is none although the test has one: groups cannot differ by so much.
+        """
         published = definition.threshold_for(subset.task)
-        if subset.group_size is None or not definition.simulation or published is None:
+        if subset.group_size is None or published is None:
+            return published, ""
+        found = self._stretched(subset, definition, published)
+        groups = subset.group_size[0]
+        if self.thresholds != "gap" and definition.rule == WITHIN and definition.range and groups > 1:
+            most = definition.range[1] * (1 - 1 / groups)
+            if found >= most:
+                what = (
+                    f"the threshold is {found:g}, and {groups} groups differ from all by at most {most:.3g}"
+                )
+                return None, f"too few segments to tell: {what}"
+        return found, ""
+
+    def _stretched(self, subset: Subset, definition: TestDefinition, published: float) -> float:
+        if not definition.simulation:
             return published
         groups, samples = subset.group_size
         four_classes = subset.task.is_regression or len(subset.task.classes) == 4

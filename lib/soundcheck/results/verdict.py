@@ -12,6 +12,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import round_significant
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, FREE, NO_INTERVAL, OPEN, Scale
 from soundcheck.statistics.rules import passes
 from soundcheck.suite.families import Family
 
@@ -44,10 +45,9 @@ NUMBERS = (
 )
 COUNTS = ("segments", "blocks")
 TRUTHS = ("passed", "reference_passed", "holds")
-EVIDENCE = ("clear pass", "clear fail", "open", "none")  # the last without interval
-CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED = STATES = (
-    *("clear pass", "open pass", "open fail", "fail that holds", "skipped"),
-)
+EVIDENCE = (CLEAR_PASS, CLEAR_FAIL, OPEN, NO_INTERVAL)
+OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED = "open pass", "open fail", "fail that holds", "skipped"
+STATES = (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED)
 KEY = ("model", "corpus", "family", "task", "test", "group", "label")  # no two rows agree in all of these
 
 
@@ -152,7 +152,7 @@ def state_of(passed: bool | None, holds: bool | None, evidence: str) -> str:
     if passed is None:
         return SKIPPED
     if passed:
-        return CLEAR_PASS if evidence == EVIDENCE[0] else OPEN_PASS
+        return CLEAR_PASS if evidence == CLEAR_PASS else OPEN_PASS
     return OPEN_FAIL
 
 
@@ -173,6 +173,8 @@ def judge(
     reference: Sequence[float] | None = None,
     kind: str = "percentile",
     group: str = "",
+    scale: Scale = FREE,
+    untestable: str = "",
 ) -> list[Verdict]:
     """Compare values with a threshold.
 
@@ -190,13 +192,17 @@ def judge(
         Kind of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
     group
         Column and group that all values are about.
+    scale
+        Where values may lie.
+    untestable
+        Why there is no threshold although the test has one.
 
     Returns
     -------
     list of Verdict
         One a label, in their order.
     """
-    low, high = result.interval(kind)
+    low, high = result.interval(kind, scale=scale)
     reference = np.full(len(result.labels), np.nan) if reference is None else round_significant(reference)
     if len(reference) != len(result.labels):
         raise ValueError(f"{len(reference)} reference values do not fit {len(result.labels)} labels.")
@@ -209,7 +215,10 @@ def judge(
         if threshold is not None and value is not None:
             passed = bool(passes(rule, value, threshold))
             certainty = _some(result.certainty(n, rule, threshold, passed))
-        remarks = [result.reasons[n] or ("" if threshold is not None else NO_THRESHOLD), result.withheld[n]]
+        remarks = [
+            result.reasons[n] or ("" if threshold is not None else untestable or NO_THRESHOLD),
+            result.withheld[n],
+        ]
         if result.notes[n].startswith(ONE_CLASS):
             remarks.append(result.notes[n])
         verdicts.append(

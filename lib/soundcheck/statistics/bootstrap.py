@@ -16,15 +16,15 @@ Conventions
   models, groups and changes are compared within the same replicates. More replicates continue the same draws.
 - Exact sums (see :mod:`soundcheck.metrics.exact`) stay exact in the product, because weights are whole
   numbers. So the bytes of a result do not depend on BLAS either.
-- An interval is withheld (NaN) for a single block, and if a value is undefined in more than 10 % of the
-  replicates; below 20 blocks intervals are too narrow and :attr:`Resampled.few_blocks` says so.
+- An interval is withheld (NaN) for fewer than 5 blocks, and if a value is undefined in more than 10 % of the
+  replicates; below 20 blocks percentile intervals are too narrow and :attr:`Resampled.few_blocks` says so.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from soundcheck.common import seeds
 from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, t_interval
 from soundcheck.statistics.rules import INTERVALS, passes
 
 __all__ = [
@@ -202,6 +203,8 @@ class Resampled:
         What a reader of the value must know, else ``""``.
     withheld
         Why there is no interval although there is a value, else ``""``.
+    of_blocks
+        Computes the value of each block by itself, float64 ``(blocks, m)``; ``None`` if that has no meaning.
     """
 
     labels: tuple[str, ...]
@@ -212,13 +215,16 @@ class Resampled:
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
     withheld: tuple[str, ...]
+    of_blocks: Callable[[], np.ndarray] | None = None
 
     @property
     def few_blocks(self) -> np.ndarray:
         """Whether fewer than 20 blocks make the interval too narrow, bool ``(m,)``."""
         return self.blocks < FEW_BLOCKS
 
-    def interval(self, kind: str = "percentile", level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+    def interval(
+        self, kind: str = "percentile", level: float = LEVEL, scale: Scale = FREE
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Give the bounds of each value, two float64 ``(m,)``; NaN where there is none.
 
         Parameters
@@ -227,14 +233,28 @@ class Resampled:
             See :func:`interval`.
         level
             Probability, 0.95 for a 95 % interval.
+        scale
+            Where values may lie; matters for ``"t"`` only.
         """
         bounds = np.full((2, len(self.labels)), np.nan)
         for n in range(len(self.labels)):
             if not (self.reasons[n] or self.withheld[n]):
                 bounds[:, n] = interval(
-                    self.replicates[:, n], kind, blocks=int(self.blocks[n]), level=level, value=self.value[n]
+                    self.replicates[:, n],
+                    kind,
+                    blocks=int(self.blocks[n]),
+                    level=level,
+                    value=self.value[n],
+                    scale=scale,
+                    of_blocks=self.block_values(n, scale) if kind == "t" else None,
                 )
         return bounds[0], bounds[1]
+
+    def block_values(self, n: int, scale: Scale) -> np.ndarray | None:
+        """Give value ``n`` of each block by itself if replicates lie on a limit, when it is of use."""
+        if self.of_blocks is None or scale.limit_of(self.replicates[:, n]) is None:
+            return None
+        return self.of_blocks()[:, n]
 
     @property
     def standard_error(self) -> np.ndarray:
@@ -369,19 +389,31 @@ def _resample_alike(
         if n_blocks > 1:
             drawn = round_significant(statistic.compute(sums.take(own, axis=1)))
         there = (statistic.count(high.take(own, axis=1)) > 0).sum(axis=0)
-        results.append(_resampled(statistic.labels, statistic.point(total[own]), drawn, there))
+        of_blocks = functools.partial(_of_blocks, statistic, (high + low).take(own, axis=1))
+        results.append(_resampled(statistic.labels, statistic.point(total[own]), drawn, there, of_blocks))
     return results
 
 
-def _resampled(labels: tuple[str, ...], found: Point, drawn: np.ndarray, blocks: np.ndarray) -> Resampled:
+def _of_blocks(statistic: Statistic, sums: np.ndarray) -> np.ndarray:
+    return round_significant(statistic.compute(sums))
+
+
+def _resampled(
+    labels: tuple[str, ...],
+    found: Point,
+    drawn: np.ndarray,
+    blocks: np.ndarray,
+    of_blocks: Callable[[], np.ndarray] | None = None,
+) -> Resampled:
     """Say for each value whether it has an interval, and if not, why."""
     withheld, notes = [], []
     for n, (reason, note) in enumerate(zip(found.reasons, found.notes, strict=True)):
         missing = float(np.isnan(drawn[:, n]).mean()) if len(drawn) else 0.0
         share = f"undefined in {100 * missing:.1f} % of the replicates"
         withheld.append("")
-        if not reason and blocks[n] == 1:
-            withheld[n] = "interval withheld: 1 block"
+        if not reason and blocks[n] < LEAST_BLOCKS:
+            own = "1 block" if blocks[n] == 1 else f"{blocks[n]} blocks"
+            withheld[n] = f"interval withheld: {own}, {LEAST_BLOCKS} needed"
         elif not reason and missing > MISSING_WITHHELD:
             withheld[n] = f"interval withheld: {share}"
         elif not reason and missing:
@@ -396,6 +428,7 @@ def _resampled(labels: tuple[str, ...], found: Point, drawn: np.ndarray, blocks:
         found.reasons,
         tuple(notes),
         tuple(withheld),
+        of_blocks,
     )
 
 
@@ -406,6 +439,8 @@ def interval(
     blocks: int = 0,
     level: float = LEVEL,
     value: float = np.nan,
+    scale: Scale = FREE,
+    of_blocks: np.ndarray | None = None,
 ) -> tuple[float, float]:
     r"""Compute the confidence interval of a value from its replicates.
 
@@ -417,27 +452,31 @@ def interval(
         ``"percentile"``: quantiles, linearly interpolated. ``"expanded"``: quantiles at
         :math:`\Phi(\mp\sqrt{K/(K-1)}\, t_{K-1})`, which makes up for the narrowness of the percentile
         interval with few blocks. ``"gaussian"``: value plus and minus 1.96 standard deviations of the
-        replicates.
+        replicates. ``"t"``: see :func:`soundcheck.statistics.evidence.t_interval`.
     blocks
-        Number ``K`` of blocks; needed for ``"expanded"``.
+        Number ``K`` of blocks; needed for ``"expanded"`` and ``"t"``.
     level
         Probability, 0.95 for a 95 % interval.
     value
-        The value; needed for ``"gaussian"``.
+        The value; needed for ``"gaussian"`` and ``"t"``.
+    scale, of_blocks
+        Where values may lie, and the value of each block; used by ``"t"``.
 
     Returns
     -------
     tuple of float
-        Low and high, settled; NaN if fewer than two replicates are defined or, expanded, below two blocks.
+        Low and high, settled; NaN with fewer than two defined replicates or, expanded and t, two blocks.
     """
     if kind not in INTERVALS:
         raise ValueError(f"An interval is one of {', '.join(INTERVALS)}, not {kind!r}.")
     replicates = np.asarray(replicates, dtype=np.float64)
     replicates = replicates[~np.isnan(replicates)]
     tail = (1 - level) / 2
-    if len(replicates) < 2 or (kind == "expanded" and blocks < 2):
+    if len(replicates) < 2 or (kind in ("expanded", "t") and blocks < 2):
         return np.nan, np.nan
-    if kind == "gaussian":
+    if kind == "t":
+        bounds = np.array(t_interval(value, replicates, blocks, scale, of_blocks, level))
+    elif kind == "gaussian":
         reach = ndtri(1 - tail) * np.std(replicates, ddof=1)
         bounds = np.array([value - reach, value + reach])
     else:

@@ -262,8 +262,12 @@ class Suite:
     digest
         Digest of the file's bytes.
     thresholds
-        Thresholds of fairness tests: ``"published"``, or ``"simulated"``, which are the published ones
-        stretched to the suite's own group sizes.
+        Thresholds of tests that compare groups: ``"published"``; ``"simulated"``, which are the published
+        ones stretched to the suite's own group sizes; or ``"gap"``: a group passes if it differs from the
+        others by less than what matters.
+    matters
+        The difference between a group and the others that matters, for all tests that compare groups; 0 =
+        the published threshold of each.
     studies
         Whether the book shows, on simulated data, how good its intervals and thresholds are.
     sounds
@@ -291,7 +295,8 @@ class Suite:
     shown: str = "suite.yml"
     digest: str = ""
     comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
-    thresholds: schema.choice("published", "simulated") = "published"
+    thresholds: schema.choice("published", "simulated", "gap") = "published"
+    matters: schema.number(0, 2) = 0.0
     studies: schema.Boolean = True
     sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
     sweeps: schema.Boolean = True

@@ -116,6 +116,8 @@ class TestDefinition:
         they are not ``samples``; see :mod:`soundcheck.statistics.simulation`. Empty if there was none.
     range
         Lowest and highest score that is possible; ``None`` if not stated.
+    difference
+        Whether the score is a difference, which nothing keeps away from the ends of its range.
     """
 
     __test__ = False  # not a test class of pytest
@@ -128,6 +130,7 @@ class TestDefinition:
     decimals: int = 3
     simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
     range: tuple[float, float] | None = None
+    difference: bool = False
 
     def threshold_for(self, task: Task) -> float | None:
         """Return the threshold for a task: its own, else that of its kind, else ``None``."""

@@ -133,6 +133,7 @@ class _Test(schema.Section):
     decimals: schema.whole(0, 9) = 3
     simulation: dict[str, object] | None = None
     range: schema.Range | None = None
+    difference: schema.Boolean = False
 
 
 def read_family(name: str, own: Path | None = None) -> Family:
@@ -328,6 +329,7 @@ class _Reader(DocumentReader):
             decimals=test.decimals,
             simulation=self.read_simulation((*path, "simulation"), test.simulation),
             range=test.range,
+            difference=test.difference,
         )
 
     def read_simulation(self, path: tuple, given: dict | None) -> dict[str, Any]:

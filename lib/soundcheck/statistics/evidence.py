@@ -1,0 +1,295 @@
+r"""What an interval says about a threshold, and how likely a value is if nothing is wrong: evidence.
+
+Intervals and p-values use Student's t with one degree of freedom less than there are blocks, because few
+speakers are few however often they are drawn again; on a scale where values are free to move:
+
+.. math:: g^{-1}\left(g(v) \pm t_{K-1;\,0.975} \sqrt{\tfrac{K}{K-1}}\; \mathrm{sd}(g(v^*))\right)
+
+:math:`g(x) = \log\frac{x - a}{b - x}` for values between :math:`a` and :math:`b`, :math:`\log x` for errors
+without upper end and :math:`x` for differences. The factor under the root undoes that replicates of
+:math:`K` blocks vary too little.
+
+Hesterberg (2015), What teachers should know about the bootstrap. Clopper and Pearson (1934), The use of
+confidence or fiducial limits illustrated in the case of the binomial, for values on a limit of their scale.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import binomtest
+from scipy.stats import t as student
+
+from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN, one_sided
+
+__all__ = [
+    "CLEAR_FAIL",
+    "CLEAR_PASS",
+    "FREE",
+    "LEAST_BLOCKS",
+    "NO_INTERVAL",
+    "OPEN",
+    "Scale",
+    "bound",
+    "corrected_sd",
+    "evidence",
+    "p_value",
+    "t_interval",
+    "two_sided_p_value",
+]
+
+LEAST_BLOCKS = 5  # of either side, below which there is no interval
+CLEAR_PASS, CLEAR_FAIL, OPEN, NO_INTERVAL = "clear pass", "clear fail", "open", "none"
+
+_ON_LIMIT = 0.1  # proportion of replicates on a limit above which they say nothing about the spread
+_LEVEL = 0.95
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """Where values of a statistic may lie.
+
+    Parameters
+    ----------
+    low, high
+        Limits; infinite if there is none. Differences have none that matters.
+    """
+
+    low: float = -np.inf
+    high: float = np.inf
+
+    def free(self, values: np.ndarray | float) -> np.ndarray:
+        """Map values to a scale without limits; those on a limit become infinite."""
+        values = np.asarray(values, dtype=np.float64)
+        if np.isfinite(self.low) and np.isfinite(self.high):
+            return logit((values - self.low) / (self.high - self.low))
+        if np.isfinite(self.low):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.log(values - self.low)
+        return values
+
+    def back(self, values: np.ndarray) -> np.ndarray:
+        """Undo :meth:`free`."""
+        if np.isfinite(self.low) and np.isfinite(self.high):
+            return self.low + (self.high - self.low) * expit(values)
+        return self.low + np.exp(values) if np.isfinite(self.low) else values
+
+    def limit_of(self, replicates: np.ndarray) -> float | None:
+        """Give the limit that more than a tenth of the replicates lie on; ``None`` if there is none."""
+        on = {limit: np.mean(replicates == limit) for limit in (self.low, self.high) if np.isfinite(limit)}
+        limit = max(on, key=on.__getitem__, default=None)
+        return limit if limit is not None and on[limit] > _ON_LIMIT else None
+
+    def proportion(self, value: float, limit: float) -> float:
+        """Say how near a value lies to a limit, 1 on it and 0 at the other end of the scale.
+
+        Errors without upper end are looked at up to 1.
+        """
+        other = self.high if limit == self.low else self.low
+        other = other if np.isfinite(other) else self.low + 1.0
+        return float(np.clip((value - other) / (limit - other), 0.0, 1.0))
+
+    def value(self, proportion: float, limit: float) -> float:
+        """Undo :meth:`proportion`."""
+        other = self.high if limit == self.low else self.low
+        other = other if np.isfinite(other) else self.low + 1.0
+        return other + proportion * (limit - other)
+
+
+FREE = Scale()
+
+
+def corrected_sd(replicates: np.ndarray, blocks: int) -> float:
+    r"""Give the standard deviation of a value, :math:`\sqrt{K/(K-1)}` times that of its replicates.
+
+    NaN with fewer than two defined replicates or blocks.
+    """
+    defined = replicates[np.isfinite(replicates)]
+    if len(defined) < 2 or blocks < 2:
+        return np.nan
+    return float(np.std(defined, ddof=1) * np.sqrt(blocks / (blocks - 1)))
+
+
+def _freed(value: float, replicates: np.ndarray, scale: Scale) -> tuple[float, np.ndarray]:
+    """Map a value and its replicates; the few replicates on a limit go as far as the farthest other one."""
+    freed = scale.free(replicates)
+    finite = freed[np.isfinite(freed)]
+    if len(finite):
+        freed = np.clip(freed, finite.min(), finite.max())
+    return float(scale.free(value)), freed
+
+
+def t_interval(
+    value: float,
+    replicates: np.ndarray,
+    blocks: int,
+    scale: Scale = FREE,
+    of_blocks: np.ndarray | None = None,
+    level: float = _LEVEL,
+) -> tuple[float, float]:
+    """Compute the t interval of a value.
+
+    Parameters
+    ----------
+    value
+        The value.
+    replicates
+        float64 ``(replicates,)``; undefined ones (NaN) are left out.
+    blocks
+        Number of blocks that the value rests on.
+    scale
+        Where values may lie.
+    of_blocks
+        The value of each block by itself, ``(blocks,)``, NaN where undefined. If over a tenth of the
+        replicates lie on a limit, the interval is that of Clopper and Pearson for the proportion of blocks
+        that reach it; without ``of_blocks`` all but one do, or all if the value lies there.
+    level
+        Probability, 0.95 for a 95 % interval.
+
+    Returns
+    -------
+    tuple of float
+        Low and high; NaN below two blocks or two defined replicates.
+
+    Examples
+    --------
+    >>> low, high = t_interval(1.0, np.ones(1000), 10, Scale(0, 1))
+    >>> round(low, 3), high
+    (0.692, 1.0)
+    """
+    replicates = replicates[~np.isnan(replicates)]
+    if len(replicates) < 2 or blocks < 2:
+        return np.nan, np.nan
+    limit = scale.limit_of(replicates)
+    if limit is not None:
+        reached, counted = _reached(value, limit, blocks, of_blocks)
+        found = binomtest(reached, counted).proportion_ci(level)
+        ends = sorted((scale.value(found.low, limit), scale.value(found.high, limit)))
+        return min(ends[0], value), max(ends[1], value)
+    if not np.isfinite(scale.free(value)):  # on a limit that few replicates reach
+        scale = FREE
+    center, freed = _freed(value, replicates, scale)
+    reach = student.ppf((1 + level) / 2, blocks - 1) * corrected_sd(freed, blocks)
+    low, high = scale.back(np.array([center - reach, center + reach])).tolist()
+    return low, high
+
+
+def _reached(value: float, limit: float, blocks: int, of_blocks: np.ndarray | None) -> tuple[int, int]:
+    """Count the blocks that reach a limit, and all blocks."""
+    if of_blocks is None:
+        return (blocks if value == limit else blocks - 1), blocks
+    known = of_blocks[np.isfinite(of_blocks)]
+    if not len(known):
+        return _reached(value, limit, blocks, None)
+    return int(np.isclose(known, limit, rtol=0, atol=1e-9).sum()), len(known)
+
+
+def p_value(
+    value: float,
+    replicates: np.ndarray,
+    blocks: int,
+    rule: str,
+    threshold: float,
+    scale: Scale = FREE,
+    of_blocks: np.ndarray | None = None,
+) -> float:
+    """Compute how likely it is to fail by so much if the true value just passes, by Student's t.
+
+    Parameters
+    ----------
+    value, replicates, blocks, scale, of_blocks
+        See :func:`t_interval`.
+    rule, threshold
+        See :func:`soundcheck.statistics.rules.passes`.
+
+    Returns
+    -------
+    float
+        From 0 to 1, below a half for failures; NaN if there is no interval.
+    """
+    replicates = replicates[~np.isnan(replicates)]
+    if len(replicates) < 2 or blocks < 2:
+        return np.nan
+    if rule in (WITHIN, GAP_WITHIN):
+        value, replicates, scale = abs(value), np.sign(value) * replicates, FREE
+    limit = scale.limit_of(replicates)
+    if limit is not None:
+        reached, counted = _reached(value, limit, blocks, of_blocks)
+        fails = (limit == scale.low) == (rule == ABOVE)  # the more blocks reach it, the worse
+        side = "greater" if fails else "less"
+        return float(binomtest(reached, counted, scale.proportion(threshold, limit), side).pvalue)
+    if not (np.isfinite(scale.free(value)) and np.isfinite(scale.free(threshold))):
+        scale = FREE
+    center, freed = _freed(value, replicates, scale)
+    beyond = center - float(scale.free(threshold))
+    sd = corrected_sd(freed, blocks)
+    if sd == 0:
+        return 0.5 if beyond == 0 else float((beyond > 0) == (rule == ABOVE))
+    return float(student.cdf((beyond if rule == ABOVE else -beyond) / sd, blocks - 1))
+
+
+def two_sided_p_value(gap: float, replicates: np.ndarray, blocks: int, rule: str = WITHIN) -> float:
+    """Compute how likely a gap of this size is if there is none, by Student's t.
+
+    Parameters
+    ----------
+    gap, replicates, blocks
+        The gap, its replicates, and the blocks of the smaller side.
+    rule
+        :data:`~soundcheck.statistics.rules.BELOW` if only groups that are above the others fail.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN if there is no interval.
+    """
+    sd = corrected_sd(replicates, blocks)
+    if np.isnan(sd):
+        return np.nan
+    if sd == 0:
+        return 1.0 if gap == 0 or (one_sided(rule) and gap < 0) else 0.0
+    if one_sided(rule):
+        return float(student.sf(gap / sd, blocks - 1))
+    return float(2 * student.sf(abs(gap) / sd, blocks - 1))
+
+
+def evidence(rule: str, low: float, high: float, threshold: float) -> str:
+    """Say what an interval says: all of it passes, all of it fails, or neither.
+
+    Parameters
+    ----------
+    rule, threshold
+        See :func:`soundcheck.statistics.rules.passes`.
+    low, high
+        Bounds of the interval; NaN if there is none.
+
+    Returns
+    -------
+    str
+        :data:`CLEAR_PASS`, :data:`CLEAR_FAIL`, :data:`OPEN` or :data:`NO_INTERVAL`.
+
+    Examples
+    --------
+    >>> evidence("|value| <", -0.02, 0.05, 0.075), evidence("|value| <", 0.08, 0.2, 0.075)
+    ('clear pass', 'clear fail')
+    """
+    if np.isnan(low) or np.isnan(high):
+        return NO_INTERVAL
+    if rule == ABOVE:
+        passing, failing = low > threshold, high <= threshold
+    elif rule in (WITHIN, GAP_WITHIN):
+        passing, failing = max(-low, high) < threshold, max(low, -high) >= threshold
+    else:
+        passing, failing = high < threshold, low >= threshold
+    return CLEAR_PASS if passing else CLEAR_FAIL if failing else OPEN
+
+
+def bound(rule: str, low: float, high: float) -> float:
+    """Give the worst that an interval leaves possible; NaN if there is none."""
+    if rule == ABOVE:
+        return low
+    if rule in (WITHIN, GAP_WITHIN):
+        return max(abs(low), abs(high))
+    return high

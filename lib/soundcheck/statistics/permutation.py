@@ -1,0 +1,165 @@
+"""Permutation of speakers: how large the gap of a group is if its members could be any speakers.
+
+Which speakers make up the group is drawn anew, and the gap computed each time from the speakers' sums, the
+model's predictions left as they are. A gap that few drawn groups exceed does not come from which speakers
+were recorded. No independence of segments is assumed, nothing about how predictions are distributed.
+
+Good (2005), Permutation, parametric and bootstrap tests of hypotheses. Phipson and Smyth (2010), Permutation
+p-values should never be zero. Besag and Clifford (1991), Sequential Monte Carlo p-values.
+
+Conventions
+-----------
+- Blocks take the place of speakers where a suite resamples something else.
+- Draws depend on the seed and the number of blocks; all tests of a column share them.
+- All arrangements are looked at if there are few enough of them, and then the p-value is exact.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from soundcheck.common import seeds
+from soundcheck.metrics.additive import Statistic
+from soundcheck.statistics.rules import WITHIN, one_sided
+
+__all__ = ["DRAWS", "EXACT", "arrangements", "least_p_value", "permuted_p_values"]
+
+DRAWS = 2000  # arrangements that every test gets
+EXACT = 20_000  # arrangements up to which all of them are looked at
+MOST = 20_000  # arrangements that a test gets of which few are as extreme
+ENOUGH = 20  # arrangements as extreme after which no more are drawn
+_SAME = 1e-9  # relative difference below which gaps are alike: float noise
+
+
+def arrangements(blocks: int, members: int, seed: int, most: int = MOST) -> Iterator[np.ndarray]:
+    """Give which blocks make up the group, some arrangements at a time.
+
+    Parameters
+    ----------
+    blocks
+        Number of blocks.
+    members
+        How many of them belong to the group.
+    seed
+        The suite's seed.
+    most
+        Arrangements in all, if they are drawn.
+
+    Yields
+    ------
+    numpy.ndarray
+        bool ``(arrangements, blocks)``: all arrangements at once, the given one among them, or
+        :data:`DRAWS` random ones at a time.
+    """
+    if math.comb(blocks, members) <= EXACT:
+        chosen = np.array(list(itertools.combinations(range(blocks), members)))
+        found = np.zeros((len(chosen), blocks), dtype=bool)
+        np.put_along_axis(found, chosen, True, axis=1)
+        yield found
+        return
+    for piece in range(-(-most // DRAWS)):  # whoever comes first in a random order
+        yield _orders(blocks, piece, seed) < members
+
+
+@functools.lru_cache(maxsize=16)
+def _orders(blocks: int, piece: int, seed: int) -> np.ndarray:
+    rng = seeds.generator(seed, "permutation", blocks, piece)
+    orders = np.tile(np.arange(blocks, dtype=np.uint32), (DRAWS, 1))
+    return rng.permuted(orders, axis=1, out=orders)
+
+
+def least_p_value(blocks: int, members: int) -> float | None:
+    """Give the smallest p-value that so many blocks can give; ``None`` if arrangements are drawn.
+
+    Examples
+    --------
+    >>> round(least_p_value(10, 5), 4)
+    0.0079
+    """
+    count = math.comb(blocks, members)
+    if count > EXACT:
+        return None
+    return (2 if 2 * members == blocks else 1) / count
+
+
+def permuted_p_values(
+    statistic: Statistic,
+    sums: np.ndarray,
+    group: np.ndarray,
+    spread: np.ndarray,
+    *,
+    seed: int = 0,
+    rule: str = WITHIN,
+    most: int = MOST,
+) -> np.ndarray:
+    """Compute how often a drawn group differs from the others as much as the group does.
+
+    Parameters
+    ----------
+    statistic
+        Maps sums ``(..., k)`` to the ``m`` values of any set of segments.
+    sums
+        Sums of each block, float64 ``(blocks, k)``.
+    group
+        Which blocks belong to the group, bool ``(blocks,)``; neither none nor all.
+    spread
+        Standard deviation of each gap by resampling, ``(m,)``. Where it exceeds that of the drawn gaps, the
+        group is of uneven or few speakers, and its gap counts less by their ratio; NaN counts as none.
+    seed
+        The suite's seed.
+    rule
+        :data:`~soundcheck.statistics.rules.BELOW` if only groups above the others count as extreme.
+    most
+        Arrangements of a test of which fewer than 20 are as extreme; 20 times the number of tests lets each
+        of them stand alone among all.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64 ``(m,)``; NaN where the gap is undefined, or in more than a tenth of the arrangements.
+    """
+    group = np.asarray(group, dtype=bool)
+    total = sums.sum(axis=0)
+
+    def gaps(members: np.ndarray) -> np.ndarray:
+        own = members.astype(np.float64) @ sums
+        found = statistic.compute(own) - statistic.compute(total - own)
+        return found if one_sided(rule) else np.abs(found)
+
+    observed = gaps(group[np.newaxis])[0]
+    size = np.zeros(len(observed))  # how large a drawn gap must be
+    counts, extremes = np.zeros((2, len(observed)))
+    members = int(group.sum())
+    exact = math.comb(len(group), members) <= EXACT
+    for n, piece in enumerate(arrangements(len(group), members, seed, most)):
+        drawn = gaps(piece)
+        defined = np.isfinite(drawn)
+        if not n:
+            observed = np.where(defined.mean(axis=0) < 0.9, np.nan, observed)
+            size = observed * np.minimum(1.0, _ratio(drawn, defined, spread, one_sided(rule)))
+            size = size - _SAME * np.abs(size) - 1e-12
+        looking = np.isfinite(observed) & (extremes < ENOUGH)
+        if not looking.any():
+            break
+        with np.errstate(invalid="ignore"):
+            extremes[looking] += (drawn >= size)[:, looking].sum(axis=0)
+        counts[looking] += defined[:, looking].sum(axis=0)
+    found = extremes / np.maximum(counts, 1) if exact else (extremes + 1) / (counts + 1)
+    return np.where(np.isfinite(observed), np.minimum(found, 1.0), np.nan)
+
+
+def _ratio(drawn: np.ndarray, defined: np.ndarray, spread: np.ndarray, signed: bool) -> np.ndarray:
+    """Divide the standard deviation of drawn gaps by that of the gap itself."""
+    # Sizes of gaps around 0 have their root mean square as standard deviation.
+    squares = np.where(defined, drawn, 0.0) ** 2
+    sd = np.sqrt(squares.sum(axis=0) / np.maximum(defined.sum(axis=0), 1))
+    if signed:
+        sd = np.std(drawn, axis=0, where=defined)
+    spread = np.asarray(spread, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(spread > 0, sd / spread, 1.0)
