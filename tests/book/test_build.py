@@ -18,7 +18,8 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
-from soundcheck.report import figures, players, tables
+from soundcheck.report import figures, players
+from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results import Verdict
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -171,7 +172,7 @@ class Book:
         media = MediaStore(self.output.media, "../../media/")
         own = self.results[self.results["model"] == MODEL]
         outputs = [
-            tables.verdict_table(own, caption=HOSTILE[0]),
+            verdict_table(own, caption=HOSTILE[0]),
             figures.show(media, figures.intervals(own), HOSTILE[0]),
             players.player(media, np.zeros(1600, dtype=np.float32), 16000, HOSTILE[0], caption=HOSTILE[5]),
         ]

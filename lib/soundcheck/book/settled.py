@@ -10,6 +10,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Mapping
 
@@ -20,6 +21,7 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.tables import table
 from soundcheck.report.verdict_tables import FILLED_LATER, Standing, key_of, p_value, state_cell
 from soundcheck.results import holding
+from soundcheck.statistics.permutation import least_p_value
 
 __all__ = ["Filling", "limits", "settled_cells", "standings"]
 
@@ -90,7 +92,7 @@ def limits(rows: pd.DataFrame, standing: pd.Series) -> Html:
     kinds = kinds.groupby(["blocks", "least_p", "among"], sort=True)
     for (blocks, least, among), same in list(kinds)[:MOST_LINES]:
         lines.append(
-            f"{counted(len(same), 'test')}: {counted(blocks, 'speaker')} cannot show it among "
+            f"{counted(len(same), 'test')}: {_sides(blocks, least)} cannot show it among "
             f"{counted(among, 'test')}, because the least that they can give is {p_value(least)}."
         )
     if len(kinds) > MOST_LINES:
@@ -98,3 +100,11 @@ def limits(rows: pd.DataFrame, standing: pd.Series) -> Html:
     head = f"{counted(len(own), 'test')} could not hold alone, however large the gap:"
     items = element("ul", *(element("li", line, limit=None) for line in lines))
     return element("div", head, items, class_=f"sc-note {FILLED_LATER}", limit=None)
+
+
+def _sides(blocks: int, least: float) -> str:
+    """Say how many speakers are compared with how many: the sizes that give this least p-value."""
+    for own in range(1, blocks // 2 + 1):
+        if (found := least_p_value(blocks, own)) is not None and math.isclose(found, least, rel_tol=1e-9):
+            return f"{own} against {blocks - own} speakers"
+    return "so few speakers"
