@@ -48,8 +48,8 @@ def table() -> pd.DataFrame:
 
 
 def filled(table: pd.DataFrame, shown: str | None = None) -> str:
-    standing = settled.standings(table)
-    fill = settled.Filling(settled.settled_cells(table, standing), str(settled.limits(table, standing)))
+    among = settled.among(table)
+    fill = settled.Filling(settled.settled_cells(table, among), str(settled.limits(table, among)))
     return fill(str(verdict_table(table.assign(holds=None))) if shown is None else shown)
 
 
@@ -87,8 +87,8 @@ def test_what_could_not_hold_alone_is_said_with_the_number_of_speakers():
 
 def test_accepted_failures_keep_their_reason(table):
     place = table.index[table["label"].eq("anger")][0]
-    standing = settled.standings(table, {place: HOSTILE})
-    cells = settled.settled_cells(table, standing)
+    among = settled.among(table, {place: HOSTILE})
+    cells = settled.settled_cells(table, among)
     cell = cells[key_of(next(table.loc[[place]].itertuples()))]
     assert "accepted: &lt;img" in cell and "<img" not in cell
 

@@ -8,7 +8,7 @@ import pytest
 
 from soundcheck import results
 from soundcheck.report import states, verdict_tables
-from soundcheck.report.verdict_tables import Standing, key_of, state_cell, verdict_table
+from soundcheck.report.verdict_tables import Among, key_of, state_cell, verdict_table
 from soundcheck.results import Verdict
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, STATES
 
@@ -125,11 +125,11 @@ def test_a_group_shows_its_gap_and_what_matters():
 def test_what_a_state_rests_on_stands_below_it():
     alone = str(state_cell(one(**GROUP)).content)
     assert "p &lt; 0.001<" in alone and "the whole interval fails" in alone
-    among = str(state_cell(one(**GROUP | dict(holds=True)), Standing(108)).content)
+    among = str(state_cell(one(**GROUP | dict(holds=True)), Among(108)).content)
     assert "p &lt; 0.001 among 108 tests" in among and "even its smallest size matters" in among
-    few = str(state_cell(one(**GROUP | dict(evidence="open")), Standing(108, cannot_hold=True)).content)
+    few = str(state_cell(one(**GROUP | dict(evidence="open")), Among(108, cannot_hold=True)).content)
     assert "too few speakers to hold alone" in few
-    accepted = str(state_cell(one(**GROUP), Standing(1, accepted=HOSTILE)).content)
+    accepted = str(state_cell(one(**GROUP), Among(1, accepted=HOSTILE)).content)
     assert "accepted: &lt;img" in accepted and "<img" not in accepted
 
 

@@ -127,16 +127,15 @@ def assemble(
     """Write all sources of the book; returns the names of its generated pages."""
     share = resources.root()
     near = MediaStore(output.media, "../media/")
-    welcome = (share / "book" / "index.md").read_text(encoding="utf-8")
-    names = [pages.write(source, "index", overview.cells(welcome, record, results), record)]
+    names = [pages.write(source, "index", overview.cells(record, results), record)]
     by_name = {family.name: family for family in families}
-    standing = settled.standings(results)
+    among = settled.among(results)
     for entry in record.notebooks:
         folder, stem = files.slug(entry.model), files.slug(entry.family)
         family = by_name[entry.family]
         title = executed.title(entry.model, family.title)
         rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
-        fill = settled.Filling(settled.settled_cells(rows, standing), str(settled.limits(rows, standing)))
+        fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
         notebook = output.notebooks / folder / f"{stem}.ipynb"
         cells = executed.cells(notebook, title, entry, output.folder, fill)
         about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
@@ -171,17 +170,14 @@ def assemble(
         cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
     names.append(
-        pages.write(
-            source, "all_results", model_and_corpus_pages.all_results_cells(results, standing), record
-        )
+        pages.write(source, "all_results", model_and_corpus_pages.all_results_cells(results, among), record)
     )
     names.append(pages.write(source, "provenance", model_and_corpus_pages.provenance_cells(record), record))
     if record.failed:
         names.append(pages.write(source, "failures", model_and_corpus_pages.failures_cells(record), record))
     for page in sorted((share / "book").glob("*.md")):
-        if page.stem != "index":
-            words = measures.page(page.read_text(encoding="utf-8"))
-            names.append(pages.write_words(source, page.stem, words, record))
+        words = measures.page(page.read_text(encoding="utf-8"))
+        names.append(pages.write_words(source, page.stem, words, record))
     shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
     shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
     files.write_text(source / "_static" / "states.css", states.style_sheet())
@@ -235,8 +231,9 @@ def _extra(source: Path, output: Output) -> None:
                 break
     shutil.copyfile(output.results, source / "extra" / "results.csv")
     shutil.copyfile(output.left_out, source / "extra" / "left_out.csv")
-    if output.comparison_table.is_file():
-        shutil.copyfile(output.comparison_table, source / "extra" / "comparisons.csv")
+    for table in (output.comparison_table, output.word_errors):
+        if table.is_file():
+            shutil.copyfile(table, source / "extra" / table.name)
     output.prune(output.media, used | _kept_by_notebooks(output))
 
 

@@ -19,11 +19,11 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import table
-from soundcheck.report.verdict_tables import FILLED_LATER, Standing, key_of, p_value, state_cell
+from soundcheck.report.verdict_tables import FILLED_LATER, Among, key_of, p_value, state_cell
 from soundcheck.results import holding
 from soundcheck.statistics.permutation import least_p_value
 
-__all__ = ["Filling", "limits", "settled_cells", "standings"]
+__all__ = ["Filling", "limits", "settled_cells", "among"]
 
 MOST_LINES = 4  # of the note on what could not hold
 
@@ -52,7 +52,7 @@ class Filling:
         return _NOTE.sub(lambda _: self.note, html)
 
 
-def standings(results: pd.DataFrame, accepted: Mapping[int, str] | None = None) -> pd.Series:
+def among(results: pd.DataFrame, accepted: Mapping[int, str] | None = None) -> pd.Series:
     """Say of each row where it stands among all tests.
 
     Parameters
@@ -65,35 +65,35 @@ def standings(results: pd.DataFrame, accepted: Mapping[int, str] | None = None) 
     Returns
     -------
     pandas.Series
-        :class:`~soundcheck.report.verdict_tables.Standing` of each row.
+        :class:`~soundcheck.report.verdict_tables.Among` of each row.
     """
-    among, cannot = holding.tests(results), holding.cannot_hold(results)
+    tests, cannot = holding.tests(results), holding.cannot_hold(results)
     reasons = accepted or {}
-    found = [Standing(int(among[n]), bool(cannot[n]), reasons.get(n, "")) for n in results.index]
+    found = [Among(int(tests[n]), bool(cannot[n]), reasons.get(n, "")) for n in results.index]
     return pd.Series(found, index=results.index, dtype=object)
 
 
-def settled_cells(rows: pd.DataFrame, standing: pd.Series) -> dict[str, str]:
+def settled_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
     """Make the cell of the state of each row, by the row's key."""
     found = {}
     for row in rows.itertuples():
-        shown = str(table([[state_cell(row, standing[row.Index])]], [""]))
+        shown = str(table([[state_cell(row, among[row.Index])]], [""]))
         found[key_of(row)] = _CELL.search(shown)[0]
     return found
 
 
-def limits(rows: pd.DataFrame, standing: pd.Series) -> Html:
+def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
     """Say which rows could not hold alone, however large their gap, and why."""
-    own = rows[[standing[n].cannot_hold for n in rows.index]] if len(rows) else rows
+    own = rows[[among[n].cannot_hold for n in rows.index]] if len(rows) else rows
     if own.empty:
         return Html()
     lines = []
-    kinds = own.assign(among=[standing[n].tests for n in own.index])
-    kinds = kinds.groupby(["blocks", "least_p", "among"], sort=True)
-    for (blocks, least, among), same in list(kinds)[:MOST_LINES]:
+    kinds = own.assign(tests=[among[n].tests for n in own.index])
+    kinds = kinds.groupby(["blocks", "least_p", "tests"], sort=True)
+    for (blocks, least, tests), same in list(kinds)[:MOST_LINES]:
         lines.append(
             f"{counted(len(same), 'test')}: {_sides(blocks, least)} cannot show it among "
-            f"{counted(among, 'test')}, because the least that they can give is {p_value(least)}."
+            f"{counted(tests, 'test')}, because the least that they can give is {p_value(least)}."
         )
     if len(kinds) > MOST_LINES:
         lines.append(f"{counted(int(kinds.size().iloc[MOST_LINES:].sum()), 'more test')}.")

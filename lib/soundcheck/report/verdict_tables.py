@@ -34,7 +34,7 @@ from soundcheck.report.tables import (
 from soundcheck.results.verdict import HOLDS, KEY, STATES, state_of
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
-__all__ = ["Standing", "folded", "gap_cell", "key_of", "p_value", "state_cell", "verdict_table"]
+__all__ = ["Among", "folded", "gap_cell", "key_of", "p_value", "state_cell", "verdict_table"]
 
 REFERENCE = "random passes too"
 MOST_OPEN = 40  # rows above which a table is folded
@@ -44,7 +44,7 @@ _KEY_LETTERS = 20
 
 
 @dataclasses.dataclass(frozen=True)
-class Standing:
+class Among:
     """What is known of a row when the tests of all families are together.
 
     Parameters
@@ -181,27 +181,27 @@ def _reference(row: object) -> Cell:
     return Cell(shown, row.reference, "sc-number")
 
 
-def state_cell(row: object, standing: Standing | None = None) -> Cell:
+def state_cell(row: object, among: Among | None = None) -> Cell:
     """Show the state of a row, and in small print what it rests on.
 
     Parameters
     ----------
     row
         Row of the results table.
-    standing
+    among
         Where it stands among all tests; ``None`` before they are together.
     """
     state = state_of(_truth(row.passed), _truth(row.holds), row.evidence)
     told = "" if pd.isna(row.p_value) else p_value(row.p_value)
-    if told and standing is not None:
-        told += f" among {counted(standing.tests, 'test')}"
+    if told and among is not None:
+        told += f" among {counted(among.tests, 'test')}"
     lines = [told] if told else []
     if row.evidence == "clear fail":
         lines.append("the whole interval fails" if state != HOLDS else "even its smallest size matters")
-    if standing is not None and standing.cannot_hold and state != HOLDS:
+    if among is not None and among.cannot_hold and state != HOLDS:
         lines.append("too few speakers to hold alone")
-    if standing is not None and standing.accepted:
-        lines.append(f"accepted: {standing.accepted}")
+    if among is not None and among.accepted:
+        lines.append(f"accepted: {among.accepted}")
     if row.skipped:
         lines.append(row.skipped)
     small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
