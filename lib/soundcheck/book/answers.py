@@ -9,6 +9,8 @@ Conventions
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from soundcheck.common.wording import counted
@@ -24,7 +26,7 @@ __all__ = ["answer", "excess"]
 NAMED = 3  # failures that hold and that the sentence names
 
 
-def answer(rows: pd.DataFrame, question: str) -> Html:
+def answer(rows: pd.DataFrame, question: str, notes: Sequence[str] = ()) -> Html:
     """Answer the question of a family for a model.
 
     Parameters
@@ -33,6 +35,9 @@ def answer(rows: pd.DataFrame, question: str) -> Html:
         Settled rows of the results table, of one model and family.
     question
         What the family asks.
+    notes
+        At which tasks the model is no better than guessing, see
+        :func:`soundcheck.report.key_figures.standing_notes`: robust and fair is then nothing to its credit.
 
     Returns
     -------
@@ -53,6 +58,7 @@ def answer(rows: pd.DataFrame, question: str) -> Html:
         told += f" ({counts[OPEN_PASS]} passed, {counts[OPEN_FAIL]} failed)"
     told += "." if not undecided else f": {_hidden(rows[states.isin([OPEN_PASS, OPEN_FAIL])])}"
     parts = [element("p", asked, told, class_="sc-answer", limit=None)]
+    parts += [element("p", f"{note[:1].upper()}{note[1:]}.", class_="sc-note", limit=None) for note in notes]
     if len(held) > NAMED or (len(held) and judged > MOST_OPEN):
         parts.append(verdict_table(held, caption="What holds"))
     return join(parts)

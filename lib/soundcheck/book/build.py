@@ -36,7 +36,9 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import states
 from soundcheck.report.html import Html
+from soundcheck.report.key_figures import standing_notes
 from soundcheck.results.record import RunRecord
+from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import speech_source
@@ -139,7 +141,7 @@ def assemble(
         notebook = output.notebooks / folder / f"{stem}.ipynb"
         cells = executed.cells(notebook, title, entry, output.folder, fill)
         about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
-        answered = Html(fill(str(answers.answer(rows, family.question))))
+        answered = Html(fill(str(answers.answer(rows, family.question, _no_merit(record, rows)))))
         heading_line, _, words = cells[0]["source"].partition("\n")
         words = f"{words.strip()}\n\n{about}".strip()
         cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
@@ -184,6 +186,17 @@ def assemble(
     _configure(source, share, record)
     _extra(source, output)
     return names
+
+
+def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
+    """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
+    random = {model.name for model in record.models if model.kind == "random"}
+    doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(random)]
+    return [
+        note
+        for model, tasks in doubtful.groupby("model")["task"]
+        for note in standing_notes(record.figures, model, list(dict.fromkeys(tasks)))
+    ]
 
 
 def _configure(source: Path, share: Path, record: RunRecord) -> None:
