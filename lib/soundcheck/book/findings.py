@@ -55,7 +55,7 @@ def speakers_needed(frame: pd.DataFrame) -> pd.Series:
     and what decides; where the value will lie then nobody knows, so this is for planning only.
     """
     needed = frame["blocks"] * (0.5 / excess(frame).abs()).pow(2)
-    return np.ceil(needed.clip(lower=frame["blocks"] + 1))
+    return np.ceil(needed.clip(lower=frame["blocks"] + 1).round(6))
 
 
 def sentence(row: object, blocks: str = "speaker") -> str:
@@ -187,8 +187,11 @@ def open_table(open_rows: pd.DataFrame, titles: dict[str, str], page: Page) -> H
             name = tables.row_name(worst, worst["task"])
             hides = tables.two_lines(f"{significant(abs(worst['bound']))}", shorten(name, 70))
         few = int((own["blocks"] < LEAST_BLOCKS).sum())
-        needed = float(np.median(known["needed"])) if len(known) else math.inf
-        plan = f"about {needed:,.0f} in place of {np.median(known['blocks']):.0f}"
+        needed, plan = math.inf, f"{LEAST_BLOCKS} at least, for any interval"
+        if len(known):
+            needed, now = float(np.median(known["needed"])), float(np.median(known["blocks"]))
+            plan = f"about {needed:,.0f} in place of {now:.0f}"
+            plan = plan if needed <= MOST_SPEAKERS else "more than can be planned"
         link = element("a", titles.get(family, family), href=f"{page(model, family)}.html")
         rows.append(
             [
@@ -197,7 +200,7 @@ def open_table(open_rows: pd.DataFrame, titles: dict[str, str], page: Page) -> H
                 len(own),
                 tables.Cell(hides, None, "sc-wide"),
                 tables.Cell(f"{few}" if few else "", few, "sc-number"),
-                tables.Cell(plan if needed <= MOST_SPEAKERS else "more than can be planned", needed),
+                tables.Cell(plan, needed),
             ]
         )
     rows.sort(key=lambda row: -row[2])
