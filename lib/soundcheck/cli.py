@@ -123,16 +123,47 @@ def compare(
 @click.option(
     "--junit", type=click.Path(path_type=Path), help="JUnit XML file; default: junit.xml beside the results."
 )
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Judge only this model.")
-def check(results: Path, junit: Path | None, models: tuple[str, ...]) -> NoReturn:
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Judge only this model; may be repeated."
+)
+@click.option("--strict", is_flag=True, help="Every failure counts, not only those that hold.")
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="An earlier run, its output folder or results.csv: only what got worse counts; may be repeated.",
+)
+@click.option(
+    "--matters-worse",
+    type=click.FloatRange(min=0),
+    metavar="NUMBER",
+    help="By how much a value has to be worse than in a baseline; default: the suite's, or 0.01.",
+)
+def check(
+    results: Path,
+    junit: Path | None,
+    models: tuple[str, ...],
+    strict: bool,
+    baselines: tuple[Path, ...],
+    matters_worse: float | None,
+) -> NoReturn:
     """Judge RESULTS, a results.csv or the folder that holds it, and write JUnit XML.
 
-    Exit code 0: all tests passed. 1: a test failed, or something that should have been tested was not.
+    A failure counts if it holds among all tests of its model; with --strict every failure counts; with
+    --baseline only what got worse than in an earlier run, among all tests at a false discovery rate of 5 %.
+    Failures that the suite lists under `accepted` are named and do not count until their day is over. Random
+    references are never judged.
+
+    Exit code 0: no failure counts. 1: a failure counts, or something that should have been tested was not.
     2: the results cannot be used.
     """
     from soundcheck.results import gate
 
-    outcome = gate.check(results, junit, models)
+    outcome = gate.check(
+        results, junit, models, strict=strict, baselines=baselines, matters_worse=matters_worse
+    )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)
 

@@ -48,6 +48,7 @@ from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
+from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
@@ -312,7 +313,7 @@ def _families(suite: Suite) -> list[Family]:
     families, problems = [], Problems()
     for name in suite.families:
         try:
-            family = read_family(name, suite.root)
+            family = with_own_tests(read_family(name, suite.root), suite.tests.get(name, {}))
             runner.check_notebook(notebook_jobs.notebook_of(name, suite.root))
         except InputError as error:
             problems.extend(error)

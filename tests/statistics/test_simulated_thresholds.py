@@ -205,7 +205,8 @@ def judged_by(describe):
         nothing = np.array([])
         subset = Subset("c", task, None, None, Predictions(nothing), Predictions(nothing), nothing)
         evaluation = Evaluation(describe(key[0], thresholds=thresholds))
-        return evaluation._threshold(subset.sized(groups, samples), test)
+        found, _ = evaluation._threshold(subset.sized(groups, samples), test)
+        return found
 
     return threshold
 

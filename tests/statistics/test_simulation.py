@@ -266,3 +266,59 @@ def test_fair_models_are_hardly_ever_accused_by_published_thresholds(family):
         limit = max(test.thresholds.values())
         # Three or more of 200 have a probability of 0.1 % at that rate.
         assert (scores >= limit).sum() <= 2, test.name
+
+
+# Any number of classes
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5, 7, 8, 50])
+def test_sparse_classes_keep_the_inequality_of_the_published_four(classes):
+    shares = simulation._probabilities("sparse", classes=classes)
+    assert shares.sum() == pytest.approx(1) and (np.diff(shares) >= -1e-12).all() and len(shares) == classes
+    lorenz = np.concatenate([[0.0], np.cumsum(shares)])
+    published = np.interp(np.linspace(0, 1, classes + 1), np.linspace(0, 1, 5), [0, 0.05, 0.1, 0.4, 1])
+    np.testing.assert_allclose(lorenz, published, atol=1e-12)
+    if classes > 3:
+        assert shares[-1] / shares[0] == pytest.approx(SPARSE[-1] / SPARSE[0])
+
+
+@pytest.mark.parametrize("metric", ["recall", "recall_per_class", "relative_difference_per_class"])
+def test_seven_classes_drawn_segment_by_segment(metric):
+    """Segment by segment in a loop, with the metrics that judge; the 90 % points of both agree."""
+    groups, size, runs = 2, 150, 600
+    rng = np.random.default_rng(3)
+    truth_odds = simulation._probabilities("sparse", classes=7)
+    scores = []
+    for _ in range(runs):
+        truth = rng.choice(7, p=truth_odds, size=groups * size)
+        prediction = rng.integers(7, size=groups * size)
+        rows = []
+        for part in (slice(0, size), slice(None)):
+            t, p = truth[part], prediction[part]
+            if metric == "relative_difference_per_class":
+                rows.append(np.bincount(p, minlength=7) / len(p))
+                continue
+            recalls = np.array([(p[t == k] == k).mean() if (t == k).any() else 0.0 for k in range(7)])
+            rows.append(recalls if metric == "recall_per_class" else recalls.mean())
+        scores.append(np.abs(np.subtract(*rows)).max())
+    truth = "" if metric == "relative_difference_per_class" else "sparse"
+    found = simulate(Setting(metric, groups, size, "uniform", truth, classes=7), 4000).scores
+    for share in (50, 90):
+        assert np.percentile(found, share) == pytest.approx(np.percentile(scores, share), rel=0.08)
+
+
+def test_draws_in_parts_have_the_same_distribution(monkeypatch):
+    setting = Setting("recall", 2, 60, "uniform", "sparse", classes=9)
+    whole = simulate(setting, 4000).scores
+    monkeypatch.setattr(simulation, "_COUNTS_AT_A_TIME", 100_000)
+    parts = simulate(setting, 4000).scores
+    assert len(parts) == 4000 and stats.ks_2samp(whole, parts).pvalue > 0.001
+
+
+@pytest.mark.parametrize(
+    ("metric", "classes"), [("recall", 1), ("recall", 51), ("mean", 7), ("recall_per_bin", 5)]
+)
+def test_impossible_numbers_of_classes(metric, classes):
+    own = METRICS[metric].predictions[0]
+    with pytest.raises(ValueError, match=f"{metric} cannot be of {classes} classes"):
+        Setting(metric, 2, 100, own, own if METRICS[metric].needs_truth else "", classes=classes)

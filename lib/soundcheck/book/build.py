@@ -37,6 +37,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import states
 from soundcheck.report.html import Html
 from soundcheck.report.key_figures import standing_notes
+from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
@@ -131,7 +132,7 @@ def assemble(
     near = MediaStore(output.media, "../media/")
     names = [pages.write(source, "index", overview.cells(record, results), record)]
     by_name = {family.name: family for family in families}
-    among = settled.among(results)
+    among = settled.among(results, accepted_reasons(results, record.accepted))
     for entry in record.notebooks:
         folder, stem = files.slug(entry.model), files.slug(entry.family)
         family = by_name[entry.family]

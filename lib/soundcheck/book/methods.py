@@ -25,6 +25,11 @@ from soundcheck.statistics import simulated_thresholds
 from soundcheck.statistics.simulation import METRICS, setting_of
 from soundcheck.suite.families import Family, Perturbation
 
+HEADING = "## Tests and thresholds"
+OWN = (
+    "This suite judges some of these tests otherwise or leaves them out: the table marks them. What is said "
+    "here about where thresholds come from is about the others, which the suite leaves as they are."
+)
 THRESHOLDS = "<!-- thresholds -->"  # lines of a written page that are replaced
 LISTENING = "<!-- listening -->"
 MATERIAL = "<!-- sounds -->"
@@ -74,7 +79,11 @@ def cells(
         if line.startswith("# ") and not titled:
             titled = True
             words.append(f"# {heading(family.title)}")
+        elif line.strip() == HEADING and family.of_suite:
+            words += [line, "", OWN]
         elif line.strip() == THRESHOLDS:
+            if family.of_suite and HEADING not in text:
+                words.append(OWN)
             flush()
             parts.append(pages.output(tables.threshold_table(family)))
         elif line.strip() == LISTENING:
@@ -101,7 +110,7 @@ def cells(
             words.append(line)
     flush()
     if THRESHOLDS not in text:
-        words += ["", "## Tests and thresholds"]
+        words += ["", HEADING, *(["", OWN] if family.of_suite else [])]
         flush()
         parts.append(pages.output(tables.threshold_table(family)))
     return parts

@@ -52,7 +52,7 @@ class Filling:
         return _NOTE.sub(lambda _: self.note, html)
 
 
-def among(results: pd.DataFrame, accepted: Mapping[int, str] | None = None) -> pd.Series:
+def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series:
     """Say of each row where it stands among all tests.
 
     Parameters
@@ -60,7 +60,8 @@ def among(results: pd.DataFrame, accepted: Mapping[int, str] | None = None) -> p
     results
         The settled results of all families, see :func:`soundcheck.results.settle`.
     accepted
-        Index of a row -> why the suite accepts its failure.
+        Why the suite accepts the failure of each row, see
+        :func:`soundcheck.results.accepted.accepted_reasons`; default: it accepts none.
 
     Returns
     -------
@@ -68,8 +69,8 @@ def among(results: pd.DataFrame, accepted: Mapping[int, str] | None = None) -> p
         :class:`~soundcheck.report.verdict_tables.Among` of each row.
     """
     tests, cannot = holding.tests(results), holding.cannot_hold(results)
-    reasons = accepted or {}
-    found = [Among(int(tests[n]), bool(cannot[n]), reasons.get(n, "")) for n in results.index]
+    reasons = pd.Series("", index=results.index) if accepted is None else accepted
+    found = [Among(int(tests[n]), bool(cannot[n]), reasons[n]) for n in results.index]
     return pd.Series(found, index=results.index, dtype=object)
 
 

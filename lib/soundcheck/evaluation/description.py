@@ -7,6 +7,7 @@ from pathlib import Path
 
 from soundcheck.common.description import Description
 from soundcheck.common.tasks import Task
+from soundcheck.suite.own_rules import OwnTest
 
 __all__ = ["ComparisonDescription", "CorpusDescription", "EvaluationDescription"]
 
@@ -78,6 +79,8 @@ class EvaluationDescription(ModelDescription):
         Time limit of a cell.
     predicts_changes
         Whether the model can be asked about changed signals.
+    tests
+        Test -> what the suite changes about it.
     """
 
     model: str
@@ -93,6 +96,7 @@ class EvaluationDescription(ModelDescription):
     predicts_changes: bool
     sweeps: bool
     normaliser: str
+    tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -48,6 +48,7 @@ from soundcheck.models.reference import reference_predictions
 from soundcheck.sounds.sound import Sounds
 from soundcheck.statistics.group_sizes import least_per_bin
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
+from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 CLEAN = "clean"  # the first step of a sweep
@@ -65,7 +66,8 @@ class Evaluation(Judging):
 
     def __init__(self, description: EvaluationDescription) -> None:
         self.model = description.model
-        self.family: Family = read_family(description.family, description.suite_root)
+        family = read_family(description.family, description.suite_root)
+        self.family: Family = with_own_tests(family, description.tests)
         self.tasks = list(description.tasks)
         self.seed = description.seed
         self.replicates = description.replicates

@@ -27,6 +27,7 @@ from soundcheck.evaluation.plain_measures import (
     statistic_of,
 )
 from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.evaluation.threshold_source import not_simulated, remarked
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.verdict import KEY
@@ -149,6 +150,8 @@ class Judging:
             If the family's threshold file has no such test.
         """
         definition = self.family.tests[test]
+        if definition.off:
+            return [self._skipped_row(subset, definition, definition.off, "")]
         try:
             statistic, found, reference = self._computed(subset, measure)
         except PlainMeasureError as fault:
@@ -178,6 +181,7 @@ class Judging:
             untestable=untestable,
         )
         judged = self._concluded(subset, definition, found, judged, gap, scale)
+        judged = [remarked(verdict, subset, definition, self.thresholds) for verdict in judged]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
         population = _population(subset, statistic, found)
@@ -199,7 +203,9 @@ class Judging:
             return [conclusions.concluded_value(verdict, n, found, scale) for n, verdict in enumerate(judged)]
         settings = conclusions.Settings(self.interval, self.seed, self.thresholds == "gap")
         gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)
-        matters = self.matters or definition.threshold_for(subset.task)
+        threshold = definition.threshold_for(subset.task)
+        usual = threshold if definition.is_own(subset.task) else self.matters or threshold
+        matters = definition.matters or usual
         return [
             conclusions.concluded_group(verdict, n, gaps, matters, settings)
             for n, verdict in enumerate(judged)
@@ -265,17 +271,11 @@ class Judging:
         return found, ""
 
     def _stretched(self, subset: Subset, definition: TestDefinition, published: float) -> float:
-        if not definition.simulation:
+        if not_simulated(subset, definition):
             return published
         groups, samples = subset.group_size
-        four_classes = subset.task.is_regression or len(subset.task.classes) == 4
-        if groups < 2 or samples < 2 or not four_classes:
-            self.note(
-                f"{subset.corpus}, {subset.task.name}: the published thresholds hold, because simulations "
-                "are for 2 groups or more of at least 2 segments and for 4 classes"
-            )
-            return published
-        found = simulated_threshold(published, definition.simulation, groups, samples)
+        classes = len(subset.task.classes) or 4  # numbers have four bins
+        found = simulated_threshold(published, definition.simulation, groups, samples, classes)
         row = {
             "corpus": subset.corpus,
             "task": subset.task.name,

@@ -222,13 +222,15 @@ def _counts(frame: pd.DataFrame) -> tuple[int, int]:
 
 
 def threshold_table(family: Family) -> Html:
-    """Show the tests of a family with their thresholds, as the threshold file has them."""
+    """Show the tests of a family with their thresholds, those of the suite marked as such."""
     named = list(dict.fromkeys(name for test in family.tests.values() for name in test.thresholds))
     # The general thresholds get a column of their own only if they say something else.
     tasks = [
         name for name in (*BUILTIN, *named) if name in named and name not in ("regression", "classification")
     ]
     tasks = list(dict.fromkeys(tasks)) or named
+    if family.of_suite:
+        tasks = named
     simulated = any(test.simulation for test in family.tests.values())
     limit = family.options.get("bin_minimum")
     fewest = f"{limit['count']} for groups of {limit['segments']:,}" if limit else ""
@@ -240,10 +242,10 @@ def threshold_table(family: Family) -> Html:
         for name in tasks:
             threshold = test.thresholds.get(name)
             text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
-            cells.append(Cell(text, threshold, "sc-rule"))
+            cells.append(Cell(two_lines(text, test.change_of(name)), threshold, "sc-rule"))
         if limit:
             cells.append(fewest if "minimum_per_bin" in test.simulation else "")
-        cells.append(Cell(element("span", test.note, limit=None)))
+        cells.append(Cell(element("span", "; ".join(filter(None, (test.off, test.note))), limit=None)))
         if len(sources) > 1:
             cells.append(test.source if test.source in sources else "")
         if simulated:
@@ -254,7 +256,8 @@ def threshold_table(family: Family) -> Html:
     columns += [*(["largest of 1000 unbiased random models"] if simulated else [])]
     if len(sources) != 1:
         return table(rows, columns)
-    return table(rows, columns) + element("p", f"Source: {sources[0]}", class_="sc-note", limit=None)
+    source = "Source of what this suite does not change" if family.of_suite else "Source"
+    return table(rows, columns) + element("p", f"{source}: {sources[0]}", class_="sc-note", limit=None)
 
 
 def _simulation(found: Mapping) -> Cell:
@@ -273,7 +276,7 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
     frame
         From :meth:`soundcheck.evaluation.evaluation.Evaluation.simulated`.
     source
-        Which of them decide: ``"published"`` or ``"simulated"``.
+        Which of them decide: ``"published"`` or ``"simulated"``; ``"gap"`` = neither.
     """
     if frame.empty:
         return Html()
@@ -290,9 +293,14 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
         cells += [Cell(number(row[name]), row[name], "sc-number") for name in ("here", "published_size")]
         rows.append(cells)
     columns = ["test", "groups × segments", *_SOURCES, "99.9 % stay below", "at the published size"]
+    decide = f"Verdicts use the {source} thresholds, in bold."
+    if source not in _SOURCES:
+        decide = (
+            "Verdicts use neither: they compare the gap between a group and all others with what matters."
+        )
     told = element(
         "p",
-        f"Verdicts use the {source} thresholds, in bold. The last columns are absolute scores that 99.9 % of "
+        f"{decide} The last columns are absolute scores that 99.9 % of "
         "10,000 unbiased random models stay below, in groups of this number and size (at most the published "
         "size) and of the published number and size. Simulated: the published threshold times their ratio, "
         "rounded up to a multiple of 0.005.",

@@ -5,7 +5,8 @@ Conventions
 - A row is *passed*, *failed* or *skipped*, never two of these. ``passed`` is empty if and only if the row is
   skipped, and then ``skipped`` says why.
 - ``skipped`` also says what else is skipped in a row that has a verdict: its interval and certainty
-  (``interval withheld: 1 block``) or its place among the informative tests (``not informative: ...``).
+  (``interval withheld: 1 block``) or its place among the informative tests (``not informative: ...``), and
+  where the threshold comes from if not from where a reader expects (``changed in this suite: 0.5 → 0.15``).
 - A verdict compares the value with the threshold by a strict rule. Values are settled to 12 significant
   digits, where float noise begins, but rounded no further; so the stored value gives the same verdict.
 - Missing is ``None`` in a :class:`Verdict`, NaN (numbers) or ``None`` (verdicts) in a table, an empty cell in

@@ -1,27 +1,41 @@
 """Judges results for a pipeline: an exit code and JUnit XML.
 
-Nothing that did not run counts as passed: a family or model without rows, a failed notebook, a table without
-a single judged test all fail. A results table that was cut or edited after the run is refused; the record of
-the run beside it (``run.json``) holds the digest.
+What fails a pipeline is a failure that *holds* among all tests of its model; with ``strict`` every failure;
+with an earlier run as *baseline* only what got worse. Failures that the suite accepts are named and do not
+count until their last day is over.
+
+Nothing that did not run counts as passed: a family or model without rows, a failed notebook, a test that its
+notebook forgot, a table without a single judged test all fail. A results table that was cut or edited after
+the run is refused; the record of the run beside it (``run.json``) holds the digest.
+
+Random references are never judged: they are there to be compared with.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import math
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, input_error
-from soundcheck.common.escaping import xml_text
-from soundcheck.results.reading import read_results
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.wording import counted
+from soundcheck.results import accepted, worse
+from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
+from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
+from soundcheck.statistics.rules import GAP_RULES
+
+__all__ = ["Judgement", "check"]
 
 FAILED_NOTEBOOK = "error: "  # how the reason of a row begins whose notebook or model failed
+NOT_COMPUTED = "not computed by the notebook"
+MOST = 20  # lines of a kind that a summary shows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +46,16 @@ class Judgement:
     summary: str
 
 
-def check(results: Path, junit: Path | None = None, models: Sequence[str] = ()) -> Judgement:
+def check(
+    results: Path,
+    junit: Path | None = None,
+    models: Sequence[str] = (),
+    *,
+    strict: bool = False,
+    baselines: Sequence[Path] = (),
+    matters_worse: float | None = None,
+    today: datetime.date | None = None,
+) -> Judgement:
     """Judge a results table and write JUnit XML.
 
     Parameters
@@ -42,56 +65,198 @@ def check(results: Path, junit: Path | None = None, models: Sequence[str] = ()) 
     junit
         File for the JUnit XML; default ``junit.xml`` beside the results.
     models
-        Judge only these models; default all.
+        Judge only these models; default all but random references.
+    strict
+        Whether every failure counts, not only those that hold.
+    baselines
+        Earlier runs; then only what got worse than in one of them counts.
+    matters_worse
+        By how much a value has to be worse; default: what the suite says, or 0.01.
+    today
+        The day that accepted failures are looked at; default: this one.
 
     Raises
     ------
     InputError
-        If the table is missing, was cut or edited, or holds no row.
+        If a table is missing, was cut or edited, or holds no row; if a model is not there or a random
+        reference; if an earlier run has no test in common; if both ``strict`` and ``baselines`` are given.
     """
-    path = results / "results.csv" if results.is_dir() else results
-    files.require_regular(path)
-    beside = path.parent / "run.json"
-    record = RunRecord.read(beside) if beside.is_file() else None
-    if record is not None and record.results != files.digest(path):
-        raise input_error(
-            path.name,
-            "the file is not the one that the run wrote: it was cut, edited or mixed with another run",
-            "Run the suite again",
-        )
-    frame = read_results(path)
-    if frame.empty:
-        raise input_error(path.name, "the table holds no row, so nothing was tested", "Run the suite again")
-    if models:
-        unknown = sorted(set(models) - set(frame["model"]))
-        if unknown:
-            raise input_error(
-                path.name, f"no row of model {unknown[0]!r}", "Check the name given with --model"
-            )
-        frame = frame[frame["model"].isin(models)]
-    problems = _missing(frame, record, models)
+    if strict and baselines:
+        remedy = "Give one of them: --strict counts all failures, --baseline only what got worse"
+        raise input_error("--strict", "it contradicts --baseline", remedy)
+    run = read_run(results)
+    frame = _judged_models(run, models)
+    entries = run.record.accepted if run.record else ()
+    problems = _missing(frame, run.record, models)
     for model, rows in frame.groupby("model", sort=True):
         if rows["passed"].isna().all():
             problems.append(f"Not one test of {model} was judged.")
-    junit = junit or path.parent / "junit.xml"
-    files.write_bytes(junit, junit_xml(frame, problems))
-    passed = frame["passed"].eq(True)
-    failed = frame["passed"].eq(False)
-    errors = frame["skipped"].fillna("").str.startswith(FAILED_NOTEBOOK)
-    lines = [
-        f"{int(passed.sum())} tests passed, {int(failed.sum())} failed, "
-        f"{int((~passed & ~failed).sum())} skipped, {int(errors.sum())} of these by an error."
-    ]
-    if record is None:
+    lines: list[str] = []
+    if run.record is None:
         lines.append("No run.json beside the results: whether the table is whole cannot be checked.")
-    lines += problems
-    for row in frame[failed].head(20).itertuples():
-        lines.append(f"failed: {row.model} / {row.corpus} / {row.family}: {_name(row)}: {_verdict(row)}")
-    if failed.sum() > 20:
-        lines.append(f"... and {int(failed.sum()) - 20} more.")
+    if baselines:
+        if matters_worse is None:
+            matters_worse = run.record.matters_worse if run.record else worse.MATTERS_WORSE
+        failing, told = _got_worse(run, frame, [read_baseline(path) for path in baselines], matters_worse)
+        lines += told
+    else:
+        failing, told = _failing(frame, strict)
+        lines += told
+    excuses = accepted.accepted_reasons(frame, entries, today)
+    if baselines:  # what got worse may still pass, and be accepted all the same
+        worsened = frame.assign(passed=frame["passed"].mask(failing.ne(""), False))
+        excuses = accepted.accepted_reasons(worsened, entries, today)
+    frame = _with_status(frame, failing, excuses)
+    junit = junit or run.path.parent / "junit.xml"
+    files.write_bytes(junit, junit_xml(frame, problems))
+    red = frame["status"].eq(FAILED)
+    errors = frame["status"].eq(ERROR)
+    excused = failing.ne("") & excuses.ne("")
+    lines = [_counts(frame, errors), *lines, *problems]
+    word = "worse" if baselines else "failed"
+    lines += _listed(frame[red], word)
+    lines += _listed(frame[errors], "did not run")
+    lines += _listed(frame[excused], "accepted")
+    lines += accepted.remarks(run.frame, entries, today)
+    if not (red.any() or baselines):
+        lines.append("No failure counts.")
+    elif not red.any():
+        lines.append("Nothing got worse.")
     lines.append(f"JUnit XML: {junit}")
-    fine = passed.any() and not failed.any() and not errors.any() and not problems
+    fine = frame["passed"].eq(True).any() and not red.any() and not errors.any() and not problems
     return Judgement(EXIT_OK if fine else EXIT_TEST_FAILED, "\n".join(lines))
+
+
+def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
+    """Keep the rows of the models that are judged."""
+    frame = run.frame
+    random = {model.name for model in run.record.models if model.kind == "random"} if run.record else set()
+    for name in models:
+        if name in random:
+            what = f"{quoted(name)} is a random reference, which is never judged"
+            raise input_error(run.path.name, what, "Name another model with --model")
+        if name not in set(frame["model"]):
+            known = sorted(set(frame["model"]) - random)
+            raise input_error(
+                run.path.name, f"no row of model {quoted(name)} given with --model", did_you_mean(name, known)
+            )
+    frame = frame[frame["model"].isin(models)] if models else frame[~frame["model"].isin(random)]
+    if frame.empty:
+        what = "all models are random references, which are never judged"
+        raise input_error(run.path.name, what, "Run a suite with a model")
+    return frame
+
+
+def _failing(frame: pd.DataFrame, strict: bool) -> tuple[pd.Series, list[str]]:
+    """Say why each row counts as a failure, empty if it does not, and what to know about that."""
+    failed = accepted.failures(frame)
+    counts = failed if strict else frame["holds"].eq(True)
+    lines = []
+    if not strict:
+        for model, rows in frame[frame["passed"].notna()].groupby("model", sort=True):
+            if rows["p_value"].isna().all() and failed[rows.index].any():
+                counts = counts | (failed & frame["model"].eq(model))
+                lines.append(
+                    f"No test of {model} has a p-value (too few blocks, or the run is of an older version), "
+                    "so that nothing could hold: all its failures count."
+                )
+    return _told(frame, counts), lines
+
+
+def _told(frame: pd.DataFrame, counts: pd.Series) -> pd.Series:
+    verdicts = [_verdict(row) if count else "" for row, count in zip(frame.itertuples(), counts, strict=True)]
+    return pd.Series(verdicts, index=frame.index, dtype=object)
+
+
+def _got_worse(
+    run: FinishedRun, frame: pd.DataFrame, baselines: Sequence[FinishedRun], matters: float
+) -> tuple[pd.Series, list[str]]:
+    """Say how each row got worse than in an earlier run, empty if it did not, and what to know about that."""
+    judged = dataclasses.replace(run, frame=frame)
+    lines, compared = [], []
+    for baseline in baselines:
+        different = worse.differences(run, baseline)
+        found = worse.changes(judged, baseline)
+        where = f"--baseline {baseline.shown}"
+        if found.empty:
+            models = [", ".join(sorted(set(rows["model"]))) for rows in (baseline.frame, frame)]
+            told = "; ".join([f"its models are {models[0]}, those judged here {models[1]}", *different])
+            raise input_error(
+                where, f"it has no judged test in common with the results: {told}", "Name a run of the suite"
+            )
+        compared.append(found)
+        unknown = int(found["p_value"].isna().sum())
+        paired = int((found["p_value"].notna() & found["paired"]).sum())
+        lines.append(
+            f"Compared with {baseline.shown}: {paired} tests paired, "
+            f"{len(found) - paired - unknown} unpaired, "
+            f"{unknown} not comparable for want of blocks or intervals, "
+            f"{int(frame['passed'].notna().sum()) - len(found)} not in it."
+        )
+        gone = _gone(judged, baseline)
+        if gone:
+            lines.append(f"{counted(gone, 'test')} of {baseline.shown} not judged any more.")
+        lines += [f"{baseline.shown} differs: {what}." for what in different]
+    told = pd.Series("", index=frame.index, dtype=object)
+    for baseline, found, decided in zip(baselines, compared, worse.got_worse(compared, matters), strict=True):
+        for row in found[decided].itertuples():
+            how = "paired" if row.paired else "unpaired"
+            what = (
+                f"{row.before:.4g} in {baseline.shown}, now {row.after:.4g} (worse by {row.worse:.3g}, "
+                f"p = {row.p_value:.2g}, {how})"
+            )
+            told[row.Index] = "; ".join(filter(None, (told[row.Index], what)))
+    return told, lines
+
+
+def _gone(run: FinishedRun, baseline: FinishedRun) -> int:
+    """Count the tests of an earlier run, of the models judged here, that are not judged any more."""
+    frames = [one.frame[one.frame["passed"].notna()] for one in (run, baseline)]
+    frames[1] = frames[1][frames[1]["model"].isin(run.frame["model"])]
+    here, there = (set(frame[list(worse.KEY)].itertuples(index=False, name=None)) for frame in frames)
+    return len(there - here)
+
+
+def _with_status(frame: pd.DataFrame, failing: pd.Series, excuses: pd.Series) -> pd.DataFrame:
+    """Add what becomes of each row, and why, in the columns ``status`` and ``message``."""
+    status, message = [], []
+    for row, failure, excuse in zip(frame.itertuples(), failing, excuses, strict=True):
+        if failure:
+            status.append(SKIPPED if excuse else FAILED)
+            message.append(f"accepted: {excuse}: {failure}" if excuse else failure)
+        elif row.passed is False or row.holds is True:
+            status.append(SKIPPED)
+            why = f"accepted: {excuse}" if excuse else "as before" if row.holds else "open"
+            message.append(f"{why}: {_verdict(row)}")
+        elif row.passed is True:
+            status.append(PASSED)
+            message.append("")
+        else:
+            broken = row.skipped.startswith((FAILED_NOTEBOOK, NOT_COMPUTED))
+            status.append(ERROR if broken else SKIPPED)
+            message.append(row.skipped)
+    return frame.assign(status=status, message=message)
+
+
+def _counts(frame: pd.DataFrame, errors: pd.Series) -> str:
+    passed, failed = (int(frame["passed"].eq(verdict).sum()) for verdict in (True, False))
+    holds = frame["holds"].eq(True)
+    return (
+        f"{passed} tests passed, {failed} failed, {len(frame) - passed - failed} skipped, "
+        f"{int(errors.sum())} of these by an error. {int(holds.sum())} failures hold, "
+        f"{int((frame['passed'].eq(False) & ~holds).sum())} are open."
+    )
+
+
+def _listed(rows: pd.DataFrame, word: str) -> list[str]:
+    lines = [
+        f"{word}: {row.model} / {row.corpus} / {row.family}: {test_name(row)}: "
+        f"{row.message.removeprefix('accepted: ')}"
+        for row in rows.head(MOST).itertuples()
+    ]
+    if len(rows) > MOST:
+        lines.append(f"... and {len(rows) - MOST} more: {word}.")
+    return lines
 
 
 def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str]) -> list[str]:
@@ -99,7 +264,10 @@ def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str
     if record is None:
         return []
     there = set(zip(frame["model"], frame["family"], strict=True))
-    judged = [one for one in record.notebooks if not models or one.model in models]
+    random = {model.name for model in record.models if model.kind == "random"}
+    judged = [
+        one for one in record.notebooks if one.model in models or (not models and one.model not in random)
+    ]
     problems = []
     for notebook in (*judged, *record.comparisons, *record.studies):
         if notebook.failed:
@@ -109,69 +277,24 @@ def _missing(frame: pd.DataFrame, record: RunRecord | None, models: Sequence[str
     return problems
 
 
-def _name(row: object) -> str:
-    parts = (row.task, row.test, row.group, row.label)
-    return " / ".join(part for part in parts if isinstance(part, str) and part)
-
-
 def _verdict(row: object) -> str:
-    rule = f"{row.rule.replace('|value|', '').strip()} {row.threshold:g}"
-    interval = ""
-    if not math.isnan(row.low):
-        interval = (
-            f" (95 % {row.low:.3g} to {row.high:.3g}, {int(row.segments)} segments, {int(row.blocks)} blocks)"
-        )
-    absolute = "|value| = " if "|" in row.rule else ""
-    return f"{absolute}{row.value:.4g} is not {rule}{interval}"
+    """Say how a test failed, and of a failure that holds by how much the group differs."""
+    of_gap = row.rule in GAP_RULES
+    told = []
+    if row.passed is False:
+        name, number, low, high = "value", row.value, row.low, row.high
+        if of_gap:
+            name, number, low, high = "gap", row.gap, row.gap_low, row.gap_high
+        rule = f"{row.rule.replace(f'|{name}|', '').removeprefix(name).strip()} {row.threshold:g}"
+        absolute = f"|{name}| = " if "|" in row.rule else f"{name} = " if of_gap else ""
+        told.append(f"{absolute}{number:.4g} is not {rule}{_interval(row, low, high)}")
+    if row.holds is True and not of_gap and not math.isnan(row.matters):
+        interval = "" if told else _interval(row, row.gap_low, row.gap_high)
+        told.append(f"the gap to the others is {row.gap:.4g}, {row.matters:g} matters{interval}")
+    return "; ".join(told)
 
 
-def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = ()) -> bytes:
-    """Write results as JUnit XML: a suite a model, corpus and family; a case a test.
-
-    A missed threshold is a *failure*, a notebook or model that broke an *error*, and what could not be judged
-    is *skipped*; ``problems`` become errors of a suite of their own.
-    """
-    root = ElementTree.Element("testsuites", name="soundcheck")
-    totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    for (model, corpus, family), rows in frame.groupby(
-        ["model", "corpus", "family"], sort=True, dropna=False
-    ):
-        suite = ElementTree.SubElement(root, "testsuite", name=xml_text(f"{model}.{corpus}.{family}"))
-        counts = {"tests": len(rows), "failures": 0, "errors": 0, "skipped": 0}
-        for row in rows.itertuples():
-            case = ElementTree.SubElement(
-                suite,
-                "testcase",
-                classname=xml_text(f"{model}.{family}"),
-                name=xml_text(_name(row)),
-                time="0",
-            )
-            if row.passed is False:
-                counts["failures"] += 1
-                ElementTree.SubElement(case, "failure", type="threshold", message=xml_text(_verdict(row)))
-            elif row.passed is None and row.skipped.startswith(FAILED_NOTEBOOK):
-                counts["errors"] += 1
-                ElementTree.SubElement(case, "error", type="run", message=xml_text(row.skipped))
-            elif row.passed is None:
-                counts["skipped"] += 1
-                ElementTree.SubElement(case, "skipped", message=xml_text(row.skipped))
-        for key, count in counts.items():
-            suite.set(key, str(count))
-            totals[key] += count
-        suite.set("time", "0")
-    if problems:
-        suite = ElementTree.SubElement(root, "testsuite", name="soundcheck.run", time="0")
-        for number, problem in enumerate(problems, start=1):
-            case = ElementTree.SubElement(
-                suite, "testcase", classname="soundcheck.run", name=f"problem {number}", time="0"
-            )
-            ElementTree.SubElement(case, "error", type="run", message=xml_text(problem))
-        counts = {"tests": len(problems), "failures": 0, "errors": len(problems), "skipped": 0}
-        for key, count in counts.items():
-            suite.set(key, str(count))
-            totals[key] += count
-    for key, count in totals.items():
-        root.set(key, str(count))
-    root.set("time", "0")
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+def _interval(row: object, low: float, high: float) -> str:
+    if math.isnan(low):
+        return ""
+    return f" (95 % {low:.3g} to {high:.3g}, {int(row.segments)} segments, {int(row.blocks)} blocks)"

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.corpora.segments import Excluded
+from soundcheck.suite.own_rules import AcceptedFailure
 
 __all__ = [
     "ComparisonRecord",
@@ -269,6 +270,8 @@ class RunRecord(JsonFile):
         Name of a package -> its version.
     figures
         How good the models are at their tasks; ``None`` in records that older versions wrote.
+    accepted, matters_worse
+        See :class:`soundcheck.suite.entries.Suite`.
     """
 
     version: str
@@ -289,6 +292,8 @@ class RunRecord(JsonFile):
     studies: tuple[StudyRecord, ...]
     versions: dict[str, str]
     figures: tuple[KeyFigure, ...] | None = None
+    accepted: tuple[AcceptedFailure, ...] = ()
+    matters_worse: float = 0.01
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

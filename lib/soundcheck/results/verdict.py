@@ -74,7 +74,8 @@ class Verdict:
     reference, reference_passed
         Value and verdict of the random reference model.
     skipped
-        Why there is no verdict, no interval or no information; else ``""``.
+        Why there is no verdict, no interval or no information, or that the threshold is not the one that a
+        reader expects; else ``""``.
     group
         Column and group that the value is about, such as ``"sex: female"``; the column alone if none of its
         groups was judged; ``""`` if the test compares no groups.
@@ -286,7 +287,7 @@ def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: st
     """Make the rows of all tests that a family has for a task, skipped for the same reason."""
     return [
         skip(
-            reason,
+            test.off or reason,
             model=model,
             corpus=corpus,
             family=family.name,

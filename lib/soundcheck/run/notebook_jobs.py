@@ -89,6 +89,7 @@ def family_jobs(
                 prefix="../../media/",
                 rows=target.with_suffix(".json"),
                 tasks=tuple(tasks),
+                tests=suite.tests.get(family.name, {}),
                 **_settings(suite, EvaluationDescription),
             )
             material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
@@ -208,7 +209,7 @@ def study_jobs(output: Output) -> list[Job]:
 def _settings(suite: Suite, kind: type[Description]) -> dict[str, Any]:
     """Take those settings of a suite that a description has a field for."""
     known, fields = ({field.name for field in dataclasses.fields(one)} for one in (suite, kind))
-    return {name: getattr(suite, name) for name in (known & fields) - {"corpora", "sounds", "tasks"}}
+    return {name: getattr(suite, name) for name in (known & fields) - {"corpora", "sounds", "tasks", "tests"}}
 
 
 def _with_predictions(

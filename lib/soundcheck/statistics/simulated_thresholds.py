@@ -84,7 +84,7 @@ def published_size(simulated: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def simulated_threshold(
-    published: float, simulated: Mapping[str, Any], groups: int, segments_per_group: int
+    published: float, simulated: Mapping[str, Any], groups: int, segments_per_group: int, classes: int = 4
 ) -> Stretched:
     """Stretch a published threshold to groups of other numbers and sizes.
 
@@ -96,14 +96,17 @@ def simulated_threshold(
         Block ``simulation`` of its threshold file.
     groups, segments_per_group
         How many groups are compared, and how many segments each has, in each context; at least 2.
+    classes
+        Number of classes of the task; 4 for numbers, which have four bins.
 
     Raises
     ------
     ValueError
-        If there are fewer than 2 groups or segments.
+        If there are fewer than 2 groups, segments or classes, or more classes than can be simulated.
     """
     own_groups, own_size = published_size(simulated)
-    here = quantile(setting_of(simulated, min(groups, own_groups), min(segments_per_group, own_size)))
+    size = min(segments_per_group, own_size)
+    here = quantile(setting_of(simulated, min(groups, own_groups), size, classes))
     there = quantile(setting_of(simulated, own_groups, own_size))
     stretch = max(here / there, 1.0)
     threshold = published if stretch == 1.0 else _round_up(published * stretch)
@@ -120,7 +123,12 @@ def quantile(setting: Setting) -> float:
     try:
         return _quantiles()[setting]
     except KeyError:
-        return simulation.simulate(setting, MANY_RUNS).percentile_999
+        return _simulated_quantile(setting)
+
+
+@functools.lru_cache(maxsize=1000)
+def _simulated_quantile(setting: Setting) -> float:
+    return simulation.simulate(setting, MANY_RUNS).percentile_999
 
 
 @functools.cache

@@ -11,7 +11,8 @@ Method and distributions: ``fairness thresholds`` of the speech emotion test sui
 Conventions
 -----------
 - Numbers come from the normal distribution with mean 0.5 and standard deviation 1/6, cut off at 0 and 1.
-  Classes are ``uniform`` or ``sparse`` (5, 5, 30 and 60 %).
+  Classes are ``uniform`` or ``sparse``. Of four classes sparse ones have 5, 5, 30 and 60 %; any other number
+  of classes shares out the same inequality: the Lorenz curve is the same.
 - ``varied``: each group has a truth of its own, a mean of 0.5, 0.55 or 0.6, or the sparse proportions in
   another order; the prediction stays the same for all.
 - Scores need counts only. Counts of classes, bins and confusion cells are multinomial, so they are drawn as
@@ -41,6 +42,7 @@ __all__ = [
     "GROUPS",
     "MANY_RUNS",
     "METRICS",
+    "MOST_CLASSES",
     "RUNS",
     "SAMPLES",
     "SPARSE",
@@ -62,7 +64,9 @@ CONTEXTS = 3  # sentiments
 GROUPS = (2, 3, 6, 8, 20, 30)
 SAMPLES = (*range(20, 301, 20), 400, 600, 800, 1000)
 
+MOST_CLASSES = 50  # of which 10,000 random models can be simulated while a notebook runs
 _AT_A_TIME = 2**20  # numbers that are drawn at a time
+_COUNTS_AT_A_TIME = 2**24
 _CLASSES = ("uniform", "sparse")
 _NUMBERS = ("gaussian",)
 
@@ -194,6 +198,8 @@ class Setting:
         Distributions; ``truth`` is ``""`` for metrics that need none.
     varied
         Whether each group has a truth of its own; uniform classes cannot vary.
+    classes
+        Number of classes, from 2 to 50; numbers have four bins.
 
     Raises
     ------
@@ -207,6 +213,7 @@ class Setting:
     prediction: str
     truth: str = ""
     varied: bool = False
+    classes: int = 4
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
@@ -224,9 +231,13 @@ class Setting:
             raise ValueError("at least 2 groups of at least 2 segments are compared")
         if self.varied and self.truth not in ("gaussian", "sparse"):
             raise ValueError(f"the truth of {self.metric} cannot vary")
+        if not 2 <= self.classes <= MOST_CLASSES or (self.classes != 4 and own.predictions == _NUMBERS):
+            raise ValueError(f"{self.metric} cannot be of {self.classes} classes")
 
 
-def setting_of(simulation: Mapping[str, Any], groups: int, segments_per_group: int) -> Setting:
+def setting_of(
+    simulation: Mapping[str, Any], groups: int, segments_per_group: int, classes: int = 4
+) -> Setting:
     """Give the setting that a threshold file names, for other numbers of groups and segments.
 
     Parameters
@@ -234,7 +245,7 @@ def setting_of(simulation: Mapping[str, Any], groups: int, segments_per_group: i
     simulation
         ``name`` of the metric and, unless there is only one, ``prediction`` and ``truth``; other keys are not
         looked at.
-    groups, segments_per_group
+    groups, segments_per_group, classes
         See :class:`Setting`.
     """
     name = simulation["name"]
@@ -247,6 +258,7 @@ def setting_of(simulation: Mapping[str, Any], groups: int, segments_per_group: i
         segments_per_group,
         simulation.get("prediction", usual),
         simulation.get("truth", usual if needs_truth else ""),
+        classes=classes,
     )
 
 
@@ -316,18 +328,22 @@ def simulate(setting: Setting, runs: int = RUNS, seed: int = 0) -> Simulated:
     """
     purpose = dataclasses.asdict(setting)
     purpose["samples"] = purpose.pop("segments_per_group")  # as in tables and threshold files
+    if setting.classes == 4:
+        del purpose["classes"]  # draws of published settings are named as they were
     rng = seeds.generator(seed, "simulation", purpose)
     own = METRICS[setting.metric]
-    if own.cells and own.needs_truth:
-        tested, everyone = _confusions(rng, setting, runs)
-    elif own.cells:
-        tested, everyone = _counts(rng, setting, runs)
-    else:
-        tested, everyone = _segment_by_segment(rng, setting, runs)
+    if not own.cells:
+        return Simulated(setting, _scores(setting, *_segment_by_segment(rng, setting, runs)))
+    draw = _confusions if own.needs_truth else _counts
+    counts = setting.classes**2 * (setting.groups if setting.varied else 1)
+    at_a_time = max(1, _COUNTS_AT_A_TIME // counts)
+    sizes = [min(at_a_time, runs - start) for start in range(0, runs, at_a_time)]
+    return Simulated(setting, np.concatenate([_scores(setting, *draw(rng, setting, n)) for n in sizes]))
+
+
+def _scores(setting: Setting, tested: np.ndarray, everyone: np.ndarray) -> np.ndarray:
     size = setting.segments_per_group
-    return Simulated(
-        setting, score(setting.metric, Sums(size, tested), Sums(setting.groups * size, everyone))
-    )
+    return score(setting.metric, Sums(size, tested), Sums(setting.groups * size, everyone))
 
 
 def simulate_all(settings: Sequence[Setting], runs: int = RUNS, seed: int = 0, jobs: int = 1) -> pd.DataFrame:
@@ -379,12 +395,16 @@ def score(metric: str, tested: Sums, everyone: Sums) -> np.ndarray:
 
 
 @functools.cache
-def _probabilities(distribution: str, mean: float = RANDOM_MEAN) -> np.ndarray:
-    """Give the probabilities of the four classes or bins."""
+def _probabilities(distribution: str, mean: float = RANDOM_MEAN, classes: int = 4) -> np.ndarray:
+    """Give the probabilities of the classes, or of the four bins."""
     if distribution == "uniform":
-        return np.full(4, 0.25)
+        return np.full(classes, 1 / classes)
     if distribution == "sparse":
-        return np.array(SPARSE)
+        if classes == len(SPARSE):
+            return np.array(SPARSE)
+        lorenz = np.cumsum([0.0, *SPARSE])
+        shares = np.linspace(0, 1, len(lorenz))
+        return np.diff(np.interp(np.linspace(0, 1, classes + 1), shares, lorenz))
     places = (np.array([0.0, *EDGES, 1.0]) - mean) / RANDOM_DEVIATION
     steps = np.diff(ndtr(places))
     return steps / steps.sum()
@@ -393,7 +413,8 @@ def _probabilities(distribution: str, mean: float = RANDOM_MEAN) -> np.ndarray:
 def _counts(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw counts ``(runs, contexts, cells)`` of the tested group and of all; later contexts as one."""
     contexts = METRICS[setting.metric].contexts
-    odds = np.broadcast_to(_probabilities(setting.prediction), (runs, 4))
+    odds = _probabilities(setting.prediction, classes=setting.classes)
+    odds = np.broadcast_to(odds, (runs, setting.classes))
     if contexts > 1 and setting.prediction in _CLASSES:
         odds = rng.permuted(odds, axis=1)  # each run has another order of the classes
 
@@ -402,7 +423,7 @@ def _counts(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.n
         if contexts == 1:
             return first
         others = rng.multinomial((contexts - 1) * groups * setting.segments_per_group, odds)[:, np.newaxis]
-        zeros = np.zeros((runs, contexts - 2, 4), dtype=others.dtype)  # only their sum matters
+        zeros = np.zeros((runs, contexts - 2, setting.classes), dtype=others.dtype)  # only their sum matters
         return np.concatenate([first, others, zeros], axis=1)
 
     tested = counts(1)
@@ -410,20 +431,22 @@ def _counts(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.n
 
 
 def _confusions(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw confusion counts ``(runs, 4, 4)`` of the tested group and of all."""
-    prediction = _probabilities(setting.prediction)
+    """Draw confusion counts ``(runs, classes, classes)`` of the tested group and of all."""
+    size = setting.classes
+    prediction = _probabilities(setting.prediction, classes=size)
     if not setting.varied:
-        joint = np.outer(_probabilities(setting.truth), prediction).ravel()
+        joint = np.outer(_probabilities(setting.truth, classes=size), prediction).ravel()
         tested = rng.multinomial(setting.segments_per_group, joint, size=runs)
         rest = rng.multinomial((setting.groups - 1) * setting.segments_per_group, joint, size=runs)
-        return tested.reshape(runs, 4, 4), (tested + rest).reshape(runs, 4, 4)
+        return tested.reshape(runs, size, size), (tested + rest).reshape(runs, size, size)
     if setting.truth == "gaussian":
         odds = np.stack([_probabilities("gaussian", mean) for mean in VARIED_MEANS])
         truth = odds[rng.integers(len(odds), size=(runs, setting.groups))]
     else:
-        truth = rng.permuted(np.broadcast_to(SPARSE, (runs, setting.groups, 4)), axis=2)
-    joint = (truth[..., np.newaxis] * prediction).reshape(runs, setting.groups, 16)
-    drawn = rng.multinomial(setting.segments_per_group, joint).reshape(runs, setting.groups, 4, 4)
+        sparse = _probabilities("sparse", classes=size)
+        truth = rng.permuted(np.broadcast_to(sparse, (runs, setting.groups, size)), axis=2)
+    joint = (truth[..., np.newaxis] * prediction).reshape(runs, setting.groups, size**2)
+    drawn = rng.multinomial(setting.segments_per_group, joint).reshape(runs, setting.groups, size, size)
     return drawn[:, 0], drawn.sum(axis=1)
 
 

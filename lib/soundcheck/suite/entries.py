@@ -18,6 +18,7 @@ from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind, public_path
+from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
 __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "SoundEntry", "Suite", "public_path"]
 
@@ -276,6 +277,12 @@ class Suite:
         Whether robustness pages show how models do from mild to severe.
     normaliser
         What is done to transcripts before words are compared; see :mod:`soundcheck.metrics.normalisation`.
+    matters_worse
+        By how much a value has to be worse than in an earlier run before it counts.
+    tests
+        Family -> test -> what the suite changes about it.
+    accepted
+        Failures that pipelines look past.
     balance_samples
         Segments a group that balanced fairness families ask for.
     audio_limit, model_seconds, notebook_seconds
@@ -301,6 +308,9 @@ class Suite:
     sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
     sweeps: schema.Boolean = True
     normaliser: schema.choice(*NORMALISERS) = "basic"
+    matters_worse: schema.number(0, 1e6) = 0.01
+    tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
+    accepted: tuple[AcceptedFailure, ...] = ()
     balance_samples: int = 1000
     audio_limit: float = 3600.0
     model_seconds: float = 30.0

@@ -118,6 +118,14 @@ class TestDefinition:
         Lowest and highest score that is possible; ``None`` if not stated.
     difference
         Whether the score is a difference, which nothing keeps away from the ends of its range.
+    matters
+        The gap of a group that matters, as the suite sets it for this test; ``None`` = as usual.
+    off
+        Why the suite does not judge it; empty if it does.
+    shipped
+        The test as it was before the suite changed it; ``None`` if it did not.
+    why
+        Why the suite changed it.
     """
 
     __test__ = False  # not a test class of pytest
@@ -131,6 +139,10 @@ class TestDefinition:
     simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
     range: tuple[float, float] | None = None
     difference: bool = False
+    matters: float | None = None
+    off: str = ""
+    shipped: TestDefinition | None = None
+    why: str = ""
 
     def threshold_for(self, task: Task) -> float | None:
         """Return the threshold for a task: its own, else that of its kind, else ``None``."""
@@ -142,6 +154,45 @@ class TestDefinition:
         if threshold is None:
             raise ValueError(f"{self.name!r} has no threshold for {task.name!r}")
         return passes(self.rule, value, threshold)
+
+    def is_own(self, task: Task) -> bool:
+        """Say whether the suite sets the threshold for a task, or another rule."""
+        if self.shipped is None:
+            return False
+        return (self.rule, self.threshold_for(task)) != (self.shipped.rule, self.shipped.threshold_for(task))
+
+    def change_for(self, task: Task) -> str:
+        """Say what the suite changed for a task, and why; empty if nothing.
+
+        Examples
+        --------
+        >>> from soundcheck.common.tasks import BUILTIN
+        >>> shipped = TestDefinition("Mean", ">", {"arousal": 0.5})
+        >>> own = TestDefinition("Mean", ">", {"arousal": 0.15}, shipped=shipped, why="agreed")
+        >>> own.change_for(BUILTIN["arousal"])
+        'changed in this suite: 0.5 → 0.15 (agreed)'
+        """
+        before = None if self.shipped is None else self.shipped.threshold_for(task)
+        return self._change(before, self.threshold_for(task))
+
+    def change_of(self, name: str) -> str:
+        """Say the same of a threshold by its name in the file: of a task, or of a kind of task."""
+        return self._change(self.shipped and self.shipped.thresholds.get(name), self.thresholds.get(name))
+
+    def _change(self, before: float | None, after: float | None) -> str:
+        if self.shipped is None or after is None:
+            return ""
+        parts = []
+        if self.rule != self.shipped.rule and before is not None:
+            parts.append(f"{self.shipped.rule} {before:g} → {self.rule} {after:g}")
+        elif before != after:
+            parts.append(f"{after:g}" if before is None else f"{before:g} → {after:g}")
+        if self.matters != self.shipped.matters:
+            parts.append(f"{self.matters:g} matters")
+        if not parts:
+            return ""
+        told = f"{'set' if before is None else 'changed'} in this suite: {', '.join(parts)}"
+        return f"{told} ({self.why})" if self.why else told
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,6 +276,11 @@ class Family:
         """Give an option that may be one value, or one for each model with a ``default``."""
         value = self.options[name]
         return value.get(model, value.get("default")) if isinstance(value, dict) else value
+
+    @property
+    def of_suite(self) -> bool:
+        """Whether the suite changed any of its tests or leaves one out."""
+        return any(test.shipped is not None or test.off for test in self.tests.values())
 
     def applies_to(self, task: Task) -> bool:
         """Say whether there is anything to test for a task."""

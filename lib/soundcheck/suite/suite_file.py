@@ -42,6 +42,7 @@ from soundcheck.suite.entries import (
 )
 from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.model_entries import ModelReader
+from soundcheck.suite.own_rules_reader import OwnRulesReader
 from soundcheck.suite.yaml_reader import Document, read_yaml
 
 __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "read_suite"]
@@ -76,7 +77,10 @@ class _Balance(schema.Section):
 
 
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
-_SECTIONS = ("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds")
+_SECTIONS = (
+    *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
+    *("tests", "accepted"),
+)
 
 
 class _Comparison(schema.Section):
@@ -153,6 +157,8 @@ class _Reader(EntryReader):
             what = f"duplicate comparison of {quoted(first)} and {quoted(second)}"
             self.note(("comparisons",), what, "Keep one")
         families = self.read_families(data.get("families"))
+        rules = OwnRulesReader(self.document, self.problems, self.root, self.tasks)
+        tests, accepted = rules.read_tests(), rules.read_accepted()
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         if len(self.problems):
             return None
@@ -168,6 +174,8 @@ class _Reader(EntryReader):
             digest=self.document.digest,
             comparisons=comparisons,
             sounds=sounds,
+            tests=tests,
+            accepted=accepted,
             balance_samples=balance.samples,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,

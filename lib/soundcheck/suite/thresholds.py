@@ -6,6 +6,7 @@ families of its own, or other thresholds for ours, in a folder ``thresholds`` be
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -159,23 +160,32 @@ def read_family(name: str, own: Path | None = None) -> Family:
     problems = Problems()
     document = read_yaml(file, shown, problems)
     family = _Reader(document, problems).read(name)
-    _check_known_tests(document, name, file, own, problems)
+    shipped = resources.root() / "thresholds" / f"{name}.yml"
+    if not shipped.is_file() or shipped.samefile(file):
+        problems.raise_if_any()
+        return family
+    ours = read_family(name)
+    if own is None or not (own / "notebooks" / f"{name}.ipynb").is_file():
+        _check_known_tests(document, name, ours, problems)
     problems.raise_if_any()
-    return family
+    return _marked(family, ours, shown)
 
 
-def _check_known_tests(
-    document: Document, name: str, file: Path, own: Path | None, problems: Problems
-) -> None:
+def _marked(family: Family, ours: Family, file: str) -> Family:
+    """Let the tests of a suite's own threshold file remember ours where they differ."""
+    tests = dict(family.tests)
+    for name, test in family.tests.items():
+        shipped = ours.tests.get(name)
+        if shipped and (test.thresholds, test.rule) != (shipped.thresholds, shipped.rule):
+            tests[name] = dataclasses.replace(test, shipped=shipped, why=file)
+    return dataclasses.replace(family, tests=tests)
+
+
+def _check_known_tests(document: Document, name: str, ours: Family, problems: Problems) -> None:
     """Note tests and options that our notebook of a family has no use for.
 
     A suite may bring its own notebook with them; else a slip in their names would change nothing, in silence.
     """
-    shipped = resources.root() / "thresholds" / f"{name}.yml"
-    notebook = own is not None and (own / "notebooks" / f"{name}.ipynb").is_file()
-    if notebook or not shipped.is_file() or shipped.samefile(file):
-        return
-    ours = read_family(name)
     options = known_options(name, ours.options)
     for part, known in (("tests", ours.tests), *((("options", options),) if options else ())):
         given = document.data.get(part)

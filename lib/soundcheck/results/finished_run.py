@@ -1,0 +1,142 @@
+"""A run that is over, read from its output folder: results table, record, and replicates of its values."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, input_error
+from soundcheck.results.judged import Judged, load_judged
+from soundcheck.results.reading import read_results
+from soundcheck.results.record import RunRecord
+from soundcheck.results.verdict import KEY
+
+__all__ = ["FinishedRun", "read_baseline", "read_run"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FinishedRun:
+    """What a run left.
+
+    Parameters
+    ----------
+    shown
+        The table or folder as the user named it.
+    path
+        ``results.csv``.
+    frame
+        The results table.
+    record
+        The record beside it; ``None`` if there is none, or one of another version that cannot be read.
+    about
+        The record in plain values, as far as it can be read.
+    """
+
+    shown: str
+    path: Path
+    frame: pd.DataFrame
+    record: RunRecord | None
+    about: dict[str, Any]
+
+    @functools.cached_property
+    def judged(self) -> dict[tuple[str, ...], Judged]:
+        """Rows with replicates, by what was tested; none where the output folder does not hold them.
+
+        A row file that does not say what the table says is of another run and not used.
+        """
+        if not self.about:
+            return {}
+        table = self.frame.set_index(list(KEY))["value"]
+        found = {}
+        for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
+            rows = self.path.parent / "notebooks" / files.slug(model) / f"{files.slug(family)}.json"
+            try:
+                entries = load_judged(rows)
+            except (OSError, ValueError):
+                continue
+            for entry in entries:
+                key = tuple(getattr(entry.verdict, name) for name in KEY)
+                if key in table.index and _alike(entry.verdict.value, table[key]):
+                    found[key] = entry
+        return found
+
+
+def _alike(one: float | None, other: float) -> bool:
+    return one is not None and abs(one - other) <= 1e-9 * max(1.0, abs(one))
+
+
+def read_run(path: Path) -> FinishedRun:
+    """Read the run that is judged.
+
+    Parameters
+    ----------
+    path
+        ``results.csv``, or the output folder that holds it.
+
+    Raises
+    ------
+    InputError
+        If the table is missing, was cut or edited, holds no row, or the record beside it cannot be read.
+    """
+    return _read(path, RunRecord.read)
+
+
+def read_baseline(path: Path, option: str = "--baseline") -> FinishedRun:
+    """Read an earlier run, of whatever version.
+
+    Parameters
+    ----------
+    path
+        As for :func:`read_run`.
+    option
+        How messages call it.
+
+    Raises
+    ------
+    InputError
+        As for :func:`read_run`, but for records of other versions.
+    """
+
+    def lenient(record: Path) -> RunRecord | None:
+        try:
+            return RunRecord.read(record)
+        except InputError:
+            return None
+
+    try:
+        return _read(path, lenient)
+    except InputError as error:
+        told = [dataclasses.replace(p, where=f"{option} {path}: {p.where}") for p in error.problems]
+        raise InputError(told) from error
+
+
+def _read(path: Path, read_record: Any) -> FinishedRun:
+    table = path / "results.csv" if path.is_dir() else path
+    files.require_regular(table)
+    beside = table.parent / "run.json"
+    record = read_record(beside) if beside.is_file() else None
+    about = _plain(beside)
+    if about and about.get("results") != files.digest(table):
+        raise input_error(
+            table.name,
+            "the file is not the one that the run wrote: it was cut, edited or mixed with another run",
+            "Run the suite again",
+        )
+    frame = read_results(table)
+    if frame.empty:
+        raise input_error(table.name, "the table holds no row, so nothing was tested", "Run the suite again")
+    return FinishedRun(str(path), table, frame, record, about)
+
+
+def _plain(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

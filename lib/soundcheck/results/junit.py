@@ -1,0 +1,67 @@
+"""JUnit XML of what a pipeline found: a suite a model, corpus and family, a case a test."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from soundcheck.common.escaping import xml_text
+
+__all__ = ["ERROR", "FAILED", "PASSED", "SKIPPED", "junit_xml", "test_name"]
+
+# What became of a test. The exit code agrees: only failures and errors are red.
+PASSED, FAILED, ERROR, SKIPPED = STATUS = ("passed", "failure", "error", "skipped")
+_TYPES = {FAILED: "threshold", ERROR: "run"}
+
+
+def junit_xml(frame: pd.DataFrame, problems: Sequence[str] = ()) -> bytes:
+    """Write results as JUnit XML.
+
+    Parameters
+    ----------
+    frame
+        Rows of the results table with two columns more: ``status``, one of ``"passed"``, ``"failure"``,
+        ``"error"`` and ``"skipped"``, and ``message``.
+    problems
+        What did not run; they become errors of a suite of their own.
+    """
+    root = ElementTree.Element("testsuites", name="soundcheck")
+    for (model, corpus, family), rows in frame.groupby(["model", "corpus", "family"], sort=True):
+        name = f"{model}.{corpus}.{family}"
+        cases = [(test_name(row), row.status, row.message) for row in rows.itertuples()]
+        _suite(root, name, cases)
+    if problems:
+        cases = [(f"problem {number}", ERROR, problem) for number, problem in enumerate(problems, start=1)]
+        _suite(root, "soundcheck.run", cases)
+    for key in ("tests", "failures", "errors", "skipped"):
+        root.set(key, str(sum(int(suite.get(key, "0")) for suite in root)))
+    root.set("time", "0")
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def _suite(root: ElementTree.Element, name: str, cases: Iterable[tuple[str, str, str]]) -> None:
+    suite = ElementTree.SubElement(root, "testsuite", name=xml_text(name))
+    counts = dict.fromkeys(STATUS, 0)
+    for test, status, message in cases:
+        counts[status] += 1
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=xml_text(name), name=xml_text(test), time="0"
+        )
+        if status != PASSED:
+            kind = {"type": _TYPES[status]} if status in _TYPES else {}
+            ElementTree.SubElement(case, status, message=xml_text(message), **kind)
+    suite.set("tests", str(sum(counts.values())))
+    for status, key in ((FAILED, "failures"), (ERROR, "errors"), (SKIPPED, "skipped")):
+        suite.set(key, str(counts[status]))
+    suite.set("time", "0")
+
+
+def test_name(row: object) -> str:
+    """Name the test of a row within its model, corpus and family."""
+    return " / ".join(filter(None, (row.task, row.test, row.group, row.label)))
+
+
+test_name.__test__ = False  # not a test of pytest

@@ -1,0 +1,198 @@
+"""What got worse since an earlier run: the question of a pipeline that tests a model again and again.
+
+Each test of both runs gets a one-sided p-value for the value having moved towards failing. Where both runs
+have replicates on the same segments and blocks the test is *paired*: speakers that are hard for both models
+cancel. Elsewhere it is *unpaired*, from the standard errors of both values, which takes more to show.
+Among all tests the false discovery rate decides (Benjamini and Hochberg 1995), so that a model that is just
+as good alarms in at most 5 of 100 runs, however many tests there are.
+
+Conventions
+-----------
+- *Worse* is lower under the rule ``>``, higher under ``<``, and further from 0 under the rules of absolute
+  values. What is compared is what the rule of the new run judges: the value, or the gap of a group.
+- Signs are those of the estimates, for replicates too: to fold replicates at 0 makes their spread too small.
+- Of a gap no replicates are kept. Those of the value are scaled to its interval: a group differs from all
+  others as it differs from all, by a factor.
+- Changes that are smaller than what matters count as p = 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.stats import false_discovery_control
+
+from soundcheck.results.finished_run import FinishedRun
+from soundcheck.results.holding import FALSE_DISCOVERY_RATE
+from soundcheck.results.judged import Judged
+from soundcheck.results.verdict import KEY
+from soundcheck.statistics.paired import LEAST_BLOCKS, paired_p_value, standard_error, welch
+from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
+
+__all__ = ["MATTERS_WORSE", "changes", "differences", "got_worse"]
+
+MATTERS_WORSE = 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class _Side:
+    """A judged number of one run: ``sign`` turns it so that more is worse."""
+
+    number: float
+    sign: float
+    error: float  # standard error; NaN if unknown
+    blocks: int
+    replicates: np.ndarray | None
+    judged: Judged | None
+
+
+def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
+    """Compare the tests that both runs judged.
+
+    Parameters
+    ----------
+    now, before
+        The run that is judged, and an earlier one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a test, with the index of ``now.frame``: ``before``, ``after``, by how much it is ``worse``
+        (negative: better), ``p_value`` (NaN with fewer than 5 blocks or without intervals), whether it is
+        ``paired``.
+    """
+    earlier = {key: row for key, row in _by_test(before.frame).items() if row.passed is not None}
+    rows, index = [], []
+    for key, row in _by_test(now.frame).items():
+        old = earlier.get(key)
+        if row.passed is None or old is None or (name := _compared(row, old)) is None:
+            continue
+        first, second = _side(before, key, old, name, row.rule), _side(now, key, row, name, row.rule)
+        worse = second.sign * second.number - first.sign * first.number
+        paired = _same(first, second)
+        p = _paired(first, second, worse) if paired else _unpaired(first, second, worse)
+        rows.append((first.number, second.number, worse, p, paired))
+        index.append(row.Index)
+    columns = ["before", "after", "worse", "p_value", "paired"]
+    return pd.DataFrame(rows, columns=columns, index=pd.Index(index, dtype=now.frame.index.dtype)).astype(
+        {"before": float, "after": float, "worse": float, "p_value": float, "paired": bool}
+    )
+
+
+def got_worse(compared: Sequence[pd.DataFrame], matters: float = MATTERS_WORSE) -> list[pd.Series]:
+    """Decide which tests got worse, among all comparisons of a pipeline together.
+
+    Parameters
+    ----------
+    compared
+        From :func:`changes`, one an earlier run.
+    matters
+        Changes up to this size do not count.
+
+    Returns
+    -------
+    list of pandas.Series
+        bool, in the order of ``compared`` and with its indices.
+    """
+    everything = pd.concat(compared, ignore_index=True)
+    p = everything["p_value"].where(everything["worse"] > matters, 1.0).where(everything["p_value"].notna())
+    known = p.notna().to_numpy()
+    found = np.zeros(len(p), dtype=bool)
+    if known.any():
+        found[known] = false_discovery_control(p[known].to_numpy()) <= FALSE_DISCOVERY_RATE
+    ends = np.cumsum([len(frame) for frame in compared])
+    parts = np.split(found, ends[:-1])
+    return [pd.Series(part, index=frame.index) for part, frame in zip(parts, compared, strict=True)]
+
+
+def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
+    """Say in what two runs differ that may move values without any change of the model."""
+    if not before.about:
+        return ["it has no run.json, so whether it is of the same suite cannot be told"]
+    if not now.about:
+        return ["the results have no run.json, so whether both are of the same suite cannot be told"]
+    found = []
+    old, new = before.about, now.about
+    if old.get("version") != new.get("version"):
+        found.append(f"it is of Soundcheck {old.get('version')}, the results of {new.get('version')}")
+    for key, what in (("title", "title"), ("seed", "seed"), ("interval", "kind of interval")):
+        if old.get(key) != new.get(key):
+            found.append(f"its {what} is {old.get(key)}, that of the results {new.get(key)}")
+    for key, what in (("corpora", "corpus"), ("families", "family")):
+        ours, theirs = (_digests(about, key) for about in (new, old))
+        for name in sorted(ours.keys() & theirs.keys()):
+            if ours[name] != theirs[name]:
+                changed = "other sounds" if key == "corpora" else "another threshold file"
+                found.append(f"{what} {name} had {changed}")
+        if missing := sorted(ours.keys() - theirs.keys()):
+            found.append(f"it has no {what} {', '.join(missing)}")
+        if more := sorted(theirs.keys() - ours.keys()):
+            found.append(f"the results have no {what} {', '.join(more)}")
+    return found
+
+
+def _digests(about: dict, key: str) -> dict[str, str]:
+    entries = about.get(key)
+    entries = entries if isinstance(entries, list) else []
+    return {entry["name"]: entry.get("digest", "") for entry in entries if "name" in entry}
+
+
+def _by_test(frame: pd.DataFrame) -> dict[tuple[str, ...], object]:
+    return {tuple(getattr(row, name) for name in KEY): row for row in frame.itertuples()}
+
+
+def _compared(row: object, old: object) -> str | None:
+    """Name the column that is compared; ``None`` if a run lacks it."""
+    name = "gap" if row.rule in GAP_RULES else "value"
+    return name if np.isfinite([getattr(row, name), getattr(old, name)]).all() else None
+
+
+def _side(run: FinishedRun, key: tuple[str, ...], row: object, name: str, rule: str) -> _Side:
+    number = float(getattr(row, name))
+    sign = -1.0 if rule == ABOVE else 1.0
+    if rule in (WITHIN, GAP_WITHIN):
+        sign = 1.0 if number >= 0 else -1.0
+    entry = run.judged.get(key)
+    replicates = None if entry is None or not len(entry.replicates) else entry.replicates
+    if replicates is not None and name == "gap":
+        own, gap = row.high - row.low, row.gap_high - row.gap_low
+        replicates = replicates * (gap / own) if own > 0 and gap > 0 else None
+    error = np.nan
+    if replicates is not None:
+        error = standard_error(replicates, row.blocks)
+    elif row.blocks >= LEAST_BLOCKS:
+        low, high = (row.low, row.high) if name == "value" else (row.gap_low, row.gap_high)
+        error = _error_of_interval(low, high, row.blocks, str(run.about.get("interval", "")))
+    return _Side(number, sign, error, int(row.blocks), replicates, entry)
+
+
+def _error_of_interval(low: float, high: float, blocks: int, kind: str) -> float:
+    """Give the standard error behind a 95 % interval; kinds that know no t are too narrow for few blocks."""
+    half = (high - low) / 2
+    if kind == "t":
+        return float(half / stats.t.ppf(0.975, blocks - 1))
+    return float(half / stats.norm.ppf(0.975) * np.sqrt(blocks / (blocks - 1)))
+
+
+def _same(first: _Side, second: _Side) -> bool:
+    """Say whether replicates of both are of the same segments and of the same draws of blocks."""
+    if first.replicates is None or second.replicates is None:
+        return False
+    same = (first.judged.segments, first.judged.blocks) == (second.judged.segments, second.judged.blocks)
+    return same and first.judged.blocks != "" and len(first.replicates) == len(second.replicates)
+
+
+def _paired(first: _Side, second: _Side, worse: float) -> float:
+    replicates = second.sign * second.replicates - first.sign * first.replicates
+    return paired_p_value(replicates, worse, min(first.blocks, second.blocks), "greater")
+
+
+def _unpaired(first: _Side, second: _Side, worse: float) -> float:
+    if min(first.blocks, second.blocks) < LEAST_BLOCKS:
+        return np.nan
+    p, _, _ = welch(worse, (first.error, second.error), (first.blocks, second.blocks), "greater")
+    return p

@@ -1,0 +1,158 @@
+r"""Is a difference more than chance: t-tests of differences whose spread the bootstrap measures.
+
+A share of replicates beyond 0 is no p-value: it is too sure with few blocks, and of a thousand replicates it
+cannot be small enough to stand among hundreds of tests. Their standard deviation has neither fault: with
+:math:`K` blocks, :math:`\sqrt{K/(K-1)}` times it is the standard error that a t-test with :math:`K-1`
+degrees of freedom divides by.
+
+Hesterberg (2015), What teachers should know about the bootstrap, for the factor. Welch (1947), The
+generalization of Student's problem when several different population variances are involved, for two sets of
+speakers.
+
+Conventions
+-----------
+- With fewer than :data:`LEAST_BLOCKS` blocks there is no p-value and no interval: NaN.
+- Undefined replicates (NaN) are left out.
+- Where all replicates are equal but not 0, every block differs alike; the p-value is that of the sign test
+  of so many blocks, not 0.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from soundcheck.metrics.additive import round_significant
+
+__all__ = ["LEAST_BLOCKS", "Alternative", "paired_interval", "paired_p_value", "standard_error", "welch"]
+
+LEAST_BLOCKS = 5
+
+Alternative = Literal["two-sided", "greater", "less"]
+
+
+def standard_error(replicates: np.ndarray, blocks: int) -> float:
+    r"""Compute the standard error of a value from its replicates.
+
+    Parameters
+    ----------
+    replicates
+        Replicates, ``(replicates,)``.
+    blocks
+        Number :math:`K` of blocks.
+
+    Returns
+    -------
+    float
+        :math:`\sqrt{K/(K-1)}` times the standard deviation of the replicates; NaN below 5 blocks or with
+        fewer than two defined replicates.
+    """
+    replicates = np.asarray(replicates, dtype=np.float64)
+    defined = replicates[~np.isnan(replicates)]
+    if blocks < LEAST_BLOCKS or len(defined) < 2:
+        return np.nan
+    return float(round_significant(np.sqrt(blocks / (blocks - 1)) * np.std(defined, ddof=1)))
+
+
+def paired_p_value(
+    differences: np.ndarray, estimate: float, blocks: int, alternative: Alternative = "two-sided"
+) -> float:
+    """Test whether a difference of two values on the same blocks is 0.
+
+    Parameters
+    ----------
+    differences
+        Replicates of the difference, ``(replicates,)``: both values drawn with the same blocks.
+    estimate
+        The difference.
+    blocks
+        Number of blocks.
+    alternative
+        ``"two-sided"``, or the direction that counts: ``"greater"`` or ``"less"`` than 0.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN below 5 blocks or with fewer than two defined replicates.
+
+    Examples
+    --------
+    >>> round(paired_p_value(np.random.default_rng(0).normal(0.2, 0.1, 1000), 0.2, 20), 2)
+    0.06
+    >>> paired_p_value(np.full(100, 0.1), 0.1, 10)
+    0.001953125
+    """
+    error = standard_error(differences, blocks)
+    return _p_value(estimate, error, blocks - 1, 0.5**blocks, alternative)
+
+
+def paired_interval(
+    differences: np.ndarray, estimate: float, blocks: int, level: float = 0.95
+) -> tuple[float, float]:
+    """Give the differences that :func:`paired_p_value` does not rule out; NaN where it has no p-value.
+
+    Parameters
+    ----------
+    differences, estimate, blocks
+        See :func:`paired_p_value`.
+    level
+        Probability, 0.95 for a 95 % interval.
+    """
+    return _interval(estimate, standard_error(differences, blocks), blocks - 1, level)
+
+
+def welch(
+    estimate: float,
+    errors: tuple[float, float],
+    blocks: tuple[int, int],
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+) -> tuple[float, float, float]:
+    """Test whether a difference of two values on different blocks is 0.
+
+    Parameters
+    ----------
+    estimate
+        The difference.
+    errors
+        Standard errors of the two values.
+    blocks
+        How many blocks each value rests on.
+    alternative
+        See :func:`paired_p_value`.
+    level
+        Probability of the interval.
+
+    Returns
+    -------
+    tuple of float
+        p-value, low and high end of the interval; NaN if a standard error is.
+    """
+    variances = np.square(errors)
+    error = float(round_significant(np.sqrt(variances.sum())))
+    freedom = min(blocks) - 1.0
+    if error > 0:
+        freedom = variances.sum() ** 2 / (variances**2 / (np.array(blocks) - 1)).sum()
+    p = _p_value(estimate, error, freedom, 0.5 ** min(blocks), alternative)
+    return p, *_interval(estimate, error, freedom, level)
+
+
+def _p_value(estimate: float, error: float, freedom: float, least: float, alternative: Alternative) -> float:
+    if np.isnan(error) or np.isnan(estimate):
+        return np.nan
+    if error == 0 and estimate == 0:
+        return 1.0
+    one_sided = float(stats.t.sf(abs(estimate) / error, freedom)) if error > 0 else least
+    if alternative == "two-sided":
+        return min(1.0, 2 * one_sided)
+    return one_sided if (estimate > 0) == (alternative == "greater") else 1 - one_sided
+
+
+def _interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:
+    if np.isnan(error) or np.isnan(estimate):
+        return np.nan, np.nan
+    reach = stats.t.ppf((1 + level) / 2, freedom) * error
+    low, high = round_significant(np.array([estimate - reach, estimate + reach])).tolist()
+    return low, high

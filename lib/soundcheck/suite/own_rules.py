@@ -1,0 +1,108 @@
+"""What a suite decides itself: other thresholds, tests that it leaves out, failures that it accepts.
+
+Conventions
+-----------
+- The threshold files stay as they are. A test that is judged otherwise remembers the shipped one, so that
+  every page can say what was changed, to what, and why.
+- An accepted failure stays a failure: only pipelines look past it, and only until its date.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Mapping
+
+from soundcheck.suite.families import Family
+
+__all__ = ["WHERE", "AcceptedFailure", "OwnTest", "with_own_tests"]
+
+WHERE = ("model", "corpus", "family", "task", "test", "group", "label")  # what an accepted failure may name
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnTest:
+    """What a suite changes about a test.
+
+    Parameters
+    ----------
+    thresholds
+        Task or kind of task -> its threshold; those that are not named stay.
+    matters
+        The gap of a group that matters; ``None`` = as usual.
+    why
+        The reason, for the reader.
+    run
+        Whether the test is judged at all.
+    """
+
+    thresholds: dict[str, float] = dataclasses.field(default_factory=dict)
+    matters: float | None = None
+    why: str = ""
+    run: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class AcceptedFailure:
+    """Failures that are known and accepted: those of all tests that agree in what is named.
+
+    Parameters
+    ----------
+    model, corpus, family, task, test, group, label
+        As in the results table; empty = any.
+    why
+        The reason, for the reader.
+    until
+        The last day on which they are accepted; ``None`` = without end.
+    """
+
+    model: str = ""
+    corpus: str = ""
+    family: str = ""
+    task: str = ""
+    test: str = ""
+    group: str = ""
+    label: str = ""
+    why: str = ""
+    until: datetime.date | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """What it names: column of the results -> value."""
+        return {name: getattr(self, name) for name in WHERE if getattr(self, name)}
+
+    @property
+    def reason(self) -> str:
+        """Why and how long, for the reader."""
+        return self.why if self.until is None else f"{self.why} (until {self.until})"
+
+    def past(self, today: datetime.date) -> bool:
+        """Say whether its last day is over."""
+        return self.until is not None and today > self.until
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}: {value}" for name, value in self.named.items())
+
+
+def with_own_tests(family: Family, own: Mapping[str, OwnTest]) -> Family:
+    """Give a family the thresholds of a suite.
+
+    Parameters
+    ----------
+    family
+        From the threshold file.
+    own
+        Name of a test -> what the suite changes about it.
+    """
+    tests = dict(family.tests)
+    for name, change in own.items():
+        test = tests[name]
+        tests[name] = dataclasses.replace(
+            test,
+            thresholds=test.thresholds | change.thresholds,
+            matters=test.matters if change.matters is None else change.matters,
+            off="" if change.run else ": ".join(filter(None, ("switched off in this suite", change.why))),
+            why=change.why or test.why,
+            shipped=test.shipped or test,
+        )
+    return dataclasses.replace(family, tests=tests)
