@@ -124,9 +124,12 @@ def test_a_group_shows_its_gap_and_what_matters():
 
 def test_what_a_state_rests_on_stands_below_it():
     alone = str(state_cell(one(**GROUP)).content)
-    assert "p &lt; 0.001<" in alone and "the whole interval fails" in alone
+    assert "p &lt; 0.001<" in alone and "even the smallest gap matters" in alone
     among = str(state_cell(one(**GROUP | dict(holds=True)), Among(108)).content)
-    assert "p &lt; 0.001 among 108 tests" in among and "even its smallest size matters" in among
+    assert "p &lt; 0.001 among 108 tests" in among and "even the smallest gap matters" in among
+    value = dict(value=0.2, passed=False, evidence="clear fail", p_value=0.2)
+    assert "the whole interval fails" in str(state_cell(one(**value)).content)
+    assert "p =" not in str(state_cell(one(evidence="clear pass", p_value=0.98), Among(108)).content)
     few = str(state_cell(one(**GROUP | dict(evidence="open")), Among(108, cannot_hold=True)).content)
     assert "too few speakers to hold alone" in few
     accepted = str(state_cell(one(**GROUP), Among(1, accepted=HOSTILE)).content)

@@ -59,7 +59,7 @@ def answer(rows: pd.DataFrame, question: str, notes: Sequence[str] = ()) -> Html
     told += "." if not undecided else f": {_hidden(rows[states.isin([OPEN_PASS, OPEN_FAIL])])}"
     parts = [element("p", asked, told, class_="sc-answer", limit=None)]
     parts += [element("p", f"{note[:1].upper()}{note[1:]}.", class_="sc-note", limit=None) for note in notes]
-    if len(held) > NAMED or (len(held) and judged > MOST_OPEN):
+    if len(held) and judged > MOST_OPEN:
         parts.append(verdict_table(held, caption="What holds"))
     return join(parts)
 

@@ -21,6 +21,7 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.tables import table
 from soundcheck.report.verdict_tables import FILLED_LATER, Among, key_of, p_value, state_cell
 from soundcheck.results import holding
+from soundcheck.results.verdict import OPEN_FAIL, OPEN_PASS
 from soundcheck.statistics.permutation import least_p_value
 
 __all__ = ["Filling", "limits", "settled_cells", "among"]
@@ -84,8 +85,9 @@ def settled_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
 
 
 def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
-    """Say which rows could not hold alone, however large their gap, and why."""
-    own = rows[[among[n].cannot_hold for n in rows.index]] if len(rows) else rows
+    """Say which open rows could not hold alone, however large their gap, and why."""
+    own = rows[holding.states(rows).isin([OPEN_PASS, OPEN_FAIL])]
+    own = own[[among[n].cannot_hold for n in own.index]] if len(own) else own
     if own.empty:
         return Html()
     lines = []
@@ -98,7 +100,7 @@ def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
         )
     if len(kinds) > MOST_LINES:
         lines.append(f"{counted(int(kinds.size().iloc[MOST_LINES:].sum()), 'more test')}.")
-    head = f"{counted(len(own), 'test')} could not hold alone, however large the gap:"
+    head = f"{counted(len(own), 'open test')} could not hold alone, however large the gap:"
     items = element("ul", *(element("li", line, limit=None) for line in lines))
     return element("div", head, items, class_=f"sc-note {FILLED_LATER}", limit=None)
 

@@ -31,7 +31,7 @@ from soundcheck.report.tables import (
     test_cell,
     two_lines,
 )
-from soundcheck.results.verdict import HOLDS, KEY, STATES, state_of
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, STATES, state_of
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
 __all__ = ["Among", "folded", "gap_cell", "key_of", "p_value", "state_cell", "verdict_table"]
@@ -192,13 +192,13 @@ def state_cell(row: object, among: Among | None = None) -> Cell:
         Where it stands among all tests; ``None`` before they are together.
     """
     state = state_of(_truth(row.passed), _truth(row.holds), row.evidence)
-    told = "" if pd.isna(row.p_value) else p_value(row.p_value)
+    told = "" if pd.isna(row.p_value) or state == CLEAR_PASS else p_value(row.p_value)
     if told and among is not None:
         told += f" among {counted(among.tests, 'test')}"
     lines = [told] if told else []
     if row.evidence == "clear fail":
-        lines.append("the whole interval fails" if state != HOLDS else "even its smallest size matters")
-    if among is not None and among.cannot_hold and state != HOLDS:
+        lines.append("the whole interval fails" if pd.isna(row.matters) else "even the smallest gap matters")
+    if among is not None and among.cannot_hold and state not in (HOLDS, CLEAR_PASS):
         lines.append("too few speakers to hold alone")
     if among is not None and among.accepted:
         lines.append(f"accepted: {among.accepted}")
