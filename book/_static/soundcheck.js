@@ -63,7 +63,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const states = Array.from(new Set(rows.flatMap(badges)), (state) =>
       choice(state, (row) => badges(row).includes(state)));
     const choices = table.querySelector(".sc-badge") ? [
-      choice("informative only", (row) => !row.querySelector(".sc-uninformative")),
+      choice("random fails", (row) => !row.querySelector(".sc-uninformative")),
     ] : [];
     const told = document.createElement("output");
     tools.append(told);

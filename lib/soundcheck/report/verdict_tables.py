@@ -33,6 +33,7 @@ from soundcheck.report.tables import (
 )
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, STATES, state_of
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
+from soundcheck.statistics.rules import GAP_RULES
 
 __all__ = ["Among", "folded", "gap_cell", "key_of", "p_value", "state_cell", "verdict_table"]
 
@@ -115,8 +116,8 @@ def verdict_table(
 
 
 GAP = (
-    "Gap: the value of the group minus that of all other groups together, its interval, and the size from "
-    "which a gap matters."
+    "Gap: the value of the group minus that of all other groups together, with its interval, beside a fixed "
+    "size from which it matters."
 )
 
 
@@ -152,14 +153,15 @@ def _value(row: object, digits: int | None) -> Cell:
 
 
 def gap_cell(row: object) -> Cell:
-    """Show the gap of a row's group with its interval and the size that matters; of others nothing."""
+    """Show the gap of a group with its interval, and what matters if the threshold is something else."""
     if pd.isna(row.matters) or pd.isna(row.gap):
         return Cell("")
     digits = digits_for(row.gap, row.gap_low, row.gap_high)
     bounds = ""
     if not pd.isna(row.gap_low):
         bounds = f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}"
-    matters = element("small", f"{row.matters:g} matters", class_="sc-line")
+    told = "" if row.rule in GAP_RULES else f"{row.matters:g} matters"
+    matters = element("small", told, class_="sc-line") if told else Html()
     return Cell(two_lines(number(row.gap, digits, row.matters), bounds) + matters, row.gap, "sc-number")
 
 
