@@ -244,6 +244,16 @@ def test_a_record_of_before_greys_nothing(run, recorded):
     assert "3 failures hold among 6 tests" in page
 
 
+def test_an_accepted_failure_is_listed_with_its_reason(run, recorded):
+    record, frame = run
+    entry = {"model": "good", "why": f"being collected {IMAGE}", "until": "2999-01-01"}
+    content = {name: getattr(record, name) for name in ("models", "notebooks", "families", "figures")}
+    page = text(overview.cells(recorded(**content, accepted=[entry]), frame))
+    finding = page[page.index("arousal of spanish speakers is 0.18 higher") :]
+    assert "being collected &lt;img" in finding[: finding.index("</li>")]
+    assert page.count("being collected") == 1 and "1 of them is accepted." in page
+
+
 def test_when_nothing_holds_it_says_so(run):
     record, frame = run
     page = text(overview.cells(record, frame[~frame["holds"].eq(True)]))

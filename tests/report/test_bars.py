@@ -30,7 +30,7 @@ def test_nothing_judged_is_no_bar():
 
 def test_a_score_says_what_it_rests_on():
     cell = str(score_cell(Score(0.754, 9, 12, 3), Tally(9, 1, 0, 3)))
-    assert "75 %" in cell and "9 of 12 clear, 3 families" in cell
+    assert "75 %" in cell and "of the clear: 9 of 12; 1 open" in cell
 
 
 def test_the_legend_names_all_parts():

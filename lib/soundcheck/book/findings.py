@@ -12,6 +12,7 @@ from soundcheck.common.escaping import shorten
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.key_figures import significant
+from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects
 from soundcheck.statistics.rules import ABOVE, BELOW
@@ -129,6 +130,7 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
     several = holding["corpus"].nunique() > 1
     parts = []
     about = aspects(holding)
+    excuses = accepted_reasons(holding, record.accepted)
     for aspect, title in TITLES.items():
         ordered = by_excess(holding[about.eq(aspect)])
         if ordered.empty:
@@ -137,9 +139,9 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
         first = ordered[of_family < FIRST_OF_FAMILY].head(FIRST)
         rest = ordered.drop(first.index).head(MORE)
         parts.append(element("p", element("strong", f"{title}: {len(ordered)}"), class_="sc-aspect"))
-        parts.append(element("ul", *_items(record, first, several, page), class_="sc-worries"))
+        parts.append(element("ul", *_items(record, first, excuses, several, page), class_="sc-worries"))
         if len(rest):
-            shown = element("ul", *_items(record, rest, several, page), class_="sc-worries")
+            shown = element("ul", *_items(record, rest, excuses, several, page), class_="sc-worries")
             left = len(ordered) - len(first)
             if left > len(rest):
                 every = element("a", "all results", href="all_results.html")
@@ -148,17 +150,25 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
     return join(parts)
 
 
-def _items(record: RunRecord, rows: pd.DataFrame, several: bool, page: Page) -> list[Html]:
-    """Write rows as items of a list; several corpora are named."""
-    return [
-        element(
-            "li",
-            element("a", row.model, href=f"{page(row.model, row.family)}.html"),
-            f" on {row.corpus}: " if several else ": ",
-            element("span", sentence(row, blocks_of(record, row.corpus)), limit=None),
+def _items(
+    record: RunRecord, rows: pd.DataFrame, excuses: pd.Series, several: bool, page: Page
+) -> list[Html]:
+    """Write rows as items of a list; several corpora are named, and why a failure is accepted."""
+    items = []
+    for row in rows.itertuples():
+        excuse = excuses[row.Index]
+        items.append(
+            element(
+                "li",
+                element("a", row.model, href=f"{page(row.model, row.family)}.html"),
+                f" on {row.corpus}: " if several else ": ",
+                element("span", sentence(row, blocks_of(record, row.corpus)), limit=None),
+                element("small", f" accepted: {excuse}", class_="sc-accepted", limit=None)
+                if excuse
+                else Html(),
+            )
         )
-        for row in rows.itertuples()
-    ]
+    return items
 
 
 def open_table(open_rows: pd.DataFrame, titles: dict[str, str], page: Page) -> Html:

@@ -91,7 +91,7 @@ def _how_good(
     notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
     if notes and model.kind != "random":
         yield pages.markdown(
-            "What is *hollow* or *unproven* is shown in grey and counts nowhere: see "
+            "What is *hollow* or *unproven* is shown in grey and counts in no share: see "
             "[about this book](../about.md)."
         )
         yield pages.output(tables.notes(notes))

@@ -15,6 +15,7 @@ from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
 from soundcheck.results import states, tally
+from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS
@@ -127,6 +128,9 @@ def conclusions(record: RunRecord, rows: pd.DataFrame, found: pd.Series) -> Html
     else:
         first = f"No failure holds among {tests}."
     then = f" {total.clear_pass:,} are clear passes; {total.open:,} are open: the data do not settle them."
+    excused = int(accepted_reasons(rows[found.eq(HOLDS)], record.accepted).ne("").sum())
+    if excused:
+        then = f" {excused:,} of them {'is' if excused == 1 else 'are'} accepted.{then}"
     lines = [element("p", element("strong", first, limit=None), element("span", then), limit=None)]
     notes = [
         f"{model.name} is {note}"

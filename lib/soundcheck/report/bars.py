@@ -37,8 +37,8 @@ def score_cell(score: Score, tally: Tally) -> Html:
         told = "no clear test that tells something" if tally.judged else "not tested"
     else:
         shown = element("strong", f"{100 * score.share:.0f} %")
-        families = "1 family" if score.families == 1 else f"{score.families} families"
-        told = f"{score.clear_pass} of {score.clear} clear, {families}"
+        told = f"of the clear: {score.clear_pass} of {score.clear}"
+        told += f"; {tally.open} open" if tally.open else ""
     first = element("span", shown, " ", element("small", told), class_="sc-line")
     return first + state_bar(tally) if tally.judged else first
 

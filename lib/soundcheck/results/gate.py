@@ -243,8 +243,8 @@ def _counts(frame: pd.DataFrame, errors: pd.Series) -> str:
     holds = frame["holds"].eq(True)
     return (
         f"{passed} tests passed, {failed} failed, {len(frame) - passed - failed} skipped, "
-        f"{int(errors.sum())} of these by an error. {int(holds.sum())} failures hold, "
-        f"{int((frame['passed'].eq(False) & ~holds).sum())} are open."
+        f"{int(errors.sum())} of these by an error. Failures that hold: {int(holds.sum())}; "
+        f"open: {int((frame['passed'].eq(False) & ~holds).sum())}."
     )
 
 

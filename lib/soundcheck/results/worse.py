@@ -44,10 +44,23 @@ class _Side:
 
     number: float
     sign: float
-    error: float  # standard error; NaN if unknown
     blocks: int
+    interval: tuple[float, float]
+    kind: str  # of the interval
     replicates: np.ndarray | None
     judged: Judged | None
+
+    @property
+    def error(self) -> float:
+        """Standard error; NaN if unknown. Intervals of kinds that know no t are too narrow for few blocks."""
+        if self.replicates is not None:
+            return standard_error(self.replicates, self.blocks)
+        if self.blocks < LEAST_BLOCKS:
+            return np.nan
+        half = (self.interval[1] - self.interval[0]) / 2
+        if self.kind == "t":
+            return float(half / stats.t.ppf(0.975, self.blocks - 1))
+        return float(half / stats.norm.ppf(0.975) * np.sqrt(self.blocks / (self.blocks - 1)))
 
 
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
@@ -156,26 +169,16 @@ def _side(run: FinishedRun, key: tuple[str, ...], row: object, name: str, rule: 
     sign = -1.0 if rule == ABOVE else 1.0
     if rule in (WITHIN, GAP_WITHIN):
         sign = 1.0 if number >= 0 else -1.0
+    interval = (row.low, row.high) if name == "value" else (row.gap_low, row.gap_high)
     entry = run.judged.get(key)
     replicates = None if entry is None or not len(entry.replicates) else entry.replicates
-    if replicates is not None and name == "gap":
-        own, gap = row.high - row.low, row.gap_high - row.gap_low
+    if np.isnan(interval[0]):  # withheld, so that replicates say nothing either
+        replicates = None
+    elif replicates is not None and name == "gap":
+        own, gap = row.high - row.low, interval[1] - interval[0]
         replicates = replicates * (gap / own) if own > 0 and gap > 0 else None
-    error = np.nan
-    if replicates is not None:
-        error = standard_error(replicates, row.blocks)
-    elif row.blocks >= LEAST_BLOCKS:
-        low, high = (row.low, row.high) if name == "value" else (row.gap_low, row.gap_high)
-        error = _error_of_interval(low, high, row.blocks, str(run.about.get("interval", "")))
-    return _Side(number, sign, error, int(row.blocks), replicates, entry)
-
-
-def _error_of_interval(low: float, high: float, blocks: int, kind: str) -> float:
-    """Give the standard error behind a 95 % interval; kinds that know no t are too narrow for few blocks."""
-    half = (high - low) / 2
-    if kind == "t":
-        return float(half / stats.t.ppf(0.975, blocks - 1))
-    return float(half / stats.norm.ppf(0.975) * np.sqrt(blocks / (blocks - 1)))
+    kind = str(run.about.get("interval", ""))
+    return _Side(number, sign, int(row.blocks), interval, kind, replicates, entry)
 
 
 def _same(first: _Side, second: _Side) -> bool:

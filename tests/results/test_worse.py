@@ -1,0 +1,266 @@
+"""What got worse: known differences, the right direction, paired where possible, and rarely a false alarm."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.baseline import alarms
+from scipy import stats
+
+from soundcheck import results
+from soundcheck.common import files
+from soundcheck.common.errors import InputError
+from soundcheck.results import gate, worse
+from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
+from soundcheck.results.judged import Judged
+
+BLOCKS = 20
+
+
+def row(test: str, value: float, rule: str = ">", spread: float = 0.02, **changes) -> results.Verdict:
+    reach = stats.norm.ppf(0.975) * spread * np.sqrt((BLOCKS - 1) / BLOCKS)
+    found = dict(model="m", corpus="c", family="f", category="correctness", task="arousal", test=test)
+    found |= dict(value=value, low=value - reach, high=value + reach, segments=100, blocks=BLOCKS)
+    size = abs(value) if rule == "|value| <" else value
+    found |= dict(rule=rule, threshold=0.5, passed=size > 0.5 if rule == ">" else size < 0.5)
+    return results.Verdict(**(found | changes))
+
+
+def judged(verdict: results.Verdict, rng, common=None, segments="s", blocks="b") -> Judged:
+    """Replicates around the value: what both runs have in common, and some of its own."""
+    noise = 0.001 * rng.standard_normal(1000) + (0 if common is None else common)
+    return Judged(verdict, verdict.value + noise, segments, blocks)
+
+
+@pytest.fixture
+def run(tmp_path, recorded):
+    """Write the output folder of a run as far as a comparison looks at it."""
+
+    def write(name: str, entries: list[Judged], about: dict | None = None, keep: bool = True):
+        folder = tmp_path / name
+        digest = results.write_results(results.to_frame(entry.verdict for entry in entries), folder)
+        for model in {entry.verdict.model for entry in entries} if keep else ():
+            rows = folder / "notebooks" / files.slug(model) / "f.json"
+            rows.parent.mkdir(parents=True)
+            results.save([entry for entry in entries if entry.verdict.model == model], rows)
+        recorded(**({"results": digest} | (about or {}))).write(folder / "run.json")
+        return folder
+
+    return write
+
+
+def compared(now, before):
+    found = worse.changes(read_run(now), read_baseline(before))
+    tests = read_run(now).frame.loc[found.index, "test"]
+    return {test: dict(line) for test, (_, line) in zip(tests, found.iterrows(), strict=True)}
+
+
+def test_paired_differences_by_hand(run, rng):
+    common = 0.02 * rng.standard_normal(1000)
+    old, new = row("T", 0.70), row("T", 0.65)
+    before, after = judged(old, rng, common), judged(new, rng, common)
+    found = compared(run("now", [after]), run("before", [before]))["T"]
+    differences = before.replicates - after.replicates
+    error = np.sqrt(BLOCKS / (BLOCKS - 1)) * differences.std(ddof=1)
+    assert found["paired"] and found["worse"] == pytest.approx(0.05)
+    assert found["p_value"] == pytest.approx(stats.t.sf(0.05 / error, BLOCKS - 1), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "after", "amount"),
+    [
+        (">", 0.7, 0.6, 0.1),
+        (">", 0.6, 0.7, -0.1),
+        ("<", 0.2, 0.3, 0.1),
+        ("|value| <", 0.1, -0.25, 0.15),
+        ("|value| <", -0.2, -0.3, 0.1),
+        ("|value| <", -0.3, 0.2, -0.1),
+    ],
+)
+def test_worse_is_towards_failing(run, rng, rule, before, after, amount):
+    found = compared(
+        run("now", [judged(row("T", after, rule), rng)]), run("before", [judged(row("T", before, rule), rng)])
+    )["T"]
+    assert found["worse"] == pytest.approx(amount)
+    assert (found["p_value"] < 0.01) == (amount > 0)
+
+
+@pytest.mark.parametrize("change", [{"segments": "others"}, {"blocks": "others"}])
+def test_other_segments_are_compared_unpaired(run, rng, change):
+    common = 0.02 * rng.standard_normal(1000)
+    before = judged(row("T", 0.70), rng, common, **change)
+    after = judged(row("T", 0.65), rng, common)
+    found = compared(run("now", [after]), run("before", [before]))["T"]
+    assert not found["paired"] and 0.01 < found["p_value"] < 0.1  # paired it is below 1e-10
+
+
+def test_a_table_alone_is_compared_by_its_intervals(run, rng):
+    """Standard errors from percentile intervals, Welch's test as SciPy does it."""
+    now, before = run("now", [judged(row("T", 0.65), rng)]), run("before", [judged(row("T", 0.70), rng)])
+    for part in ("run.json", "notebooks"):
+        (before / part).rename(before.parent / f"old {part}")
+    found = compared(now, before / "results.csv")["T"]
+    errors = 0.001 * np.sqrt(BLOCKS / (BLOCKS - 1)), 0.02
+    expected = stats.ttest_ind_from_stats(
+        *(0.70, errors[1] * np.sqrt(BLOCKS), BLOCKS, 0.65, errors[0] * np.sqrt(BLOCKS), BLOCKS),
+        equal_var=False,
+        alternative="greater",
+    )
+    assert not found["paired"] and found["p_value"] == pytest.approx(expected.pvalue, rel=0.1)
+    assert "no run.json" in gate.check(now, baselines=[before]).summary
+
+
+def test_few_blocks_have_no_p_value(run, rng):
+    few = dict(blocks=4, low=None, high=None)
+    now, before = (run(n, [judged(row("T", v, **few), rng)]) for n, v in (("now", 0.2), ("before", 0.9)))
+    assert np.isnan(compared(now, before)["T"]["p_value"])
+    outcome = gate.check(now, baselines=[before])
+    assert "1 not comparable for want of blocks" in outcome.summary and "Nothing got worse" in outcome.summary
+
+
+def test_gaps_are_compared_where_the_rule_judges_them(run, rng):
+    """The gap is twice the value here, and so are its interval and its spread."""
+
+    def of(value):
+        reach = 0.02
+        gap = dict(gap=2 * value, gap_low=2 * value - 2 * reach, gap_high=2 * value + 2 * reach, matters=0.1)
+        verdict = row("T", value, low=value - reach, high=value + reach, rule="|gap| <", threshold=0.1)
+        return dataclasses.replace(verdict, passed=abs(2 * value) < 0.1, **gap)
+
+    found = compared(run("now", [judged(of(-0.04), rng)]), run("before", [judged(of(0.01), rng)]))["T"]
+    assert found["paired"] and found["worse"] == pytest.approx(0.06) and found["before"] == 0.02
+    plain = compared(
+        run("now2", [judged(row("T", -0.04, "|value| <"), rng)]),
+        run("before2", [judged(row("T", 0.01, "|value| <"), rng)]),
+    )["T"]
+    assert np.log(found["p_value"]) == pytest.approx(np.log(plain["p_value"]), rel=0.1)
+
+
+def test_small_changes_do_not_count_however_sure(run, rng):
+    now, before = (run(n, [judged(row("T", v), rng)]) for n, v in (("now", 0.692), ("before", 0.7)))
+    assert compared(now, before)["T"]["p_value"] < 1e-4
+    assert gate.check(now, baselines=[before]).exit_code == 0
+    outcome = gate.check(now, baselines=[before], matters_worse=0.005)
+    assert outcome.exit_code == 1 and "worse: m / c / f: arousal / T: 0.7 in" in outcome.summary
+    assert "worse by 0.008, p = " in outcome.summary and ", paired)" in outcome.summary
+
+
+def test_the_suite_says_what_matters(run, rng):
+    entries = [judged(row("T", 0.65), rng)]
+    before = run("before", [judged(row("T", 0.7), rng)])
+    assert gate.check(run("now", entries), baselines=[before]).exit_code == 1
+    assert gate.check(run("lax", entries, {"matters_worse": 0.1}), baselines=[before]).exit_code == 0
+
+
+def test_failures_of_before_do_not_count_and_are_skipped_in_junit(run, rng):
+    entries = [judged(row("T", 0.3), rng), judged(row("U", 0.8), rng)]
+    now, before = run("now", entries), run("before", entries)
+    outcome = gate.check(now, baselines=[before])
+    assert outcome.exit_code == 0 and "2 tests paired, 0 unpaired" in outcome.summary
+    assert 'message="open: 0.3 is not' in (now / "junit.xml").read_text()
+    assert gate.check(now, strict=True).exit_code == 1
+
+
+def test_two_baselines_stop_small_steps(run, rng):
+    first, second, now = (
+        run(name, [judged(row("T", value), rng)])
+        for name, value in (("accepted", 0.7), ("previous", 0.688), ("now", 0.680))
+    )
+    assert gate.check(now, baselines=[second]).exit_code == 0
+    outcome = gate.check(now, baselines=[second, first])
+    assert outcome.exit_code == 1 and "accepted, now 0.68" in outcome.summary
+    assert outcome.summary.count("Compared with") == 2
+
+
+def test_what_got_worse_may_be_accepted(run, rng):
+    known = {"accepted": [{"test": "T", "why": "known", "until": "2027-01-01"}]}
+    now = run("now", [judged(row("T", 0.6), rng)], known)
+    outcome = gate.check(now, baselines=[run("before", [judged(row("T", 0.7), rng)])])
+    assert outcome.exit_code == 0 and "accepted: m / c / f: arousal / T: known" in outcome.summary
+
+
+def test_another_suite_is_refused_and_another_version_told(run, rng):
+    now = run("now", [judged(row("T", 0.7), rng)], {"title": "Ours"})
+    other = run("other", [judged(row("T", 0.7, model="theirs"), rng)], {"title": "Theirs"})
+    with pytest.raises(
+        InputError, match="no judged test in common.*models are theirs, those judged here m; "
+    ):
+        gate.check(now, baselines=[other])
+    families = [dict(name="f", title="F", category="correctness", question="", digest="1")]
+    old = run(
+        "old", [judged(row("T", 0.7), rng)], {"title": "Ours", "version": "0.0.9", "families": families}
+    )
+    about = json.loads((old / "run.json").read_text())
+    del about["studies"]  # an older record knows less
+    (old / "run.json").write_text(json.dumps(about))
+    told = gate.check(now, baselines=[old]).summary
+    assert f"{old} differs: it is of Soundcheck 0.0.9, the results of 0.1.0." in told
+    assert "differs: the results have no family f." in told and "1 tests paired" in told
+
+
+def test_tests_that_are_gone_are_told(run, rng):
+    entries = [judged(row(test, 0.7), rng) for test in "TU"]
+    told = gate.check(run("now", entries[:1]), baselines=[run("before", entries)])
+    assert told.exit_code == 0 and "1 test of" in told.summary and "not judged any more" in told.summary
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(None, "does not exist"), ("a,b\n1,2\n", "columns are missing"), ("", "the file is empty")],
+)
+def test_a_baseline_that_is_no_results_table(run, rng, tmp_path, text, words):
+    now, path = run("now", [judged(row("T", 0.7), rng)]), tmp_path / "old.csv"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputError, match=rf"--baseline \S+old\.csv: .*{words}"):
+        gate.check(now, baselines=[path])
+
+
+def test_a_baseline_that_was_edited_is_refused(run, rng):
+    entries = [judged(row("T", 0.7), rng)]
+    before = run("before", entries)
+    table = before / "results.csv"
+    table.write_text(table.read_text().replace("0.7,", "0.6,"))
+    with pytest.raises(InputError, match="--baseline .*cut, edited or mixed"):
+        gate.check(run("now", entries), baselines=[before])
+
+
+def test_strict_contradicts_a_baseline(run, rng):
+    folder = run("now", [judged(row("T", 0.7), rng)])
+    with pytest.raises(InputError, match="--strict: it contradicts --baseline"):
+        gate.check(folder, strict=True, baselines=[folder])
+
+
+def test_rows_of_another_run_are_not_used(run, rng):
+    folder = run("now", [judged(row("T", 0.7), rng)])
+    assert len(read_run(folder).judged) == 1
+    results.save([judged(row("T", 0.6), rng)], folder / "notebooks" / "m" / "f.json")
+    assert read_run(folder).judged == {}
+
+
+def test_false_discovery_rate_over_all_comparisons():
+    def frame(p):
+        columns = ["before", "after", "worse", "p_value", "paired"]
+        rows = [(0.7, 0.6, 0.1, value, True) for value in p]
+        return pd.DataFrame(rows, columns=columns)
+
+    rng = np.random.default_rng(0)
+    first, second = frame([0.001, np.nan, 0.4]), frame(rng.uniform(0.1, 1, 17))
+    found = worse.got_worse([first, second])
+    counted = np.concatenate([first["p_value"].dropna(), second["p_value"]])
+    expected = stats.false_discovery_control(counted) <= 0.05
+    assert found[0].tolist() == [bool(expected[0]), False, False] and not found[1].any()
+
+
+def test_an_equally_good_model_rarely_alarms():
+    """The study behind the page, with few runs: percentile intervals alarm in each of them."""
+    found = alarms(20, runs=6, seed=1, tests=400)
+    assert found["alarms"] <= 1 / 6 and found["alarms_of_percentiles"] == 1
+    assert alarms(40, planted=20, runs=2, seed=1, tests=400)["found"] > 0.2
+
+
+def test_a_finished_run_without_folder_has_no_replicates(run, rng):
+    folder = run("now", [judged(row("T", 0.7), rng)], keep=False)
+    assert isinstance(read_run(folder), FinishedRun) and read_run(folder).judged == {}

@@ -1,0 +1,196 @@
+"""A suite's own thresholds and accepted failures: read as written, or every problem told with its remedy."""
+
+import datetime
+
+import pytest
+
+from soundcheck.common import resources
+from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.suite.own_rules import AcceptedFailure, OwnTest, with_own_tests
+from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.thresholds import read_family
+
+AROUSAL, VALENCE, EMOTION = (BUILTIN[name] for name in ("arousal", "valence", "emotion"))
+HEAD = """\
+corpora:
+  demo: {format: demo}
+models:
+  guess: {random: gaussian}
+families: [fairness_sex]
+"""
+TESTS = HEAD + "tests:\n"
+ACCEPTED = HEAD + "accepted:\n"
+
+
+@pytest.fixture
+def suite(tmp_path):
+    def read(text):
+        (tmp_path / "suite.yml").write_text(text)
+        return read_suite(tmp_path / "suite.yml")
+
+    return read
+
+
+def refused(suite, text, *words):
+    with pytest.raises(InputError) as caught:
+        suite(text)
+    told = str(caught.value)
+    assert all(word in told for word in words), told
+    return caught.value.problems
+
+
+def test_nothing_by_default(suite):
+    read = suite(HEAD)
+    assert (read.tests, read.accepted, read.matters_worse) == ({}, (), 0.01)
+
+
+def test_thresholds_of_a_suite(suite):
+    read = suite(
+        TESTS + "  fairness_sex:\n"
+        "    Recall Per Bin: {threshold: 0.15, why: agreed}\n"
+        "    Concordance Correlation Coeff: {threshold: {valence: 0.2}, matters: 0.3, why: few speakers}\n"
+        "    Recall Per Class: false\n"
+        "    Precision Per Class: {run: false, why: not of interest}\n"
+    )
+    found = read.tests["fairness_sex"]
+    assert found["Recall Per Bin"] == OwnTest(
+        dict.fromkeys(read_family("fairness_sex").tests["Recall Per Bin"].thresholds, 0.15), None, "agreed"
+    )
+    assert found["Concordance Correlation Coeff"] == OwnTest({"valence": 0.2}, 0.3, "few speakers")
+    assert found["Recall Per Class"] == OwnTest(run=False)
+    assert found["Precision Per Class"] == OwnTest(run=False, why="not of interest")
+    assert read.describe()["tests"]["fairness_sex"]["Recall Per Bin"]["why"] == "agreed"
+
+
+def test_a_family_with_thresholds_of_the_suite():
+    shipped = read_family("fairness_sex")
+    family = with_own_tests(
+        shipped,
+        {
+            "Recall Per Bin": OwnTest({"arousal": 0.15}, None, "agreed"),
+            "Concordance Correlation Coeff": OwnTest({}, 0.3, "few"),
+            "Recall Per Class": OwnTest(run=False, why="noise"),
+        },
+    )
+    mean, shipped_mean = family.tests["Recall Per Bin"], shipped.tests["Recall Per Bin"]
+    before = shipped_mean.thresholds["arousal"]
+    assert mean.threshold_for(AROUSAL) == 0.15 and mean.is_own(AROUSAL)
+    assert mean.change_for(AROUSAL) == f"changed in this suite: {before:g} → 0.15 (agreed)"
+    assert mean.threshold_for(VALENCE) == shipped_mean.threshold_for(VALENCE)
+    assert not mean.is_own(VALENCE) and mean.change_for(VALENCE) == "" and mean.change_for(EMOTION) == ""
+    ccc = family.tests["Concordance Correlation Coeff"]
+    assert ccc.matters == 0.3 and not ccc.is_own(AROUSAL)
+    assert ccc.change_for(AROUSAL) == "changed in this suite: 0.3 matters (few)"
+    assert family.tests["Recall Per Class"].off == "switched off in this suite: noise"
+    assert family.of_suite and not shipped.of_suite and shipped.tests["Recall Per Bin"] is shipped_mean
+
+
+def test_a_task_that_had_no_threshold(suite):
+    read = suite(
+        HEAD + "tasks: {stress: {type: regression}}\n"
+        "tests:\n  fairness_sex:\n    Recall Per Bin: {threshold: {stress: 0.2}, why: ours}\n"
+    )
+    family = with_own_tests(read_family("fairness_sex"), read.tests["fairness_sex"])
+    test = family.tests["Recall Per Bin"]
+    assert test.threshold_for(read.tasks["stress"]) == 0.2
+    assert test.change_for(read.tasks["stress"]) == "changed in this suite: 0.1 → 0.2 (ours)"
+    assert test.change_of("stress") == "set in this suite: 0.2 (ours)"  # beside the row of regression
+
+
+def test_a_threshold_file_of_the_suite_is_marked_where_it_differs(tmp_path):
+    shipped = (resources.root() / "thresholds/correctness_regression.yml").read_text()
+    (tmp_path / "thresholds").mkdir()
+    own = tmp_path / "thresholds/correctness_regression.yml"
+    own.write_text(shipped.replace("arousal: 0.1", "arousal: 0.2"))
+    family = read_family("correctness_regression", tmp_path)
+    marked = {test.name for test in family.tests.values() if test.change_for(AROUSAL)}
+    assert marked == {"Mean Absolute Error"}
+    change = family.tests["Mean Absolute Error"].change_for(AROUSAL)
+    assert change == "changed in this suite: 0.1 → 0.2 (thresholds/correctness_regression.yml)"
+    both = with_own_tests(family, {"Mean Absolute Error": OwnTest({"arousal": 0.3}, None, "agreed")})
+    change = both.tests["Mean Absolute Error"].change_for(AROUSAL)
+    assert change == "changed in this suite: 0.1 → 0.3 (agreed)"  # against what is shipped
+    own.write_text(shipped.replace("arousal: 0.1", "arousal: 0.10"))
+    assert not read_family("correctness_regression", tmp_path).of_suite
+
+
+def test_all_problems_of_own_tests_at_once(suite):
+    problems = refused(
+        suite,
+        TESTS + "  fairnes_sex: {Recall Per Bin: false}\n"
+        "  fairness_sex:\n"
+        "    Recall Per Clas: false\n"
+        "    Unweighted Average Recall: 0.15\n"
+        "    Recall Per Class: {threshold: 0.2}\n"
+        "    Precision Per Class: {threshold: {emotoin: 0.2}, why: x}\n"
+        "    Recall Per Bin: {threshold: high, why: x}\n"
+        "    Precision Per Bin: {threshold: 0, why: x}\n"
+        "    Concordance Correlation Coeff: {why: nothing}\n"
+        "  fairness_accent:\n    Mean Value: {run: true}\n",
+        "line 7, tests.fairnes_sex: unknown family 'fairnes_sex'. Did you mean 'fairness_sex'?",
+        "fairness_sex has no test 'Recall Per Clas'. Did you mean 'Recall Per Class'?",
+        "'0.15' does not say what is changed and why. Write {threshold: 0.9, why:",
+        "tests.fairness_sex.'Recall Per Class'.why: the key is missing",
+        "'emotoin' is no task that fairness_sex tests. Did you mean 'emotion'?",
+        "'high' is not a number",
+        "no size of a value lies below 0",
+        "'Concordance Correlation Coeff': nothing is changed",
+        "a test is run unless it is left out",
+    )
+    assert len(problems) == 9
+
+
+@pytest.mark.parametrize("value", ["5", "[fairness_sex]", ""])
+def test_what_is_no_mapping_of_tests(suite, value):
+    refused(suite, HEAD + f"tests: {value}\n", "is not a mapping")
+
+
+def test_accepted_failures(suite):
+    read = suite(
+        ACCEPTED + "  - {model: guess, family: fairness_sex, group: 'sex: female', why: being collected,\n"
+        "     until: 2027-03-01}\n"
+        "  - {test: Mean Value, label: a, task: arousal, corpus: demo, why: known}\n"
+    )
+    first, second = read.accepted
+    assert first == AcceptedFailure(
+        model="guess",
+        family="fairness_sex",
+        group="sex: female",
+        why="being collected",
+        until=datetime.date(2027, 3, 1),
+    )
+    assert first.named == {"model": "guess", "family": "fairness_sex", "group": "sex: female"}
+    assert first.reason == "being collected (until 2027-03-01)" and second.reason == "known"
+    assert str(second) == "corpus: demo, task: arousal, test: Mean Value, label: a"
+    assert not first.past(datetime.date(2027, 3, 1)) and first.past(datetime.date(2027, 3, 2))
+    assert not second.past(datetime.date(9999, 1, 1))
+    assert read.describe()["accepted"][0]["until"] == "2027-03-01"
+
+
+def test_all_problems_of_accepted_failures_at_once(suite):
+    problems = refused(
+        suite,
+        ACCEPTED + "  - {model: guess, until: 2027-03-01}\n"
+        "  - {why: everything}\n"
+        "  - {model: guess, why: x, until: 31.12.2026}\n"
+        "  - {model: guess, why: x, until: 2027-02-30}\n"
+        "  - {modell: guess, test: Mean Value, why: x}\n"
+        "  - guess\n",
+        "line 7, accepted item 1.why: the key is missing",
+        "every failure would be accepted",
+        "'31.12.2026' is not a date. Write year-month-day, such as 2027-03-01",
+        "'2027-02-30' is not a date",
+        "accepted item 5.modell: unknown key. Did you mean 'model'?",
+        "'guess' is not a mapping",
+    )
+    assert len(problems) == 6
+
+
+def test_accepted_is_a_list(suite):
+    refused(suite, HEAD + "accepted: {model: guess, why: x}\n", "a mapping is not a list", "- {model: ours")
+
+
+@pytest.mark.parametrize("value", ["-0.1", "much"])
+def test_matters_worse_is_a_size(suite, value):
+    refused(suite, HEAD + f"matters_worse: {value}\n", "matters_worse")
