@@ -124,8 +124,10 @@ def test_nothing_judged_is_said():
 
 def test_large_families_begin_with_a_table_of_what_holds():
     rows = [group("anger", -0.3, 0.1, 0.0002), *(group(f"{n}", 0.02, 0.05, 0.8) for n in range(60))]
-    text = str(answers.answer(settle(results.to_frame(rows)), "Fair?"))
-    assert "What holds" in text and text.count("<tr") == 2
+    table = settle(results.to_frame(rows))
+    text = str(answers.answer(table, "Fair?", ["hollow at x: <b>"], settled.among(table)))
+    assert "What holds" in text and text.count("<tr") == 2 and "among 61 tests" in text
+    assert "Hollow at x: &lt;b&gt;." in text
 
 
 def test_excess_knows_the_rules():

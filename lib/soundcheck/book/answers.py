@@ -26,7 +26,9 @@ __all__ = ["answer", "excess"]
 NAMED = 3  # failures that hold and that the sentence names
 
 
-def answer(rows: pd.DataFrame, question: str, notes: Sequence[str] = ()) -> Html:
+def answer(
+    rows: pd.DataFrame, question: str, notes: Sequence[str] = (), among: pd.Series | None = None
+) -> Html:
     """Answer the question of a family for a model.
 
     Parameters
@@ -38,6 +40,8 @@ def answer(rows: pd.DataFrame, question: str, notes: Sequence[str] = ()) -> Html
     notes
         At which tasks the model is no better than guessing, see
         :func:`soundcheck.report.key_figures.standing_notes`: robust and fair is then nothing to its credit.
+    among
+        From :func:`soundcheck.book.settled.among`.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def answer(rows: pd.DataFrame, question: str, notes: Sequence[str] = ()) -> Html
     parts = [element("p", asked, told, class_="sc-answer", limit=None)]
     parts += [element("p", f"{note[:1].upper()}{note[1:]}.", class_="sc-note", limit=None) for note in notes]
     if len(held) and judged > MOST_OPEN:
-        parts.append(verdict_table(held, caption="What holds"))
+        parts.append(verdict_table(held, caption="What holds", among=among))
     return join(parts)
 
 

@@ -35,7 +35,6 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import states
-from soundcheck.report.html import Html
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
@@ -142,7 +141,7 @@ def assemble(
         notebook = output.notebooks / folder / f"{stem}.ipynb"
         cells = executed.cells(notebook, title, entry, output.folder, fill)
         about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
-        answered = Html(fill(str(answers.answer(rows, family.question, _no_merit(record, rows)))))
+        answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
         heading_line, _, words = cells[0]["source"].partition("\n")
         words = f"{words.strip()}\n\n{about}".strip()
         cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]

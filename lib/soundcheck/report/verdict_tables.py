@@ -80,7 +80,11 @@ def p_value(p: float) -> str:
 
 
 def verdict_table(
-    frame: pd.DataFrame, *, caption: str = "", decimals: Mapping[str, int] | None = None
+    frame: pd.DataFrame,
+    *,
+    caption: str = "",
+    decimals: Mapping[str, int] | None = None,
+    among: pd.Series | None = None,
 ) -> Html:
     """Show results: value, gap, counts, threshold, state and the random reference.
 
@@ -92,6 +96,8 @@ def verdict_table(
         What the table shows.
     decimals
         Test -> digits behind the point; two or three that count for the others.
+    among
+        Where each row stands among all tests, :class:`Among`; default: the book fills it in.
     """
     whole, left = frame, _skipped_as_a_whole(frame)
     frame = frame[~left] if not left.all() else frame
@@ -102,14 +108,16 @@ def verdict_table(
     for row in frame.itertuples():
         cells = [test_cell(row), _value(row, (decimals or {}).get(row.test))]
         cells += [gap_cell(row)] * gaps
-        cells += [_counts(row), Cell(rule(row), _some(row.threshold), "sc-rule"), state_cell(row)]
+        cells += [_counts(row), Cell(rule(row), _some(row.threshold), "sc-rule")]
+        cells.append(state_cell(row, None if among is None else among[row.Index]))
         rows.append([*[row.corpus] * several, row.task, *cells, _reference(row)])
     parts = [folded(table(rows, columns, caption=caption), len(rows))]
     if len(frame) < len(whole):
         parts.append(_left(whole[left]))
     if gaps:
         parts.append(element("p", GAP, class_="sc-note", limit=None))
-    parts.append(element("div", class_=f"sc-note {FILLED_LATER}"))
+    if among is None:
+        parts.append(element("div", class_=f"sc-note {FILLED_LATER}"))
     if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
         parts.append(element("p", FEW, class_="sc-note", limit=None))
     return join(parts)
