@@ -233,7 +233,7 @@ def test_result_pages_begin_with_the_answer_and_say_what_holds(book):
     tests = len(book.families[0].tests)
     answer, verdicts = page.index('class="sc-answer"'), page.index("data-key=")
     assert page.index("<h1") < answer < verdicts
-    assert f"Of {tests} tests, {tests} fail and hold: " in page[answer:verdicts]
+    assert f"Of {tests} tests, {tests} failures hold: " in page[answer:verdicts]
     assert page.count('class="sc-badge sc-holds"') == tests and "sc-open-fail" not in page
     assert f"among {tests} tests" in page
 

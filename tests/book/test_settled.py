@@ -1,5 +1,6 @@
 """Cells that notebooks leave open are filled from the settled results; the answer agrees with them."""
 
+import dataclasses
 import re
 
 import pandas as pd
@@ -24,7 +25,7 @@ def group(label: str, gap: float, half: float, p: float | None, **given) -> Verd
     base = dict(
         **dict(model="m", corpus="c", family="fairness_sex", category="fairness", task="arousal"),
         **dict(test="Recall Per Class", label=label, group="sex: female", value=gap / 2, segments=40),
-        **dict(blocks=10, threshold=0.1, rule="|gap| <", passed=abs(gap) < 0.1, gap=gap, gap_low=low),
+        **dict(blocks=5, threshold=0.1, rule="|gap| <", passed=abs(gap) < 0.1, gap=gap, gap_low=low),
         **dict(
             gap_high=high, matters=0.1, evidence=evidence, bound=max(-low, high), p_value=p, least_p=2 / 252
         ),
@@ -74,12 +75,16 @@ def test_filling_twice_changes_nothing(table):
 
 
 def test_what_could_not_hold_alone_is_said_with_the_number_of_speakers():
-    many = [group(f"{n}", 0.02, 0.2 if n < 9 else 0.05, 0.8) for n in range(107)]
-    table = settle(results.to_frame([group("anger", -0.3, 0.1, 0.0079), *many]))
+    many = [group(f"{n}", 0.02, 0.2 if n < 9 else 0.05, 0.8) for n in range(53)]
+    rows = [group("anger", -0.3, 0.1, 0.0079), *many]
+    rows += [dataclasses.replace(row, group="sex: male") for row in rows]
+    table = settle(results.to_frame(rows))
     after = filled(table)
-    assert "10 open tests could not hold alone" in after  # clear passes need not
-    assert "10 tests: 5 against 5 speakers cannot show it among 108 tests" in after and "p = 0.0079" in after
+    assert "20 open tests could not hold alone" in after  # clear passes need not
+    assert "20 tests: 5 against 5 speakers cannot show it among 108 tests" in after and "p = 0.0079" in after
     assert "too few speakers to hold alone" in after
+    unlike = settle(table.assign(blocks=4))  # a class that one of them lacks
+    assert "so few speakers cannot show it among 108 tests" in filled(unlike)
     enough = table.assign(least_p=None)
     enough["least_p"] = enough["least_p"].astype(float)
     assert "could not hold" not in filled(enough)
@@ -95,7 +100,7 @@ def test_accepted_failures_keep_their_reason(table):
 
 def test_the_answer_names_what_holds_and_how_much_may_hide(table):
     text = str(answers.answer(table, f"Is it fair? {HOSTILE}"))
-    assert "Of 3 tests, 1 fails and holds: " in text
+    assert "Of 3 tests, 1 failure holds: " in text
     assert "arousal · Recall Per Class · sex: female · anger: gap −0.300" in text
     assert "95 % −0.400 to −0.200, 0.1 matters" in text
     assert "1 is a clear pass; 1 is open: a gap of up to 0.350 may hide (arousal" in text
@@ -105,7 +110,7 @@ def test_the_answer_names_what_holds_and_how_much_may_hide(table):
 def test_the_answer_for_values_tells_how_far_beyond_the_threshold():
     table = settle(results.to_frame([value("CCC", 0.55, 0.42, 0.9), value("PCC", 0.6, 0.49, 0.95)]))
     text = str(answers.answer(table, "Good?"))
-    assert "none fails and holds; none is a clear pass; 2 are open: up to 0.080 beyond" in text
+    assert "no failure holds; none is a clear pass; 2 are open: up to 0.080 beyond" in text
     assert "(arousal · CCC)" in text
 
 
@@ -118,8 +123,16 @@ def test_open_tests_without_interval_rule_nothing_out():
 
 
 def test_nothing_judged_is_said():
-    rows = [group("a", 0.2, 0.1, None, passed=None, skipped="too few", evidence="", bound=None)]
-    assert "None of 1 test was judged." in str(answers.answer(settle(results.to_frame(rows)), "Fair?"))
+    rows = [group("a", 0.2, 0.1, None, passed=None, skipped="too few <b>", evidence="", bound=None)]
+    text = str(answers.answer(settle(results.to_frame(rows)), "Fair?"))
+    assert "None of 1 test was judged: too few &lt;b&gt;." in text
+
+
+def test_pages_without_rows_are_possible(table):
+    empty = table.iloc[:0]
+    among = settled.among(empty)
+    assert settled.settled_cells(empty, among) == {} and str(settled.limits(empty, among)) == ""
+    assert "There are no tests." in str(answers.answer(empty, "Fair?", (), among))
 
 
 def test_large_families_begin_with_a_table_of_what_holds():

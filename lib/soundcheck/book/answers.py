@@ -23,7 +23,7 @@ from soundcheck.statistics.rules import ABOVE, one_sided
 
 __all__ = ["answer", "excess"]
 
-NAMED = 3  # failures that hold and that the sentence names
+NAMED = 3  # failures that hold, or reasons for no verdict, that the sentence names
 
 
 def answer(
@@ -51,8 +51,13 @@ def answer(
     states = holding.states(rows)
     judged = int(rows["passed"].notna().sum())
     asked = element("strong", question)
+    if rows.empty:
+        return element("p", asked, " There are no tests.", class_="sc-answer")
     if not judged:
-        return element("p", asked, f" None of {counted(len(rows), 'test')} was judged.", class_="sc-answer")
+        reasons = list(dict.fromkeys(rows["skipped"]))
+        why = "; ".join(reasons[:NAMED]) + ("; …" if len(reasons) > NAMED else "")
+        told = f" None of {counted(len(rows), 'test')} was judged: {why}."
+        return element("p", asked, told, class_="sc-answer", limit=None)
     held = rows[states.eq(HOLDS)].sort_values("p_value", kind="stable")
     counts = {name: int(states.eq(name).sum()) for name in (CLEAR_PASS, OPEN_PASS, OPEN_FAIL)}
     clear, undecided = counts[CLEAR_PASS], counts[OPEN_PASS] + counts[OPEN_FAIL]
@@ -85,11 +90,11 @@ def excess(rows: pd.DataFrame) -> pd.Series:
 
 def _held(held: pd.DataFrame) -> str:
     if held.empty:
-        return "none fails and holds"
-    verb = "fails and holds" if len(held) == 1 else "fail and hold"
+        return "no failure holds"
+    verb = "holds" if len(held) == 1 else "hold"
     named = "; ".join(_sized(row) for row in held.head(NAMED).itertuples())
     more = f"; and {len(held) - NAMED} more" if len(held) > NAMED else ""
-    return f"{len(held)} {verb}: {named}{more}"
+    return f"{counted(len(held), 'failure')} {verb}: {named}{more}"
 
 
 def _sized(row: object) -> str:

@@ -21,7 +21,7 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.tables import table
 from soundcheck.report.verdict_tables import FILLED_LATER, Among, key_of, p_value, state_cell
 from soundcheck.results import holding
-from soundcheck.results.verdict import OPEN_FAIL, OPEN_PASS
+from soundcheck.results.verdict import KEY, OPEN_FAIL, OPEN_PASS
 from soundcheck.statistics.permutation import least_p_value
 
 __all__ = ["Filling", "limits", "settled_cells", "among"]
@@ -69,7 +69,8 @@ def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series
     pandas.Series
         :class:`~soundcheck.report.verdict_tables.Among` of each row.
     """
-    tests, cannot = holding.tests(results), holding.cannot_hold(results)
+    tests, known = holding.tests(results), results["p_value"].notna()
+    cannot = holding.cannot_hold(results) & known
     reasons = pd.Series("", index=results.index) if accepted is None else accepted
     found = [Among(int(tests[n]), bool(cannot[n]), reasons[n]) for n in results.index]
     return pd.Series(found, index=results.index, dtype=object)
@@ -86,16 +87,16 @@ def settled_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
 
 def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
     """Say which open rows could not hold alone, however large their gap, and why."""
-    own = rows[holding.states(rows).isin([OPEN_PASS, OPEN_FAIL])]
+    own = rows.assign(others=_others(rows))[holding.states(rows).isin([OPEN_PASS, OPEN_FAIL])]
     own = own[[among[n].cannot_hold for n in own.index]] if len(own) else own
     if own.empty:
         return Html()
     lines = []
     kinds = own.assign(tests=[among[n].tests for n in own.index])
-    kinds = kinds.groupby(["blocks", "least_p", "tests"], sort=True)
-    for (blocks, least, tests), same in list(kinds)[:MOST_LINES]:
+    kinds = kinds.groupby(["blocks", "others", "least_p", "tests"], sort=True)
+    for (blocks, others, least, tests), same in list(kinds)[:MOST_LINES]:
         lines.append(
-            f"{counted(len(same), 'test')}: {_sides(blocks, least)} cannot show it among "
+            f"{counted(len(same), 'test')}: {_sides(blocks, others, least)} cannot show it among "
             f"{counted(tests, 'test')}, because the least that they can give is {p_value(least)}."
         )
     if len(kinds) > MOST_LINES:
@@ -105,9 +106,18 @@ def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
     return element("div", head, items, class_=f"sc-note {FILLED_LATER}", limit=None)
 
 
-def _sides(blocks: int, least: float) -> str:
-    """Say how many speakers are compared with how many: the sizes that give this least p-value."""
-    for own in range(1, blocks // 2 + 1):
-        if (found := least_p_value(blocks, own)) is not None and math.isclose(found, least, rel_tol=1e-9):
-            return f"{own} against {blocks - own} speakers"
+def _others(rows: pd.DataFrame) -> pd.Series:
+    """Count the blocks of all other groups of the same column in the same test."""
+    same = [rows[name] for name in KEY if name != "group"] + [rows["group"].str.partition(":")[0]]
+    return rows["blocks"].groupby(same).transform("sum") - rows["blocks"]
+
+
+def _sides(blocks: int, others: int, least: float) -> str:
+    """Say how many speakers are compared with how many, if these give this least p-value.
+
+    They do not where a class has fewer speakers than its group; who is dealt out are all of the group.
+    """
+    found = least_p_value(blocks + others, blocks) if blocks and others else None
+    if found is not None and math.isclose(found, least, rel_tol=1e-9):
+        return f"{blocks} against {others} speakers"
     return "so few speakers"
