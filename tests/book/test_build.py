@@ -18,7 +18,8 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
-from soundcheck.report import figures, players, tables
+from soundcheck.report import figures, players
+from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results import Verdict
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -200,7 +201,7 @@ class Book:
         media = MediaStore(self.output.media, "../../media/")
         own = self.results[self.results["model"] == MODEL]
         outputs = [
-            tables.verdict_table(own, caption=HOSTILE[0]),
+            verdict_table(own.assign(holds=None), caption=HOSTILE[0]),
             figures.show(media, figures.intervals(own), HOSTILE[0]),
             players.player(media, np.zeros(1600, dtype=np.float32), 16000, HOSTILE[0], caption=HOSTILE[5]),
         ]
@@ -251,6 +252,16 @@ def test_the_build_is_complete_and_quiet(book):
     assert "WARNING" not in log
     for name in ("index", "all_results", "failures", "provenance", "reading", "statistics", "bibliography"):
         assert f"{name}.html" in site(book)
+
+
+def test_result_pages_begin_with_the_answer_and_say_what_holds(book):
+    page = site(book)[f"results/{files.slug(MODEL)}/correctness_regression.html"].read_text(encoding="utf-8")
+    tests = len(book.families[0].tests)
+    answer, verdicts = page.index('class="sc-answer"'), page.index("data-key=")
+    assert page.index("<h1") < answer < verdicts
+    assert f"Of {tests} tests, {tests} failures hold: " in page[answer:verdicts]
+    assert page.count('class="sc-badge sc-holds"') == tests and "sc-open-fail" not in page
+    assert f"among {tests} tests" in page
 
 
 def test_nothing_from_data_is_live(book):

@@ -17,7 +17,16 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from soundcheck.book import executed, measures, methods, model_and_corpus_pages, overview, pages
+from soundcheck.book import (
+    answers,
+    executed,
+    measures,
+    methods,
+    model_and_corpus_pages,
+    overview,
+    pages,
+    settled,
+)
 from soundcheck.book.check_site import SECRET, inspect
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problem
@@ -26,7 +35,10 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import states
+from soundcheck.report.key_figures import standing_notes
+from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
+from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import speech_source
@@ -118,13 +130,21 @@ def assemble(
     share = resources.root()
     near = MediaStore(output.media, "../media/")
     names = [pages.write(source, "index", overview.cells(record, results), record)]
-    titles = {family.name: family.title for family in families}
+    by_name = {family.name: family for family in families}
+    among = settled.among(results, accepted_reasons(results, record.accepted))
     for entry in record.notebooks:
         folder, stem = files.slug(entry.model), files.slug(entry.family)
-        title = executed.title(entry.model, titles[entry.family])
-        cells = executed.cells(output.notebooks / folder / f"{stem}.ipynb", title, entry, output.folder)
+        family = by_name[entry.family]
+        title = executed.title(entry.model, family.title)
+        rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
+        fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
+        notebook = output.notebooks / folder / f"{stem}.ipynb"
+        cells = executed.cells(notebook, title, entry, output.folder, fill)
         about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
-        cells.insert(1, pages.markdown(about))
+        answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
+        heading_line, _, words = cells[0]["source"].partition("\n")
+        words = f"{words.strip()}\n\n{about}".strip()
+        cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
         names.append(pages.write(source, overview.page_of(entry), cells, record))
     for entry in record.comparisons:
         notebook = output.comparisons / f"{entry.slug}.ipynb"
@@ -152,7 +172,7 @@ def assemble(
         cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
     names.append(
-        pages.write(source, "all_results", model_and_corpus_pages.all_results_cells(results), record)
+        pages.write(source, "all_results", model_and_corpus_pages.all_results_cells(results, among), record)
     )
     names.append(pages.write(source, "provenance", model_and_corpus_pages.provenance_cells(record), record))
     if record.failed:
@@ -166,6 +186,17 @@ def assemble(
     _configure(source, share, record)
     _extra(source, output)
     return names
+
+
+def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
+    """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
+    random = {model.name for model in record.models if model.kind == "random"}
+    doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(random)]
+    return [
+        note
+        for model, tasks in doubtful.groupby("model")["task"]
+        for note in standing_notes(record.figures, model, list(dict.fromkeys(tasks)))
+    ]
 
 
 def _configure(source: Path, share: Path, record: RunRecord) -> None:

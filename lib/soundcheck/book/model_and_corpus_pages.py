@@ -20,6 +20,7 @@ from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import player, row
+from soundcheck.report.verdict_tables import gap_cell, state_cell
 from soundcheck.results import aspects, tally
 from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import PROVEN, standings
@@ -166,29 +167,40 @@ def _examples(corpus: Corpus, media: MediaStore) -> Html:
     return row(shown)
 
 
-def all_results_cells(results: pd.DataFrame) -> list[dict]:
-    """Make the page of all rows, as many as a page can hold, with the way to the file."""
+def all_results_cells(results: pd.DataFrame, among: pd.Series) -> list[dict]:
+    """Make the page of all rows, as many as a page can hold, with the way to the file.
+
+    Parameters
+    ----------
+    results
+        The settled results table.
+    among
+        From :func:`soundcheck.book.settled.among`.
+    """
     rows: list[list] = []
     size = 0
     for result in results.itertuples():
         where = element("a", result.family, href=f"{result_page(result.model, result.family)}.html")
         value = None if pd.isna(result.value) else result.value
+        digits = tables.digits_for(result.value, result.low, result.high)
         cells = [
             result.model,
             result.corpus,
             where,
             result.task,
             tables.row_name(result),
-            tables.Cell(tables.number(result.value, threshold=result.threshold), value, "sc-number"),
-            tables.interval(result),
+            tables.Cell(tables.number(result.value, digits, result.threshold), value, "sc-number"),
+            tables.interval(result, digits),
+            gap_cell(result),
             tables.rule(result),
-            tables.badge(result.passed, result.skipped),
+            state_cell(result, among[result.Index])._replace(key=None),
         ]
         size += len(str(tables.table([cells], [""])))
         if size > MOST_BYTES:
             break
         rows.append(cells)
-    columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "threshold", "verdict"]
+    columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "gap", "threshold"]
+    columns.append("state")
     links = [element("a", file, href=file) for file in ("results.csv", "left_out.csv")]
     file = element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")
     more = Html()
