@@ -33,8 +33,6 @@ __all__ = [
     "number",
     "row_name",
     "rule",
-    "share",
-    "proportion_bar",
     "simulated_thresholds",
     "synthetic_notice",
     "table",
@@ -200,25 +198,6 @@ def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it."""
     below = " · ".join(filter(None, (row.group, label(row.label))))
     return Cell(two_lines(row.test, below), f"{row.test} {row.group} {row.label}", "sc-test")
-
-
-def share(frame: pd.DataFrame) -> str:
-    """Write how many of the judged tests passed: ``12 of 18 (67 %)``."""
-    passed, judged = _counts(frame)
-    return f"{passed} of {judged} ({100 * passed / judged:.0f} %)" if judged else "none judged"
-
-
-def proportion_bar(frame: pd.DataFrame) -> Html:
-    """Show how many of the judged tests passed, as text over a bar."""
-    passed, judged = _counts(frame)
-    if not judged:
-        return element("span", "none judged", class_="sc-bar sc-none")
-    style = f"--sc-share: {100 * passed / judged:.1f}%"
-    return element("span", share(frame), class_="sc-bar", style=style)
-
-
-def _counts(frame: pd.DataFrame) -> tuple[int, int]:
-    return int(frame["passed"].eq(True).sum()), int(frame["passed"].notna().sum())
 
 
 def threshold_table(family: Family) -> Html:
