@@ -10,7 +10,6 @@ from soundcheck.book import findings, pages
 from soundcheck.book.model_tables import Kind, family_table, kinds, model_table
 from soundcheck.common import files
 from soundcheck.common.escaping import heading
-from soundcheck.common.wording import counted
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
@@ -131,17 +130,18 @@ def conclusions(record: RunRecord, rows: pd.DataFrame, found: pd.Series) -> Html
     if excused:
         then = f" {excused:,} of them {'is' if excused == 1 else 'are'} accepted.{then}"
     lines = [element("p", element("strong", first, limit=None), element("span", then), limit=None)]
-    notes = [
-        f"{model.name} is {note}"
-        for model in record.models
-        if model.kind != "random"
-        for note in key_figures.standing_notes(record.figures, model.name, model.tasks)
-    ]
+    notes, short = [], []
+    for model in record.models:
+        own = key_figures.standing_notes(record.figures, model.name, model.tasks)
+        if own and model.kind != "random":
+            notes += [f"{model.name} is {note}" for note in own]
+            tasks = ", ".join(note.partition(":")[0].partition(" at ")[2] for note in own)
+            short.append(f"{model.name} at {tasks}")
     if notes:
         listed = element("ul", *(element("li", note, limit=None) for note in notes[:MOST_NOTES]))
         more = element("p", f"… and {len(notes) - MOST_NOTES} more.") if len(notes) > MOST_NOTES else Html()
         folded = element(
-            "details", element("summary", f"{HOLLOW_WORDS}{counted(len(notes), 'task')}"), listed, more
+            "details", element("summary", f"{HOLLOW_WORDS}{'; '.join(short)}", limit=400), listed, more
         )
         lines.append(folded)
     lines.append(element("p", "Not sure what that means? ", link("How to read this book", "about"), "."))
