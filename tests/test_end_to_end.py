@@ -75,12 +75,12 @@ OWN_NOTEBOOK = notebook(
     "from soundcheck.evaluation.evaluation import Evaluation\n"
     "from soundcheck.metrics.combinators import paired_difference\n"
     "from soundcheck.metrics.regression import mean_value\n"
-    "from soundcheck.report import tables\n"
+    "from soundcheck.report.verdict_tables import verdict_table\n"
     "evaluation = Evaluation.load(run)",
     "for sample in evaluation.samples('Softer'):\n"
     "    evaluation.judge(sample, 'Mean Change', lambda s, a: paired_difference(mean_value(a.changed), "
     "mean_value(a.clean)))",
-    "tables.verdict_table(evaluation.frame())",
+    "verdict_table(evaluation.frame())",
     "evaluation.save()",
 )
 

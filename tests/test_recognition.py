@@ -164,6 +164,34 @@ def test_word_error_rate_is_that_of_jiwer(run, results):
     assert found["segments"] == 43 and found["blocks"] == 8
 
 
+def test_word_errors_of_groups_and_speakers_are_in_a_table(run, results):
+    table = pd.read_csv(
+        run[0] / "build" / "tables" / "word_errors.csv", keep_default_na=False, na_values=[""]
+    )
+    own = table[table["model"] == "good"].set_index(["column", "group"])
+    everybody = own.xs("everybody", level="group").iloc[0]
+    assert everybody["value"] == row(results, "good", "Word Error Rate")["value"]
+    parts = everybody[["insertions", "deletions", "substitutions"]].sum()
+    assert parts == pytest.approx(everybody["value"])
+    for column in ("accent", "speaker"):
+        groups = own.loc[column]
+        errors = (groups["value"] * groups["words"]).sum()
+        assert errors == pytest.approx(everybody["value"] * everybody["words"]), column
+    assert set(table["model"]) == {"good", "poor", "known"}
+    assert (run[0] / "build" / "html" / "word_errors.csv").is_file()
+
+
+def test_the_terminal_says_how_good_each_recogniser_is(run, results):
+    folder, done = run
+    record = json.loads((folder / "build" / "run.json").read_text())
+    (figure,) = [f for f in record["figures"] if f["model"] == "good"]
+    found = row(results, "good", "Word Error Rate")
+    assert figure["value"] == found["value"]
+    assert figure["standing"] == "proven" and figure["guessing"] > figure["high"]
+    line = next(line for line in done.stdout.splitlines() if line.startswith("  word error rate"))
+    assert f"{100 * found['value']:.2g}"[:2] in line and "8 speakers)" in line
+
+
 def test_groups_add_up(run, results):
     table, segments = predictions(run, "poor")
     clean = table[table["change"] == ""].set_index("key")["transcript"].reindex(segments.index)

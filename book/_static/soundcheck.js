@@ -58,18 +58,24 @@ document.addEventListener("DOMContentLoaded", () => {
       tools.append(label);
       return { get checked() { return box.checked; }, keeps };
     };
+    // One box a state that the table has; several of them show the rows of each.
+    const badges = (row) => Array.from(row.querySelectorAll(".sc-badge"), (badge) => badge.textContent);
+    const states = Array.from(new Set(rows.flatMap(badges)), (state) =>
+      choice(state, (row) => badges(row).includes(state)));
     const choices = table.querySelector(".sc-badge") ? [
-      choice("failed only", (row) => row.querySelector(".sc-fail")),
-      choice("informative only", (row) => !row.querySelector(".sc-uninformative")),
+      choice("random fails", (row) => !row.querySelector(".sc-uninformative")),
     ] : [];
     const told = document.createElement("output");
     tools.append(told);
     const update = () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const wanted = states.filter((one) => one.checked);
       let shown = 0;
       rows.forEach((row) => {
         const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word)) || choices.some((one) => one.checked && !one.keeps(row));
+        row.hidden = !words.every((word) => text.includes(word)) ||
+          (wanted.length > 0 && !wanted.some((one) => one.keeps(row))) ||
+          choices.some((one) => one.checked && !one.keeps(row));
         shown += !row.hidden;
       });
       told.textContent = shown === rows.length ? "" : `${shown} of ${rows.length} rows`;

@@ -36,8 +36,11 @@ from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.models.load import check_model
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
+from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.record import RunRecord
+from soundcheck.results.standing import standings
 from soundcheck.run import adding, notebook_jobs, planning, runner, tables
+from soundcheck.run.key_figures import key_figures
 from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.output import Output
 from soundcheck.run.record import compose
@@ -48,6 +51,8 @@ from soundcheck.suite.families import Family
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
+
+WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,11 +225,13 @@ def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool, fresh: bool 
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
     tables.write_scores(lists, tested, corpora, reports, output)
+    figures = key_figures(suite, tested, corpora, lists, reports)
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies else []
     done = _execute([*judging, *studying], output, jobs, "notebooks")
     judged, studied = done[: len(judging)], done[len(judging) :]
+    tables.write_word_errors([job for job in judging if job.family == WORD_ERRORS], output)
     fine = [outcome.job for outcome in judged if not outcome.failed]
     comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
     compared = _execute(comparing, output, jobs, "comparisons")
@@ -247,6 +254,7 @@ def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool, fresh: bool 
         contrasts=contrasts,
         sounds=sounds,
         results=results_digest,
+        figures=figures,
     )
     record.write(output.record)
 
@@ -434,16 +442,9 @@ def _outcome(
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
     lines = []
-    for name in record.order:
-        rows = frame[frame["model"] == name]
-        passed, failed = int(rows["passed"].eq(True).sum()), int(rows["passed"].eq(False).sum())
-        skipped = len(rows) - passed - failed
-        informative = rows[results.informative(rows)]
-        share = f"{int(informative['passed'].eq(True).sum())} of {int(informative['passed'].notna().sum())}"
-        lines.append(
-            f"{name}: {passed} tests passed, {failed} failed, {skipped} skipped; "
-            f"of those that a random model fails, {share} passed"
-        )
+    standing = standings(frame, record.figures)
+    for model in record.models:
+        lines += summary_lines(model, record, frame[frame["model"].eq(model.name)], standing)
     lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())

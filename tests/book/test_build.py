@@ -18,7 +18,8 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
-from soundcheck.report import figures, players, tables
+from soundcheck.report import figures, players
+from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.results import Verdict
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -104,7 +105,27 @@ class Book:
                     certainty=0.9,
                     reference=0.1,
                     reference_passed=False,
+                    evidence="clear fail",
+                    p_value=0.001,
+                    holds=True,
                 )
+            yield Verdict(
+                **base,
+                task="arousal",
+                test="Mean Value",
+                group=f"sex: {HOSTILE[5]}",
+                value=0.3,
+                segments=2,
+                blocks=2,
+                threshold=0.1,
+                rule="|gap| <",
+                passed=False,
+                gap=0.6,
+                gap_low=0.4,
+                gap_high=0.8,
+                matters=0.1,
+                evidence="open",
+            )
 
     def _record(self, digest):
         def model(name):
@@ -131,7 +152,16 @@ class Book:
         corpus = self.corpora[0]
         left_out = [{"item": item.item, "reason": item.reason, "stage": "corpus"} for item in corpus.left_out]
         family = self.families[0]
+        figure = {
+            **{"corpus": HOSTILE[2], "task": "arousal", "measure": HOSTILE[3], "value": 0.1, "low": -0.1},
+            **{"high": 0.3, "segments": 2, "blocks": 2, "guessing": 0.0, "reason": HOSTILE[4]},
+        }
         return {
+            "figures": [
+                figure | {"model": MODEL, "standing": "proven"},
+                figure | {"model": BROKEN, "standing": "hollow", "value": None, "low": None, "high": None},
+            ],
+            "accepted": [{"model": MODEL, "why": HOSTILE[1], "until": "2999-01-01"}],
             "title": HOSTILE[0],
             "run": digest[:12],
             "results": digest,
@@ -171,7 +201,7 @@ class Book:
         media = MediaStore(self.output.media, "../../media/")
         own = self.results[self.results["model"] == MODEL]
         outputs = [
-            tables.verdict_table(own, caption=HOSTILE[0]),
+            verdict_table(own.assign(holds=None), caption=HOSTILE[0]),
             figures.show(media, figures.intervals(own), HOSTILE[0]),
             players.player(media, np.zeros(1600, dtype=np.float32), 16000, HOSTILE[0], caption=HOSTILE[5]),
         ]
@@ -222,6 +252,16 @@ def test_the_build_is_complete_and_quiet(book):
     assert "WARNING" not in log
     for name in ("index", "all_results", "failures", "provenance", "reading", "statistics", "bibliography"):
         assert f"{name}.html" in site(book)
+
+
+def test_result_pages_begin_with_the_answer_and_say_what_holds(book):
+    page = site(book)[f"results/{files.slug(MODEL)}/correctness_regression.html"].read_text(encoding="utf-8")
+    tests = len(book.families[0].tests)
+    answer, verdicts = page.index('class="sc-answer"'), page.index("data-key=")
+    assert page.index("<h1") < answer < verdicts
+    assert f"Of {tests} tests, {tests} failures hold: " in page[answer:verdicts]
+    assert page.count('class="sc-badge sc-holds"') == tests and "sc-open-fail" not in page
+    assert f"among {tests} tests" in page
 
 
 def test_nothing_from_data_is_live(book):

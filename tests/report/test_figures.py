@@ -137,14 +137,49 @@ def test_three_hundred_groups_stay_legible(media):
     assert not any(name.endswith(("T0", "T1")) for name in shown)  # passed tests give way to failed ones
 
 
-def test_passes_of_the_random_model_are_hollow():
-    def hollow(figure) -> int:
-        faces = [line for axes in figure.axes for line in axes.lines if line.get_markerfacecolor() == "white"]
-        return sum(len(line.get_xdata()) for line in faces)
+def marks(figure) -> dict[tuple[str, bool], list[float]]:
+    """Give the places of all marks along the horizontal axis by their shape and whether they are hollow."""
+    found = {}
+    for line in (line for axes in figure.axes for line in axes.lines):
+        places = [float(x) for x in line.get_xdata() if np.isfinite(x)]
+        if line.get_marker() not in ("None", "") and places:
+            look = line.get_marker(), line.get_markerfacecolor() in ("white", "none")
+            found.setdefault(look, []).extend(places)
+    return found
 
-    assert hollow(figures.intervals(frame())) == 2
-    assert hollow(figures.intervals(frame(reference_passed=False))) == 0
-    assert hollow(figures.intervals(frame(reference_passed=None))) == 0
+
+def test_what_is_open_is_hollow_and_failures_have_another_shape():
+    evidence = ["clear pass", "open", "open", "clear fail"]
+    found = marks(figures.intervals(frame(evidence=evidence, reference=np.nan)))
+    places = {("o", False): [0.0], ("o", True): [0.05], ("X", True): [0.1], ("X", False): [0.15]}
+    assert {look: pytest.approx(x) for look, x in found.items()} == places
+    assert figures.described(frame(evidence=evidence)) == (
+        "clear pass: 1, open pass: 1, open fail: 1, clear fail: 1"
+    )
+    assert figures.described(frame().iloc[:0]) == "no value"
+
+
+def test_the_legend_names_the_marks_that_there_are():
+    figure = figures.intervals(frame(evidence="open", reference=np.nan))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["open pass", "open fail", "threshold"]
+
+
+def test_groups_are_drawn_by_their_gap_with_the_band_that_does_not_matter():
+    gaps = dict(gap=[0.2, -0.2, 0.1, -0.1], gap_low=-0.3, gap_high=0.3, matters=0.15, evidence="open")
+    figure = figures.group_difference(frame(**gaps))
+    (axes,) = figure.axes
+    drawn = [x for places in marks(figure).values() for x in places]
+    assert sorted(drawn) == pytest.approx([-0.2, -0.1, 0.1, 0.2])  # and nothing of the reference's value
+    assert {(patch.get_x(), patch.get_width()) for patch in axes.patches} == {(-0.15, 0.3)}
+    assert "above the others" in axes.get_xlabel()
+    assert "above all" in figures.group_difference(frame()).axes[0].get_xlabel()
+
+
+def test_values_with_a_rule_for_gaps_are_drawn_as_gaps():
+    gaps = dict(gap=[0.2, -0.2, 0.1, -0.1], gap_low=-0.3, gap_high=0.3, matters=0.15, rule="|gap| <")
+    drawn = [x for places in marks(figures.intervals(frame(**gaps))).values() for x in places]
+    assert sorted(drawn) == pytest.approx([-0.2, -0.1, 0.1, 0.2])
 
 
 def test_confusion_matrix_counts_and_percents():
@@ -249,4 +284,4 @@ def test_panels_fill_the_figure(media, passed, too):
 def test_marks_differ_in_shape_not_only_colour():
     figure = figures.intervals(frame())
     markers = {line.get_marker() for line in figure.axes[0].lines if line.get_marker() not in ("None", "")}
-    assert {"o", "^", "D"} <= markers
+    assert {"o", "X", "D"} <= markers

@@ -1,7 +1,6 @@
 """Verdicts and the results table: strict, complete, the same after writing and reading."""
 
 import csv
-import dataclasses
 import io
 
 import numpy as np
@@ -412,42 +411,3 @@ def test_all_problems_at_once(tmp_path):
     with pytest.raises(InputError) as caught:
         read_results(edited(tmp_path, value="x", certainty="y", passed="z"))
     assert len(caught.value.problems) == 3
-
-
-# Summaries
-
-
-def test_summary_counts_both_ways():
-    frame = to_frame(
-        [
-            *(row(family="many", label=str(n), reference_passed=True, reference=0.01) for n in range(8)),
-            row(family="few", label="1"),
-            row(family="few", label="2", value=0.2, passed=False),
-            row(
-                family="none",
-                value=None,
-                low=None,
-                high=None,
-                passed=None,
-                certainty=None,
-                skipped="1 segment",
-            ),
-        ]
-    )
-    found = results.summary(frame)
-    assert (found.all.passed, found.all.failed, found.all.skipped) == (9, 1, 1)
-    assert found.all.share == 0.9 and found.all.family_share == 0.75
-    assert (found.informative.passed, found.informative.failed) == (1, 1)
-    assert found.informative.share == found.informative.family_share == 0.5
-
-
-def test_summary_of_nothing():
-    found = results.summary(to_frame([]))
-    assert dataclasses.astuple(found.all) == (0, 0, 0, None, None)
-
-
-def test_a_skipped_row_is_informative_only_if_the_reference_failed():
-    frame = to_frame(
-        [row(passed=None, certainty=None, skipped="x"), row(label="a", reference=None, reference_passed=None)]
-    )
-    assert results.informative(frame).tolist() == [True, False]

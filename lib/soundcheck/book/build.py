@@ -17,7 +17,16 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from soundcheck.book import executed, measures, methods, model_and_corpus_pages, overview, pages
+from soundcheck.book import (
+    answers,
+    executed,
+    measures,
+    methods,
+    model_and_corpus_pages,
+    overview,
+    pages,
+    settled,
+)
 from soundcheck.book.check_site import SECRET, inspect
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problem
@@ -25,7 +34,11 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.report import states
+from soundcheck.report.key_figures import standing_notes
+from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
+from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import speech_source
@@ -116,15 +129,22 @@ def assemble(
     """Write all sources of the book; returns the names of its generated pages."""
     share = resources.root()
     near = MediaStore(output.media, "../media/")
-    welcome = (share / "book" / "index.md").read_text(encoding="utf-8")
-    names = [pages.write(source, "index", overview.cells(welcome, record, results), record)]
-    titles = {family.name: family.title for family in families}
+    names = [pages.write(source, "index", overview.cells(record, results), record)]
+    by_name = {family.name: family for family in families}
+    among = settled.among(results, accepted_reasons(results, record.accepted))
     for entry in record.notebooks:
         folder, stem = files.slug(entry.model), files.slug(entry.family)
-        title = executed.title(entry.model, titles[entry.family])
-        cells = executed.cells(output.notebooks / folder / f"{stem}.ipynb", title, entry, output.folder)
+        family = by_name[entry.family]
+        title = executed.title(entry.model, family.title)
+        rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
+        fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
+        notebook = output.notebooks / folder / f"{stem}.ipynb"
+        cells = executed.cells(notebook, title, entry, output.folder, fill)
         about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
-        cells.insert(1, pages.markdown(about))
+        answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
+        heading_line, _, words = cells[0]["source"].partition("\n")
+        words = f"{words.strip()}\n\n{about}".strip()
+        cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
         names.append(pages.write(source, overview.page_of(entry), cells, record))
     for entry in record.comparisons:
         notebook = output.comparisons / f"{entry.slug}.ipynb"
@@ -152,19 +172,29 @@ def assemble(
         cells.append(pages.output(overview.tested(record, family.name)))
         names.append(pages.write(source, f"methods/{files.slug(family.name)}", cells, record))
     names.append(
-        pages.write(source, "all_results", model_and_corpus_pages.all_results_cells(results), record)
+        pages.write(source, "all_results", model_and_corpus_pages.all_results_cells(results, among), record)
     )
     names.append(pages.write(source, "provenance", model_and_corpus_pages.provenance_cells(record), record))
     if record.failed:
         names.append(pages.write(source, "failures", model_and_corpus_pages.failures_cells(record), record))
     for page in sorted((share / "book").glob("*.md")):
-        if page.stem != "index":
-            words = measures.page(page.read_text(encoding="utf-8"))
-            names.append(pages.write_words(source, page.stem, words, record))
+        words = measures.page(page.read_text(encoding="utf-8"))
+        names.append(pages.write_words(source, page.stem, words, record))
     configure(source, share, record)
     _contents(source, share, record)
     _extra(source, output)
     return names
+
+
+def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
+    """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
+    random = {model.name for model in record.models if model.kind == "random"}
+    doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(random)]
+    return [
+        note
+        for model, tasks in doubtful.groupby("model")["task"]
+        for note in standing_notes(record.figures, model, list(dict.fromkeys(tasks)))
+    ]
 
 
 def configure(source: Path, share: Path, record: RunRecord) -> None:
@@ -176,6 +206,7 @@ def configure(source: Path, share: Path, record: RunRecord) -> None:
     files.write_text(source / "_config.yml", yaml.safe_dump(configuration, sort_keys=False))
     shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
     shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
+    files.write_text(source / "_static" / "states.css", states.style_sheet())
 
 
 def _contents(source: Path, share: Path, record: RunRecord) -> None:
@@ -209,8 +240,9 @@ def _extra(source: Path, output: Output) -> None:
     used = share_media(source, output)
     shutil.copyfile(output.results, source / "extra" / "results.csv")
     shutil.copyfile(output.left_out, source / "extra" / "left_out.csv")
-    if output.comparison_table.is_file():
-        shutil.copyfile(output.comparison_table, source / "extra" / "comparisons.csv")
+    for table in (output.comparison_table, output.word_errors):
+        if table.is_file():
+            shutil.copyfile(table, source / "extra" / table.name)
     output.prune(output.media, used | _kept_by_notebooks(output))
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from nbformat import v4
@@ -47,7 +47,9 @@ def user_name() -> str:
         return ""
 
 
-def cells(path: Path, title: str, outcome: Executed, out: Path) -> list[dict]:
+def cells(
+    path: Path, title: str, outcome: Executed, out: Path, fill: Callable[[str], str] = str
+) -> list[dict]:
     """Read an executed notebook and clean its cells.
 
     Parameters
@@ -60,6 +62,8 @@ def cells(path: Path, title: str, outcome: Executed, out: Path) -> list[dict]:
         The record's entry of the notebook: status and error.
     out
         Output folder, whose path is taken out of all texts.
+    fill
+        What is done to the HTML of an output, see :class:`soundcheck.book.settled.Filling`.
     """
     failure = [_failure(outcome, out)] if outcome.failed else []
     try:
@@ -82,7 +86,7 @@ def cells(path: Path, title: str, outcome: Executed, out: Path) -> list[dict]:
                 cleaned += failure
                 failure = []
             continue
-        outputs, room = _outputs(cell.get("outputs", []), room, out)
+        outputs, room = _outputs(cell.get("outputs", []), room, out, fill)
         hidden = "remove-cell" if {"injected-parameters", "parameters"} & set(tags) else "hide-input"
         cleaned.append(
             v4.new_code_cell(
@@ -105,7 +109,7 @@ def _failure(outcome: Executed, out: Path) -> dict:
     )
 
 
-def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int]:
+def _outputs(outputs: list[dict], room: int, out: Path, fill: Callable[[str], str]) -> tuple[list[dict], int]:
     """Bound and clean the outputs of a cell; returns them and the room that is left on the page."""
     kept: list[dict] = []
     for output in outputs[:MOST_OUTPUTS]:
@@ -121,7 +125,7 @@ def _outputs(outputs: list[dict], room: int, out: Path) -> tuple[list[dict], int
         else:
             data = output.get("data", {})
             if "text/html" in data:
-                html = Html(without_paths(_writable(_joined(data["text/html"])), out))
+                html = Html(fill(without_paths(_writable(_joined(data["text/html"])), out)))
             elif "image/png" in data:
                 source = f"data:image/png;base64,{_joined(data['image/png']).strip()}"
                 html = element("img", src=source, alt="Figure of the notebook")

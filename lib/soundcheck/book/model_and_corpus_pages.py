@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from soundcheck.book import pages
+from soundcheck.book.model_tables import family_bars, figures_of, scores
 from soundcheck.book.overview import page_of, result_page
 from soundcheck.common import files
 from soundcheck.common.escaping import heading
@@ -14,11 +15,16 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.report import figures, tables
+from soundcheck.report import figures as drawn
+from soundcheck.report import key_figures, tables
+from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import player, row
-from soundcheck.results import informative
+from soundcheck.report.verdict_tables import gap_cell, state_cell
+from soundcheck.results import aspects, tally
 from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
+from soundcheck.results.standing import PROVEN, standings
+from soundcheck.results.summary import ASPECTS
 
 LISTED = 200  # items that a page lists before it only counts
 EXAMPLES = 4  # segments of a corpus to listen to
@@ -51,27 +57,29 @@ def model_cells(
         facts.append(("files looked at before kept answers are used", _some(model.seen_files)))
     if model.repeated:
         facts.append(("asked twice", f"{model.repeated_different} of {model.repeated} answers differed"))
+    standing = standings(own, record.figures if model.kind != "random" else None)
     families = []
     for family in record.families:
         rows = own[own["family"] == family.name]
         if len(rows):
             page = f"../results/{model.slug}/{files.slug(family.name)}.html"
             name = element("a", family.title, href=page)
-            shares = tables.proportion_bar(rows), tables.proportion_bar(rows[informative(rows)])
-            families.append([name, family.question, *shares, int(rows["passed"].isna().sum())])
+            bars = family_bars(rows, standing[rows.index])
+            families.append([name, family.question, bars, int(rows["passed"].isna().sum())])
     cells = [
         pages.markdown(f"# Model {heading(model.name)}"),
+        *_how_good(model, record, own, standing),
+        pages.markdown("## Results by family"),
+        pages.output(legend()),
+        pages.output(tables.table(families, ["family", "question", "tests", "skipped"])),
+        pages.markdown("## About the model"),
         pages.output(_facts(facts)),
         pages.output(tables.notes(model.notes)),
-        pages.markdown("## Results by family"),
-        pages.output(
-            tables.table(families, ["family", "question", "passed", "informative passed", "skipped"])
-        ),
     ]
     if own["value"].notna().any():
         cells.append(pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."))
-        figure = figures.intervals(own)
-        cells.append(pages.output(figures.show(media, figure, "Values with 95 % intervals and thresholds")))
+        figure = drawn.intervals(own)
+        cells.append(pages.output(drawn.show(media, figure, "Values with 95 % intervals and thresholds")))
     if model.failures:
         cells.append(pages.markdown("## Inputs without an answer"))
         rows = [
@@ -80,6 +88,26 @@ def model_cells(
         shown = tables.table(rows, ["corpus", "segment", "change", "reason"])
         cells.append(pages.output(join([shown, _more(len(model.failures))])))
     return cells
+
+
+def _how_good(
+    model: ModelRecord, record: RunRecord, own: pd.DataFrame, standing: pd.Series
+) -> Iterator[dict]:
+    """Make the top of a model's page: its numbers, how it stands at its tasks, and its three scores."""
+    figures = figures_of(record, model.name)
+    if figures:
+        yield pages.output(key_figures.figure_table(figures))
+    notes = key_figures.standing_notes(record.figures, model.name, model.tasks)
+    if notes and model.kind != "random":
+        yield pages.markdown(
+            "What is *hollow* or *unproven* is shown in grey and counts in no share: see "
+            "[about this book](../about.md)."
+        )
+        yield pages.output(tables.notes(notes))
+    counted = own[standing.eq(PROVEN)]
+    about = aspects(counted)
+    cells = [score_cell(found, tally(counted[about.eq(aspect)])) for aspect, found in scores(counted).items()]
+    yield pages.output(tables.table([cells], list(ASPECTS), sortable=False))
 
 
 def corpus_cells(
@@ -122,9 +150,9 @@ def corpus_cells(
     }
     if labelled:
         classes = {name: tasks[name].classes for name in labelled if not tasks[name].is_regression}
-        figure = figures.label_distribution(labelled, classes)
+        figure = drawn.label_distribution(labelled, classes)
         alt = "How many segments have which label"
-        cells += [pages.markdown("## Labels"), pages.output(figures.show(media, figure, alt))]
+        cells += [pages.markdown("## Labels"), pages.output(drawn.show(media, figure, alt))]
     if corpus.entry.audio:
         cells += [pages.markdown("## Listen"), pages.output(_examples(corpus, media))]
     if about.left_out:
@@ -149,29 +177,40 @@ def _examples(corpus: Corpus, media: MediaStore) -> Html:
     return row(shown)
 
 
-def all_results_cells(results: pd.DataFrame) -> list[dict]:
-    """Make the page of all rows, as many as a page can hold, with the way to the file."""
+def all_results_cells(results: pd.DataFrame, among: pd.Series) -> list[dict]:
+    """Make the page of all rows, as many as a page can hold, with the way to the file.
+
+    Parameters
+    ----------
+    results
+        The settled results table.
+    among
+        From :func:`soundcheck.book.settled.among`.
+    """
     rows: list[list] = []
     size = 0
     for result in results.itertuples():
         where = element("a", result.family, href=f"{result_page(result.model, result.family)}.html")
         value = None if pd.isna(result.value) else result.value
+        digits = tables.digits_for(result.value, result.low, result.high)
         cells = [
             result.model,
             result.corpus,
             where,
             result.task,
             tables.row_name(result),
-            tables.Cell(tables.number(result.value, threshold=result.threshold), value, "sc-number"),
-            tables.interval(result),
+            tables.Cell(tables.number(result.value, digits, result.threshold), value, "sc-number"),
+            tables.interval(result, digits),
+            gap_cell(result),
             tables.rule(result),
-            tables.badge(result.passed, result.skipped),
+            state_cell(result, among[result.Index])._replace(key=None),
         ]
         size += len(str(tables.table([cells], [""])))
         if size > MOST_BYTES:
             break
         rows.append(cells)
-    columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "threshold", "verdict"]
+    columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "gap", "threshold"]
+    columns.append("state")
     links = [element("a", file, href=file) for file in ("results.csv", "left_out.csv")]
     file = element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")
     more = Html()

@@ -1,20 +1,26 @@
-"""The first page: what the models can, where to look first, what is missing."""
+"""The first page: what holds, how good the models are, what is open and what is missing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pandas as pd
 
-from soundcheck.book import pages
+from soundcheck.book import findings, pages
+from soundcheck.book.model_tables import Kind, family_table, kinds, model_table
 from soundcheck.common import files
-from soundcheck.report import tables
+from soundcheck.common.escaping import heading
+from soundcheck.report import key_figures, tables
+from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import informative, summary
+from soundcheck.results import states, tally
+from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
-from soundcheck.statistics.bootstrap import FEW_BLOCKS
+from soundcheck.results.standing import HOLLOW, standings
+from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS
 
-WORRIES, WORRIES_EACH = 20, 3
-MOST_COLUMNS = 6  # models beside each other
 MOST_LINKS = 50  # models that a method page links to
+MOST_NOTES = 20  # tasks at which models are not better than guessing
 
 
 def result_page(model: str, family: str) -> str:
@@ -34,46 +40,112 @@ def link(text: str | Html, page: str) -> Html:
     return element("a", text, href=f"{page}.html")
 
 
-def cells(welcome: str, record: RunRecord, results: pd.DataFrame) -> list[dict]:
-    """Make the first page.
+def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
+    """Make the first page: what holds, what to worry about, how good the models are, and what is open.
 
     Parameters
     ----------
-    welcome
-        The written text of the page, our own words.
     record
         The run's record.
     results
         The results table.
     """
     synthetic = any(corpus.synthetic for corpus in record.corpora)
+    standing = standings(results, record.figures)
+    counts = findings.counted_in(record, results) & standing.ne(HOLLOW)
+    found = states(results)
+    holding = results[counts & found.eq(HOLDS)]
+    undecided = results[counts & found.isin([OPEN_PASS, OPEN_FAIL])]
+    made = kinds(record)
     return [
-        pages.markdown(welcome),
+        pages.markdown(f"# {heading(record.title, 'Soundcheck')}"),
         pages.output(
-            join([element("p", element("strong", record.title)), tables.synthetic_notice(synthetic)])
+            join(
+                [
+                    conclusions(record, results[counts], found[counts]),
+                    tables.synthetic_notice(synthetic),
+                ]
+            )
         ),
-        pages.markdown(
-            "## Overview\n\nTests passed, by model and family; below, the same among the *informative* "
-            "tests, those that the random reference model fails. [How to read a verdict](reading.md) says "
-            "more."
-        ),
-        pages.output(matrix(record, results)),
-        pages.markdown(
-            "## Ranking\n\nThe pooled share counts every test once, so families with many tests lead it; the "
-            "averaged share gives every family the same weight. Models are in the order of the last column."
-        ),
-        pages.output(ranking(record, results)),
+        pages.markdown("## What to worry about first"),
+        pages.output(findings.worries(record, holding, result_page)),
+        pages.markdown("## How good the models are\n\n" + SCORES),
+        pages.output(legend()),
+        *_kind_cells(made, lambda kind: model_table(record, results, standing, kind)),
+        pages.markdown("## Tests by family"),
+        *_kind_cells(made, lambda kind: family_table(record, results, standing, kind, result_page)),
+        pages.markdown("## What could not be concluded\n\n" + OPEN),
+        pages.output(findings.open_table(record, undecided, result_page)),
         *comparisons(record),
-        pages.markdown(
-            "## What to worry about first\n\nFailed tests: the surest verdicts first, among them those that "
-            f"miss their threshold by most, and of each model and family at most {WORRIES_EACH}. Verdicts on "
-            "few blocks (†) come last, because their certainty is too high. A test that guessing passes and "
-            "a model fails counts, too: that is how unfairness shows."
-        ),
-        pages.output(surest_failures(record, results)),
         pages.markdown("## What is missing"),
         pages.output(missing(record, results)),
     ]
+
+
+SCORES = (
+    "The number that says how good a model is at its task, with its 95 % t interval; then the share of clear "
+    "passes among the clear tests that tell something, averaged over families. Models that are most often "
+    "correct stand first."
+)
+OPEN = (
+    "An open test is no pass: what its interval still allows may hide. Intervals shrink with the square root "
+    "of the number of speakers; the last column plans with that, and with values that stay as they are."
+)
+HOLLOW_WORDS = "That a model is robust and fair means little where it cannot be told from guessing: "
+
+
+def _kind_cells(made: Sequence[Kind], show: Callable[[Kind], Html]) -> list[dict]:
+    """Make the cells of each kind of model, under its title if there are several."""
+    cells = []
+    for kind in made:
+        if len(made) > 1:
+            cells.append(pages.markdown(f"### {kind.title}"))
+        cells.append(pages.output(show(kind)))
+    return cells
+
+
+def conclusions(record: RunRecord, rows: pd.DataFrame, found: pd.Series) -> Html:
+    """Say in a few sentences what holds, what is clear, what is open and who knows nothing.
+
+    Parameters
+    ----------
+    record
+        The run's record.
+    rows
+        Rows that count, see :mod:`soundcheck.results.standing`.
+    found
+        The state of each of them.
+    """
+    total = tally(rows)
+    by_model = rows.loc[found.eq(HOLDS), "model"].value_counts()
+    tests = f"{total.judged:,} tests"
+    if total.holds:
+        named = ", ".join(f"{name} {count}" for name, count in by_model.items())
+        some = "failure holds" if total.holds == 1 else "failures hold"
+        first = f"{total.holds:,} {some} among {tests} ({named})."
+    else:
+        first = f"No failure holds among {tests}."
+    then = f" {total.clear_pass:,} are clear passes; {total.open:,} are open: the data do not settle them."
+    excused = int(accepted_reasons(rows[found.eq(HOLDS)], record.accepted).ne("").sum())
+    if excused:
+        then = f" {excused:,} of them {'is' if excused == 1 else 'are'} accepted.{then}"
+    lines = [element("p", element("strong", first, limit=None), element("span", then), limit=None)]
+    notes, short = [], []
+    for model in record.models:
+        own = key_figures.standing_notes(record.figures, model.name, model.tasks)
+        if own and model.kind != "random":
+            notes += [f"{model.name} is {note}" for note in own]
+            tasks = ", ".join(note.partition(":")[0].partition(" at ")[2] for note in own)
+            short.append(f"{model.name} at {tasks}")
+    if notes:
+        listed = element("ul", *(element("li", note, limit=None) for note in notes[:MOST_NOTES]))
+        more = element("p", f"… and {len(notes) - MOST_NOTES} more.") if len(notes) > MOST_NOTES else Html()
+        folded = element(
+            "details", element("summary", f"{HOLLOW_WORDS}{'; '.join(short)}", limit=400), listed, more
+        )
+        lines.append(folded)
+    lines.append(element("p", "Not sure what that means? ", link("How to read this book", "about"), "."))
+    return element("div", join(lines), class_="sc-conclusions")
 
 
 def comparisons(record: RunRecord) -> list[dict]:
@@ -92,36 +164,6 @@ def comparisons(record: RunRecord) -> list[dict]:
     return [pages.markdown(words), pages.output(tables.table(rows, columns))]
 
 
-def matrix(record: RunRecord, results: pd.DataFrame) -> Html:
-    """Show families against models, whatever there is more of down the page."""
-    families, models = record.families, record.models
-    failed = {(entry.model, entry.family): entry.failed for entry in record.notebooks}
-    names = {model.name: link(model.name, f"models/{model.slug}") for model in models}
-    groups = {key: rows for key, rows in results.groupby(["model", "family"], sort=False)}
-
-    def cell(model: str, family: str) -> object:
-        if (model, family) not in failed:
-            return "–"
-        if failed[model, family]:
-            return link("✗ failed to run", result_page(model, family))
-        own = groups.get((model, family), results.iloc[:0])
-        shown = link(tables.proportion_bar(own), result_page(model, family))
-        inner = tables.proportion_bar(own[informative(own)])
-        return element("div", shown, element("small", "informative:"), inner, class_="sc-pair")
-
-    if len(models) > max(MOST_COLUMNS, len(families)):
-        rows = [[names[m], *(cell(m, family.name) for family in families)] for m in names]
-        return tables.table(rows, ["model", *(family.title for family in families)], sortable=False)
-    rows = [
-        [
-            link(family.title, f"methods/{files.slug(family.name)}"),
-            *(cell(m, family.name) for m in names),
-        ]
-        for family in families
-    ]
-    return tables.table(rows, ["family", *names.values()], sortable=False)
-
-
 def tested(record: RunRecord, family: str) -> Html:
     """Link from a method page to the results of its family."""
     models = [entry.model for entry in record.notebooks if entry.family == family][:MOST_LINKS]
@@ -130,72 +172,6 @@ def tested(record: RunRecord, family: str) -> Html:
     links = [element("a", name, href=f"../{result_page(name, family)}.html") for name in models]
     parts = [part for one in links for part in (one, Html(", "))][:-1]
     return element("p", element("strong", "Results: "), *parts)
-
-
-def ranking(record: RunRecord, results: pd.DataFrame) -> Html:
-    """Rank the models by the averaged share of informative tests."""
-    entries = []
-    for model in record.models:
-        total = summary(results[results["model"] == model.name])
-        name = link(model.name, f"models/{model.slug}")
-        if model.kind == "random":
-            name = name + element("small", " (random reference)")
-        shares = [
-            total.all.share,
-            total.all.family_share,
-            total.informative.share,
-            total.informative.family_share,
-        ]
-        counts = tables.Cell(
-            f"{total.all.passed} / {total.all.failed} / {total.all.skipped}", total.all.passed, "sc-rule"
-        )
-        order = [-1.0 if share is None else share for share in (shares[3], shares[1])]
-        entries.append((order, [name, counts, *map(_percent_cell, shares)]))
-    entries.sort(key=lambda entry: entry[0], reverse=True)
-    columns = ["model", "passed / failed / skipped", "pooled", "averaged over families"]
-    columns += ["pooled, informative", "averaged, informative"]
-    return tables.table([row for _, row in entries], columns)
-
-
-def percent(share: float | None) -> str:
-    """Write a share in percent; a dash if there is none."""
-    return "–" if share is None else f"{100 * share:.1f} %"
-
-
-def _percent_cell(share: float | None) -> tables.Cell:
-    return tables.Cell(percent(share), share, "sc-number")
-
-
-def surest_failures(record: RunRecord, results: pd.DataFrame) -> Html:
-    """Name the surest failures of models that are not random."""
-    random = [model.name for model in record.models if model.kind == "random"]
-    failed = results[results["passed"].eq(False) & ~results["model"].isin(random)]
-    miss = (failed["value"].abs() - failed["threshold"].abs()).abs() / (failed["high"] - failed["low"])
-    failed = failed.assign(few=failed["blocks"] < FEW_BLOCKS, miss=miss.replace(float("inf"), 1e9))
-    order = {"few": True, "certainty": False, "miss": False, "model": True, "family": True, "test": True}
-    failed = failed.sort_values(list(order), ascending=list(order.values()), kind="stable")
-    if failed.empty:
-        return element("p", "No test failed.")
-    rows = []
-    first = failed.groupby(["model", "family"], sort=False).head(WORRIES_EACH)
-    for row in first.head(WORRIES).itertuples():
-        name = tables.row_name(row, row.task)
-        sure = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} %"
-        cells = [
-            row.model,
-            tables.Cell(link(name, result_page(row.model, row.family)), name, "sc-wide"),
-            row.corpus,
-            tables.Cell(tables.number(row.value, threshold=row.threshold), row.value, "sc-number"),
-            tables.Cell(tables.interval(row), None, "sc-rule"),
-            tables.Cell(tables.rule(row), row.threshold, "sc-rule"),
-            tables.Cell(sure, None if pd.isna(row.certainty) else row.certainty, "sc-number"),
-        ]
-        rows.append(cells)
-    more = len(failed) - len(rows)
-    columns = ["model", "test", "corpus", "value", "95 % interval", "threshold", "certainty"]
-    shown = tables.table(rows, columns)
-    rest = element("p", f"{more} more failed: see ", link("all results", "all_results")) if more else Html("")
-    return join([shown, rest])
 
 
 def missing(record: RunRecord, results: pd.DataFrame) -> Html:

@@ -35,6 +35,7 @@ from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
 from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics.bootstrap import Resampled, block_codes, every_segment
+from soundcheck.statistics.evidence import Scale
 
 __all__ = [
     "Compared",
@@ -152,7 +153,7 @@ def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str])
     rows = []
     for group, mask in masks.items():
         found = evaluation.resample(restrict(error_rates(errors), mask), subset.blocks)
-        low, high = found.interval(evaluation.interval)
+        low, high = found.interval(evaluation.interval, scale=Scale(0))
         rows.append(
             {
                 **dict(zip(("corpus", "column", "group"), (subset.corpus, *group), strict=True)),

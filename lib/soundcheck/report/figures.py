@@ -28,7 +28,7 @@ from soundcheck.report.distribution_figures import (
 from soundcheck.report.speaker_figures import averages, ranks
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn, show
 from soundcheck.report.sweep_figures import curves
-from soundcheck.report.verdict_figures import group_difference, intervals, unchanged_overview
+from soundcheck.report.verdict_figures import described, group_difference, intervals, unchanged_overview
 
 __all__ = [
     "agreement",
@@ -37,6 +37,7 @@ __all__ = [
     "confusion_matrix",
     "contexts_against_all",
     "curves",
+    "described",
     "expected_ranges",
     "group_difference",
     "groups_against_all",

@@ -36,7 +36,7 @@ def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[
 
 
 def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
-    """Draw how far each group is from all, a figure a test that has values.
+    """Draw how far each group is from the others, a figure a test that has values.
 
     Parameters
     ----------
@@ -48,7 +48,9 @@ def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
     frame = evaluation.frame()
     found = {test: frame[frame["test"].eq(test) & frame["value"].notna()] for test in alts}
     return join(
-        figures.show(evaluation.media, figures.group_difference(rows), alts[test])
+        figures.show(
+            evaluation.media, figures.group_difference(rows), f"{alts[test]}; {figures.described(rows)}"
+        )
         for test, rows in found.items()
         if len(rows)
     )

@@ -17,6 +17,7 @@ from soundcheck.evaluation.robustness import Swept
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import figures, sweep_figures, tables
+from soundcheck.report.verdict_tables import verdict_table
 
 __all__ = ["curves", "intervals", "movements", "opening", "show", "speakers", "verdicts"]
 
@@ -28,7 +29,7 @@ def opening(evaluation: Evaluation | Comparison) -> None:
 
 def verdicts(evaluation: Evaluation) -> None:
     """Show all verdicts so far, and what is to be known of the data they rest on."""
-    display(tables.verdict_table(evaluation.frame()))
+    display(verdict_table(evaluation.frame()))
     display(tables.notes(evaluation.notes))
 
 
@@ -39,8 +40,9 @@ def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str) -> None:
 
 def intervals(evaluation: Evaluation) -> None:
     """Draw all values with their intervals and thresholds."""
-    figure = figures.intervals(evaluation.frame())
-    show(evaluation, figure, "Values with 95 % intervals and thresholds")
+    frame = evaluation.frame()
+    alt = f"Values with 95 % intervals and thresholds; {figures.described(frame)}"
+    show(evaluation, figures.intervals(frame), alt)
 
 
 def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:

@@ -184,7 +184,7 @@ def conclusion(compared: Compared, kind: str = "percentile") -> Html:
         wider = number((high - low) / (last - first), 2)
         text += f" The blockwise interval is {wider} times as wide as the ordinary one."
     if blocks < FEW_BLOCKS:
-        narrow = "may still be" if kind == "expanded" else "is still"
+        narrow = "may still be" if kind in ("expanded", "t") else "is still"
         text += f" With fewer than {FEW_BLOCKS} blocks it {narrow} too narrow."
     return element("p", element("strong", text, limit=None))
 

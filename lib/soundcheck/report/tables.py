@@ -2,14 +2,14 @@
 
 Conventions
 -----------
-- Numbers are shown with three decimals, and with more where three would make them look like the threshold
-  beside them; verdicts come from the results table and are never made from what is shown.
-- A verdict is a word and a symbol, never a colour alone.
+- Numbers are shown with two or three significant digits, and with more where these would make them look like
+  the threshold beside them; verdicts come from the results table and are never made from what is shown.
 - Cells carry what they are sorted by in ``data-sort``: they may show a number with its interval.
 """
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from collections.abc import Mapping, Sequence
@@ -17,34 +17,28 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from soundcheck import results
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element, join
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.suite.families import Family
 
 __all__ = [
     "Cell",
+    "digits_for",
     "FEW",
     "FEW_MARK",
-    "badge",
     "interval",
     "label",
     "notes",
     "number",
     "row_name",
     "rule",
-    "share",
-    "proportion_bar",
     "simulated_thresholds",
-    "summary_line",
     "synthetic_notice",
     "table",
     "test_cell",
     "threshold_table",
     "two_lines",
-    "verdict_table",
 ]
 
 DIGITS = 3
@@ -52,49 +46,64 @@ MOST_DIGITS = 6
 FEW_MARK = "†"
 # The measured shares are those of the page on statistics.
 FEW = (
-    f"{FEW_MARK} Fewer than {FEW_BLOCKS} blocks: the interval is too narrow and the certainty too high. "
+    f"{FEW_MARK} Fewer than {FEW_BLOCKS} blocks: the interval rests on few speakers. "
     "Measured on simulated data, percentile intervals that promise 95 % hold the true value in 78 to 83 % "
     "(5 blocks), 87 to 90 % (10) and 91 to 93 % (20) of cases for the concordance correlation coefficient, "
-    "and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1."
+    "and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1; t intervals are wider for that reason."
 )
-REFERENCE = "random passes too"
-
 _BIN = re.compile(r"(?:^|(?<=: ))[(\[]-?[0-9.inf]+, -?[0-9.inf]+[)\]]$")
 
 
 class Cell(NamedTuple):
-    """A cell that is sorted by something else than its text."""
+    """A cell that is sorted by something else than its text; with a key the book may fill it anew."""
 
     content: Html | str
     sort: object = None
     class_: str | None = None
+    key: str | None = None
 
 
-def number(value: float | None, digits: int = DIGITS, threshold: float | None = None) -> str:
-    """Write a number with fixed digits; empty for a missing one.
+def number(value: float | None, digits: int | None = None, threshold: float | None = None) -> str:
+    """Write a number; empty for a missing one.
 
     Parameters
     ----------
     value
         The number.
     digits
-        Digits behind the point.
+        Digits behind the point; default: as many as :func:`digits_for` gives.
     threshold
         What the value is compared with: a value that would look like it gets more digits.
 
     Examples
     --------
-    >>> number(-0.1), number(0.94996, threshold=0.95)
-    ('−0.100', '0.94996')
+    >>> number(-0.1), number(0.94996, threshold=0.95), number(0.0004), number(5.0361)
+    ('−0.100', '0.94996', '0.00040', '5.04')
     """
     if value is None or pd.isna(value):
         return ""
+    digits = digits_for(value) if digits is None else digits
     if threshold is not None and not pd.isna(threshold):
         sides = (threshold, -threshold)
         while digits < MOST_DIGITS and value not in sides and round(value, digits) in sides:
             digits += 1
     text = f"{value:.{digits}f}".replace("inf", "∞")
-    return text.replace("-", "−") if text.strip("-0.") else text.lstrip("-")
+    return text.replace("-", "−") if text.strip("-0.") else f"{0:.{min(digits, DIGITS)}f}"
+
+
+def digits_for(*values: float | None) -> int:
+    """Give the digits behind the point with which numbers that belong together keep two or three that count.
+
+    Examples
+    --------
+    >>> [digits_for(number) for number in (0.612, -0.0123, 0.0012, 12.3, None)], digits_for(0.012, 0.6)
+    ([3, 3, 4, 1, 3], 3)
+    """
+    sizes = [abs(value) for value in values if value is not None and math.isfinite(value) and value]
+    if not sizes:
+        return DIGITS
+    leading = math.floor(math.log10(max(sizes)))
+    return min(MOST_DIGITS, max(0, DIGITS - 1 - leading - (leading < -1)))
 
 
 def table(
@@ -133,7 +142,7 @@ def table(
 
 def _cell(cell: object) -> Html:
     if isinstance(cell, Cell):
-        return element("td", cell.content, class_=cell.class_, data_sort=cell.sort)
+        return element("td", cell.content, data_key=cell.key, class_=cell.class_, data_sort=cell.sort)
     if isinstance(cell, Html):
         return element("td", cell)
     if isinstance(cell, bool) or cell is None:
@@ -154,31 +163,16 @@ def two_lines(first: Html | str, second: Html | str) -> Html:
     return lines + element("small", second, class_="sc-line") if str(second) else lines
 
 
-def badge(passed: object, skipped: str = "") -> Html:
-    """Show a verdict as word and symbol, never by colour alone."""
-    remark = element("span", skipped, class_="sc-reason") if skipped else Html()
-    if passed is None or pd.isna(passed):
-        name, text = "sc-skip", "– skipped"
-    else:
-        name, text = ("sc-pass", "✓ pass") if passed else ("sc-fail", "✗ fail")
-    return join(
-        [
-            element("span", text, class_=f"sc-badge {name}"),
-            element("span", " ") if skipped else Html(),
-            remark,
-        ]
-    )
-
-
 def rule(row: object) -> str:
     """Write a threshold with its rule: ``> 0.5``, ``|value| < 0.075``."""
     return "" if pd.isna(row.threshold) else f"{row.rule} {row.threshold:g}".replace("-", "−")
 
 
-def interval(row: object, digits: int = DIGITS) -> str:
-    """Write the 95 % interval, with a mark if few blocks make it too narrow."""
+def interval(row: object, digits: int | None = None) -> str:
+    """Write the 95 % interval, with a mark if it rests on few blocks."""
     if pd.isna(row.low):
         return ""
+    digits = digits_for(row.low, row.high) if digits is None else digits
     return f"{number(row.low, digits)} to {number(row.high, digits)}" + (
         f" {FEW_MARK}" if row.blocks < FEW_BLOCKS else ""
     )
@@ -204,125 +198,6 @@ def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it."""
     below = " · ".join(filter(None, (row.group, label(row.label))))
     return Cell(two_lines(row.test, below), f"{row.test} {row.group} {row.label}", "sc-test")
-
-
-def verdict_table(
-    frame: pd.DataFrame, *, caption: str = "", decimals: Mapping[str, int] | None = None
-) -> Html:
-    """Show results: value, interval, counts, threshold, verdict, certainty and the random reference.
-
-    Parameters
-    ----------
-    frame
-        Rows of the results table, all of one model and family.
-    caption
-        What the table shows.
-    decimals
-        Test -> digits behind the point; three for the others.
-    """
-    whole, folded = frame, _skipped_as_a_whole(frame)
-    frame = frame[~folded] if not folded.all() else frame
-    several = frame["corpus"].nunique() > 1
-    columns = ["corpus"] if several else []
-    columns += [
-        "task",
-        "test",
-        "value and 95 % interval",
-        "segments",
-        "threshold",
-        "verdict and certainty",
-        "random",
-    ]
-    rows = []
-    for row in frame.itertuples():
-        cells = [row.task, *_company(row, (decimals or {}).get(row.test, DIGITS))]
-        rows.append([row.corpus, *cells] if several else cells)
-    parts = [summary_line(whole), table(rows, columns, caption=caption)]
-    if len(frame) < len(whole):
-        parts.append(_folded(whole[folded]))
-    if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
-        parts.append(element("p", FEW, class_="sc-note", limit=None))
-    return join(parts)
-
-
-def _skipped_as_a_whole(frame: pd.DataFrame) -> pd.Series:
-    """Find rows of a corpus and task of which all tests are skipped for one reason, bool a row."""
-    groups = frame.groupby(["corpus", "task"], sort=False)
-    judged = groups["passed"].transform("count") + groups["value"].transform("count")
-    return judged.eq(0) & groups["skipped"].transform("nunique").eq(1) & frame["skipped"].notna()
-
-
-def _folded(frame: pd.DataFrame) -> Html:
-    """List what was skipped as a whole, a line a corpus and reason."""
-    items = []
-    for (corpus, reason), rows in frame.groupby(["corpus", "skipped"], sort=False):
-        tasks = ", ".join(dict.fromkeys(rows["task"]))
-        count = f"{counted(len(rows), 'test')} skipped"
-        items.append(element("li", f"{corpus}, {tasks}: {count}: {reason}", limit=None))
-    return element("ul", *items, class_="sc-note")
-
-
-def _company(row: object, digits: int) -> list[Cell]:
-    """Make the cells of a result: test, value, counts, threshold, verdict and reference."""
-    certainty = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} % certain"
-    mark = f" {FEW_MARK}" if row.blocks < FEW_BLOCKS and not pd.isna(row.low) else ""
-    blocks = f"{counted(row.blocks, 'block')}{mark}" if row.segments else ""
-    judged = two_lines(badge(row.passed), certainty)
-    if row.skipped:
-        judged = judged + element("small", row.skipped, class_="sc-reason sc-line")
-    reference = Html()
-    if not pd.isna(row.reference):
-        passes_too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
-        remark = element("span", REFERENCE, class_="sc-uninformative") if passes_too else Html()
-        reference = two_lines(number(row.reference, digits, row.threshold), remark)
-    bounds = interval(row, digits).removesuffix(f" {FEW_MARK}")
-    value = two_lines(number(row.value, digits, row.threshold), bounds)
-    return [
-        test_cell(row),
-        Cell(value, None if pd.isna(row.value) else row.value, "sc-number"),
-        Cell(two_lines(f"{row.segments:,}" if row.segments else "", blocks), row.segments, "sc-number"),
-        Cell(rule(row), None if pd.isna(row.threshold) else row.threshold, "sc-rule"),
-        Cell(judged, _order(row)),
-        Cell(reference, None if pd.isna(row.reference) else row.reference, "sc-number"),
-    ]
-
-
-def _order(row: object) -> float:
-    """Order verdicts from the surest failure (-1) over the skipped (0) to the surest pass (1)."""
-    if row.passed is None or pd.isna(row.passed):
-        return 0.0
-    sure = 0.5 if pd.isna(row.certainty) else float(row.certainty)
-    return round((1 if row.passed else -1) * (0.5 + sure / 2), 4)
-
-
-def summary_line(frame: pd.DataFrame) -> Html:
-    """Say in one line how many tests passed, and how many of the informative ones."""
-    counts = share(frame)
-    informative = share(frame[results.informative(frame)])
-    skipped = int(frame["passed"].isna().sum())
-    text = f"{counts} tests passed; of those that the random model fails: {informative}."
-    if skipped:
-        text += f" {skipped} skipped."
-    return element("p", element("strong", text))
-
-
-def share(frame: pd.DataFrame) -> str:
-    """Write how many of the judged tests passed: ``12 of 18 (67 %)``."""
-    passed, judged = _counts(frame)
-    return f"{passed} of {judged} ({100 * passed / judged:.0f} %)" if judged else "none judged"
-
-
-def proportion_bar(frame: pd.DataFrame) -> Html:
-    """Show how many of the judged tests passed, as text over a bar."""
-    passed, judged = _counts(frame)
-    if not judged:
-        return element("span", "none judged", class_="sc-bar sc-none")
-    style = f"--sc-share: {100 * passed / judged:.1f}%"
-    return element("span", share(frame), class_="sc-bar", style=style)
-
-
-def _counts(frame: pd.DataFrame) -> tuple[int, int]:
-    return int(frame["passed"].eq(True).sum()), int(frame["passed"].notna().sum())
 
 
 def threshold_table(family: Family) -> Html:

@@ -2,8 +2,11 @@
 
 Conventions
 -----------
-- A passed test is a green circle, hollow if the random reference model passes too (the test tells little), a
-  failed one a red triangle, one without verdict a grey square; a hollow grey diamond is the random model.
+- Marks show the evidence of a row's own interval, as in :func:`soundcheck.report.states.of_evidence`: what is
+  clear is filled, what is open is hollow, passes are circles and failures crosses. What holds among all tests
+  is not known when figures are drawn. A hollow grey diamond is the random reference model.
+- Of a group the gap is drawn, beside the size that matters, where the gap is what is judged or groups are
+  compared; the reference is left out then, because only its value is known.
 - Rows without value are left out. Where there are too many for a figure, failed ones stay and the figure says
   so; the tables beside it have all of them.
 """
@@ -17,10 +20,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from soundcheck.report import tables
-from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, new
+from soundcheck.report import states, tables
+from soundcheck.report.style import GREEN, GREY, ORANGE, label, look, new
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+from soundcheck.statistics.rules import GAP_BELOW, GAP_RULES, GAP_WITHIN, of_gap
 
-__all__ = ["group_difference", "intervals", "unchanged_overview"]
+__all__ = ["described", "group_difference", "intervals", "unchanged_overview"]
 
 MOST_ROWS = 60
 MOST_PANELS = 12
@@ -29,6 +34,8 @@ _SIDES = {
     ">": "passes right of the threshold",
     "<": "passes left of the threshold",
     "|value| <": "passes between the thresholds",
+    GAP_WITHIN: "gap; passes between the thresholds",
+    GAP_BELOW: "gap; passes left of the threshold",
     "": "no threshold",
 }
 _NARROW = 0.3  # values with smaller thresholds get a scale of their own
@@ -44,16 +51,17 @@ def intervals(frame: pd.DataFrame) -> Figure:
     frame
         Rows of the results table; beyond 60 of them, failed ones first.
     """
-    rows, note = _most(frame[frame["value"].notna()])
+    frame = frame[frame["value"].notna()]
+    rows, note = _most(_as_gaps(frame, frame["rule"].isin(GAP_RULES)))
     panels = [panel for _, panel in rows.groupby(_scale(rows), sort=False)] or [rows]
-    names = [_row_names(panel, frame[frame["value"].notna()]) for panel in panels]
+    names = [_row_names(panel, frame) for panel in panels]
     heights = [0.9 + 0.26 * max(1, len(panel)) for panel in panels]
     with look():
         figure, all_axes = new(_width(names), sum(heights) + 0.6, len(panels), height_ratios=heights)
         for axes, panel, texts in zip(all_axes, panels, names, strict=True):
             _lines(axes, panel, texts)
             thresholds = panel["threshold"].to_numpy()
-            if len(panel) and (panel["rule"].iloc[0] == "|value| <"):
+            if len(panel) and (panel["rule"].iloc[0] in _TWO_SIDED):
                 thresholds = np.concatenate([-thresholds, thresholds])
             places = np.resize(np.arange(len(panel)), len(thresholds))
             axes.vlines(thresholds, places - 0.4, places + 0.4, color=ORANGE, linewidth=2)
@@ -65,16 +73,19 @@ def intervals(frame: pd.DataFrame) -> Figure:
 
 
 def group_difference(frame: pd.DataFrame) -> Figure:
-    """Draw how far each group is from all groups together, with the band that the threshold allows.
+    """Draw how far each group is from the others, with the band of gaps that do not matter.
 
     Parameters
     ----------
     frame
-        Rows of the results table with the rule ``|value| <``; a panel for each task. Beyond 60 rows, failed
-        ones first.
+        Rows of the results table that compare groups; a panel for each task. Beyond 60 rows, failed ones
+        first. Without any gap, values are drawn with the band that the threshold allows.
     """
     judged = frame[frame["value"].notna()]
-    rows, note = _most(judged)
+    gaps = judged["gap"].notna() & judged["matters"].notna()
+    judged = _as_gaps(judged, gaps) if gaps.any() else judged
+    others = "the others" if gaps.any() else "all"
+    rows, note = _most(judged[gaps] if gaps.any() else judged)
     panels = [panel for _, panel in rows.groupby("task", sort=False)] or [rows]
     one_test = judged["test"].nunique() == 1 and (judged["group"] + judged["label"]).ne("").all()
     names = [_row_names(panel, judged, with_task=False, with_test=not one_test) for panel in panels]
@@ -92,9 +103,10 @@ def group_difference(frame: pd.DataFrame) -> Figure:
             axes.set_xlim(-reach, reach)
             title = [*panel["task"].head(1), *(panel["test"].head(1) if one_test else [])]
             axes.set_title(", ".join(label(text, 60) for text in title), loc="left", fontweight="bold")
-            axes.set_xlabel("group below all  ←  difference  →  group above all")
+            axes.set_xlabel(f"group below {others}  ←  difference  →  group above {others}")
         all_axes[0].set_title(note, loc="right", fontsize=9)
-        _legend(figure, rows, Patch(color=GREEN, alpha=0.2, label="allowed"))
+        band = "does not matter" if gaps.any() else "allowed"
+        _legend(figure, rows, Patch(color=GREEN, alpha=0.2, label=band))
     return figure
 
 
@@ -150,7 +162,8 @@ def _most(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     if len(rows) <= MOST_ROWS:
         return rows.reset_index(drop=True), ""
     failed = rows["passed"].eq(False).to_numpy()
-    chosen = np.sort(np.argsort(~failed, kind="stable")[:MOST_ROWS])
+    clear = rows["evidence"].eq("clear fail").to_numpy()
+    chosen = np.sort(np.lexsort((~clear, ~failed))[:MOST_ROWS])
     note = f"{MOST_ROWS} of {len(rows)} rows, failed ones first ({failed.sum()} failed)"
     return rows.iloc[chosen].reset_index(drop=True), note
 
@@ -194,49 +207,69 @@ def _points(axes: Axes, places: np.ndarray, rows: pd.DataFrame, vertical: bool) 
     """Draw values, intervals and references; vertically in per cent, horizontally as they are."""
     numbers = rows[["value", "low", "high", "reference"]].to_numpy(dtype=float) * (100 if vertical else 1)
     value, low, high, reference = numbers.T
-    for verdict, (color, marker, _) in _VERDICTS.items():
-        own = _are(rows, verdict)
+    own = _states(rows)
+    for name, _ in _LABELS:
+        here = own == name
         span = axes.vlines if vertical else axes.hlines
-        span(places[own], low[own], high[own], color=color, linewidth=2)
-        where = (places[own], value[own]) if vertical else (value[own], places[own])
-        axes.plot(*where, linestyle="none", marker=marker, color=color, markersize=6.5)
-    own = _pass_too(rows)
-    where = (places[own], value[own]) if vertical else (value[own], places[own])
-    axes.plot(*where, **_PASS_TOO, markersize=6)
+        span(places[here], low[here], high[here], color=_colour(name), linewidth=2)
+        where = (places[here], value[here]) if vertical else (value[here], places[here])
+        axes.plot(*where, **_mark(name))
     where = (places, reference) if vertical else (reference, places)
     axes.plot(*where, linestyle="none", marker="D", color=GREY, markerfacecolor="none", markersize=5)
 
 
-_PASS_TOO = {
-    "linestyle": "none",
-    "marker": "o",
-    "color": GREEN,
-    "markerfacecolor": "white",
-    "markeredgewidth": 1.6,
-}
-_VERDICTS = {True: (GREEN, "o", "pass"), False: (RED, "^", "fail"), None: (GREY, "s", "no verdict")}
+_TWO_SIDED = ("|value| <", GAP_WITHIN)
+_LABELS = (
+    (CLEAR_PASS, "clear pass"),
+    (OPEN_PASS, "open pass"),
+    (OPEN_FAIL, "open fail"),
+    (HOLDS, "clear fail"),
+    (SKIPPED, "no verdict"),
+)
 
 
-def _are(rows: pd.DataFrame, verdict: bool | None) -> np.ndarray:
-    column = rows["passed"]
-    return (column.isna() if verdict is None else column.eq(verdict)).to_numpy(dtype=bool)
+def _mark(name: str) -> dict:
+    """Give the look of a mark: filled if the interval settles the matter."""
+    state, colour = states.STATE[name], _colour(name)
+    face = colour if state.filled or name == SKIPPED else "white"
+    look_of = {"linestyle": "none", "marker": state.marker, "color": colour, "markersize": 6.5}
+    return look_of | {"markerfacecolor": face, "markeredgewidth": 1.4}
 
 
-def _pass_too(rows: pd.DataFrame) -> np.ndarray:
-    return (rows["passed"].eq(True) & rows["reference_passed"].eq(True)).to_numpy(dtype=bool)
+def _colour(name: str) -> str:
+    """Give the colour of a line; the pale one of what passes openly is for areas."""
+    return states.STATE[CLEAR_PASS if name == OPEN_PASS else name].colour
+
+
+def _states(rows: pd.DataFrame) -> np.ndarray:
+    """Give each row the state that its own interval shows, ``(N,)``."""
+    passed = [None if pd.isna(verdict) else bool(verdict) for verdict in rows["passed"]]
+    pairs = zip(passed, rows["evidence"], strict=True)
+    return np.array([states.of_evidence(*pair).name for pair in pairs], dtype=object)
+
+
+def _as_gaps(rows: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
+    """Put the gap of the chosen rows into the place of the value, and what matters into the threshold's."""
+    gaps = {"value": "gap", "low": "gap_low", "high": "gap_high", "threshold": "matters"}
+    moved = {name: rows[name].where(~chosen, rows[gap]) for name, gap in gaps.items()}
+    moved["rule"] = rows["rule"].where(~chosen, rows["rule"].map(of_gap)).astype(object)
+    return rows.assign(**moved, reference=rows["reference"].where(~chosen))
+
+
+def described(frame: pd.DataFrame) -> str:
+    """Say in words what the marks of a figure of rows show, for readers who do not see it."""
+    own = _states(frame[frame["value"].notna()])
+    counts = [f"{name}: {int((own == state).sum())}" for state, name in _LABELS if (own == state).any()]
+    return ", ".join(counts) or "no value"
 
 
 def _legend(figure: Figure, rows: pd.DataFrame, threshold: Line2D | Patch) -> None:
-    """Explain the marks; a missing verdict only where there is one."""
-    handles = [
-        Line2D([], [], linestyle="none", marker=marker, color=color, label=name)
-        for verdict, (color, marker, name) in _VERDICTS.items()
-        if verdict is not None or _are(rows, None).any()
-    ]
-    if _pass_too(rows).any():
-        handles.insert(1, Line2D([], [], **_PASS_TOO, label="pass, random too"))
-    random = Line2D(
-        [], [], linestyle="none", marker="D", color=GREY, markerfacecolor="none", label="random model"
-    )
-    handles += [threshold, random]
+    """Explain the marks that there are."""
+    own = _states(rows)
+    handles = [Line2D([], [], **_mark(name), label=text) for name, text in _LABELS if (own == name).any()]
+    handles.append(threshold)
+    if rows["reference"].notna().any():
+        random = Line2D([], [], linestyle="none", marker="D", color=GREY, markerfacecolor="none")
+        random.set_label("random model")
+        handles.append(random)
     figure.legend(handles=handles, loc="outside upper right", ncols=len(handles), fontsize=9)

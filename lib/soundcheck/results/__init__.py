@@ -14,7 +14,7 @@ Conventions
 
 Files: ``verdict`` makes rows, ``judged`` keeps them with their replicates, ``contrast`` compares two models
 and ``conclusion`` says what came out, ``holding`` says what holds among many tests, ``table`` writes and
-``reading`` reads the results, ``summary`` counts them.
+``reading`` reads the results, ``summary`` counts them, ``standing`` says whose counts mean nothing.
 """
 
 from soundcheck.results.conclusion import conclusion
@@ -34,7 +34,7 @@ from soundcheck.results.contrast import (
 from soundcheck.results.holding import settle, states
 from soundcheck.results.judged import REPLICATES, Judged, load, load_judged, save
 from soundcheck.results.reading import read_results
-from soundcheck.results.summary import Summary, Tally, informative, summary
+from soundcheck.results.summary import Score, Tally, aspects, informative, score, tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (
     NO_THRESHOLD,
@@ -65,19 +65,21 @@ __all__ = [
     "NO_THRESHOLD",
     "RESULT_COLUMNS",
     "STATES",
-    "Summary",
+    "Score",
     "Tally",
     "Verdict",
+    "aspects",
     "informative",
     "judge",
     "load",
     "read_results",
     "save",
+    "score",
     "settle",
     "states",
     "skip",
     "skipped_rows",
-    "summary",
+    "tally",
     "to_frame",
     "write_results",
 ]

@@ -25,6 +25,7 @@ __all__ = [
     "Executed",
     "FailedInput",
     "FamilyRecord",
+    "KeyFigure",
     "ModelRecord",
     "NotebookRecord",
     "RunRecord",
@@ -174,6 +175,50 @@ class SoundsRecord:
     digest: str
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class KeyFigure:
+    """One number that says how good a model is at a task, on a corpus that has labels for it.
+
+    Parameters
+    ----------
+    model, corpus, task
+        What was measured on what.
+    measure
+        Its name: ``"concordance"``, ``"unweighted average recall"``, ``"word error rate"``,
+        ``"equal error rate"``, ``"false acceptance rate"`` or ``"false rejection rate"``.
+    value, low, high
+        The value with its 95 % t interval; ``None`` where there is none.
+    segments, blocks
+        What it rests on; trials in the place of segments if the task is verification.
+    guessing
+        What guessing scores on the same segments; ``None`` of rates that any threshold can trade.
+    standing
+        Whether the interval is better than guessing, see :mod:`soundcheck.results.standing`; ``""`` of rates
+        that do not decide it.
+    threshold
+        Score above which a trial is accepted, of the rates that depend on it.
+    reason
+        Why there is no value or no interval; else ``""``.
+    block
+        What a block is, in the singular: ``"speaker"``, ``"file"`` or ``"block"``.
+    """
+
+    model: str
+    corpus: str
+    task: str
+    measure: str
+    value: float | None
+    low: float | None
+    high: float | None
+    segments: int
+    blocks: int
+    guessing: float | None
+    standing: str
+    threshold: float | None = None
+    reason: str = ""
+    block: str = "speaker"
+
+
 class Executed:
     """What all executed notebooks have: ``status`` is ``ok``, ``failed`` or ``timeout``."""
 
@@ -257,6 +302,8 @@ class RunRecord(JsonFile):
         How the notebooks ended.
     versions
         Name of a package -> its version.
+    figures
+        How good the models are at their tasks; ``None`` in records that older versions wrote.
     accepted, matters_worse
         See :class:`soundcheck.suite.entries.Suite`.
     """
@@ -278,6 +325,7 @@ class RunRecord(JsonFile):
     comparisons: tuple[ComparisonRecord, ...]
     studies: tuple[StudyRecord, ...]
     versions: dict[str, str]
+    figures: tuple[KeyFigure, ...] | None = None
     accepted: tuple[AcceptedFailure, ...] = ()
     matters_worse: float = 0.01
 

@@ -1,7 +1,13 @@
-"""Counts verdicts: pooled, averaged over families, over all tests and over the informative ones.
+"""Counts what may be concluded: states of rows, which tests tell something, and one share an aspect.
 
-The pooled share is the one that publications of the field give; it is led by families with many tests, so the
-average over families stands beside it.
+Conventions
+-----------
+- *Informative* is a test that could have come out otherwise: of correctness and robustness one that the
+  random reference fails; of a difference between groups, which guessing never has, one that is clear either
+  way or holds.
+- A *score* is the share of clear passes among informative tests that are clear or hold, averaged over the
+  families, so that a family with many tests counts as much as any other. There is one for each aspect and
+  none for all of them together: what a model knows and whom it fails are not one thing.
 """
 
 from __future__ import annotations
@@ -12,61 +18,105 @@ import math
 import pandas as pd
 
 from soundcheck.metrics.classification import ONE_CLASS
+from soundcheck.results.holding import states
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
 
-__all__ = ["Summary", "Tally", "informative", "summary"]
+__all__ = [
+    "ASPECTS",
+    "CORRECTNESS",
+    "FAIRNESS",
+    "ROBUSTNESS",
+    "Score",
+    "Tally",
+    "aspects",
+    "informative",
+    "score",
+    "tally",
+]
+
+CORRECTNESS, FAIRNESS, ROBUSTNESS = ASPECTS = ("correctness", "fairness", "robustness")
+_CLEAR = ("clear pass", "clear fail")  # evidence
 
 
 @dataclasses.dataclass(frozen=True)
 class Tally:
-    """How many tests passed.
+    """How many rows are in which state."""
 
-    Parameters
-    ----------
-    passed, failed, skipped
-        Numbers of rows.
-    share
-        Passed of passed and failed, all tests pooled; ``None`` if none was judged.
-    family_share
-        The same share of each family, averaged over the families with judged tests.
-    """
+    clear_pass: int = 0
+    open_pass: int = 0
+    open_fail: int = 0
+    holds: int = 0
+    skipped: int = 0
 
-    passed: int
-    failed: int
-    skipped: int
-    share: float | None
-    family_share: float | None
+    @property
+    def judged(self) -> int:
+        """Rows with a verdict."""
+        return self.clear_pass + self.open + self.holds
+
+    @property
+    def open(self) -> int:
+        """Rows that the data do not settle."""
+        return self.open_pass + self.open_fail
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of rows by state, the judged ones from the best to the worst."""
+        return {
+            CLEAR_PASS: self.clear_pass,
+            OPEN_PASS: self.open_pass,
+            OPEN_FAIL: self.open_fail,
+            HOLDS: self.holds,
+            SKIPPED: self.skipped,
+        }
 
 
 @dataclasses.dataclass(frozen=True)
-class Summary:
-    """Tallies over all tests and over the informative ones only."""
+class Score:
+    """Share of clear passes among clear informative tests.
 
-    all: Tally
-    informative: Tally
+    Parameters
+    ----------
+    share
+        From 0 to 1, averaged over families; ``None`` if no test is clear.
+    clear_pass, clear
+        Clear passes, and all clear tests.
+    families
+        Families with a clear test.
+    """
+
+    share: float | None
+    clear_pass: int
+    clear: int
+    families: int
+
+
+def aspects(frame: pd.DataFrame) -> pd.Series:
+    """Say what each row is about, one of :data:`ASPECTS`: a difference between groups is about fairness."""
+    return frame["category"].where(frame["group"].fillna("").eq(""), FAIRNESS)
 
 
 def informative(frame: pd.DataFrame) -> pd.Series:
-    """Say which tests tell something: bool, True where the random reference model fails.
+    """Say which tests tell something, bool; see the conventions of this module.
 
-    A test that the random model passes, too, or that averages over a single class says nothing.
+    Averages over a single class tell nothing.
     """
     flagged = frame["skipped"].fillna("").str.contains(ONE_CLASS, regex=False)
-    return frame["reference_passed"].eq(False) & ~flagged
+    settled = frame["evidence"].isin(_CLEAR) | frame["holds"].eq(True)
+    fails = frame["reference_passed"].eq(False)
+    return settled.where(aspects(frame).eq(FAIRNESS), fails).astype(bool) & ~flagged
 
 
-def summary(frame: pd.DataFrame) -> Summary:
-    """Count the rows of a results table, or of the part of it that is of interest (one model, one family)."""
-    return Summary(_tally(frame), _tally(frame[informative(frame)]))
+def tally(frame: pd.DataFrame) -> Tally:
+    """Count the rows of a results table, or of a part of it, by state."""
+    counts = states(frame).value_counts()
+    return Tally(*(int(counts.get(name, 0)) for name in (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED)))
 
 
-def _tally(frame: pd.DataFrame) -> Tally:
-    passed, failed = frame["passed"].eq(True), frame["passed"].eq(False)
-    judged = frame[passed | failed]
-    shares = [float(rows["passed"].eq(True).mean()) for _, rows in judged.groupby("family", sort=True)]
-    return Tally(
-        int(passed.sum()),
-        int(failed.sum()),
-        int((~passed & ~failed).sum()),
-        float(passed.sum() / len(judged)) if len(judged) else None,
-        math.fsum(shares) / len(shares) if shares else None,
-    )
+def score(frame: pd.DataFrame) -> Score:
+    """Sum up the rows of a model and aspect."""
+    found = states(frame)
+    kept = informative(frame) & found.isin([CLEAR_PASS, HOLDS])
+    passed = found[kept].eq(CLEAR_PASS)
+    shares = [float(rows.mean()) for _, rows in passed.groupby(frame.loc[kept, "family"], sort=True)]
+    share = math.fsum(shares) / len(shares) if shares else None
+    return Score(share, int(passed.sum()), len(passed), len(shares))

@@ -42,6 +42,7 @@ class Output:
         self.html = self.folder / "html"
         self.comparison_table = self.folder / "comparisons.csv"
         self.results = self.folder / "results.csv"
+        self.word_errors = self.folder / "tables" / "word_errors.csv"
         self.left_out = self.folder / "left_out.csv"
         self.record = self.folder / "run.json"
         self.log = self.folder / "log.txt"

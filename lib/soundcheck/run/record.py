@@ -21,6 +21,7 @@ from soundcheck.results.record import (
     ExcludedSound,
     FailedInput,
     FamilyRecord,
+    KeyFigure,
     ModelRecord,
     NotebookRecord,
     RunRecord,
@@ -76,6 +77,7 @@ def compose(
     contrasts: pd.DataFrame,
     sounds: Sounds,
     results: str,
+    figures: Sequence[KeyFigure],
 ) -> RunRecord:
     """Put the record together.
 
@@ -89,6 +91,8 @@ def compose(
         Rows of the comparisons.
     results
         Digest of ``results.csv``.
+    figures
+        How good the models are at their tasks.
     """
     return _recorded(
         RunRecord,
@@ -106,6 +110,7 @@ def compose(
         comparisons=tuple(_comparison(suite.comparisons[o.job.model], o, contrasts) for o in comparisons),
         studies=tuple(_recorded(StudyRecord, o, name=o.job.family) for o in studies),
         versions=_versions(),
+        figures=tuple(figures),
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables that a run writes beside its results: segments, trials, scores, and what was left out."""
+"""Tables that a run writes beside its results: segments, trials, scores, word errors, what was left out."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from soundcheck.common.escaping import spreadsheet
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials import trial_files
 from soundcheck.corpora.trials.trial_table import TrialTable, write_table
+from soundcheck.evaluation.recognition import Recognition
+from soundcheck.evaluation.recognition_measures import RATE_COLUMNS, group_rates
 from soundcheck.evaluation.trial_scores import SCORE, score_trials
 from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.output import Output
+from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family
 
-__all__ = ["write_left_out", "write_scores", "write_segments"]
+__all__ = ["write_left_out", "write_scores", "write_segments", "write_word_errors"]
 
 
 def write_segments(
@@ -71,6 +74,27 @@ def write_scores(
     output.prune(output.scores, set(keep))
     for folder, names in keep.items():
         output.prune(output.scores / folder, names)
+
+
+def write_word_errors(jobs: Iterable[Job], output: Output) -> None:
+    """Keep the word errors of each recogniser, group and speaker as ``tables/word_errors.csv``.
+
+    Rates are shares of the words of the references, with all digits.
+    """
+    rows = []
+    for job in jobs:
+        evaluation = Recognition(job.description)
+        columns = (*evaluation.family.options.get("groups", ()), "speaker")
+        for subset in evaluation.subsets():
+            rows += [{"model": job.model} | row for row in group_rates(evaluation, subset, columns)]
+    if not rows:
+        output.word_errors.unlink(missing_ok=True)
+        return
+    frame = pd.DataFrame(rows, columns=["model", *RATE_COLUMNS])
+    texts = ["model", "corpus", "column", "group"]
+    frame[texts] = frame[texts].astype(str).map(spreadsheet)
+    text = frame.to_csv(index=False, lineterminator="\n")
+    files.write_bytes(output.word_errors, text.encode("utf-8", "backslashreplace"))
 
 
 def write_left_out(

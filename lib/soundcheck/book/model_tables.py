@@ -1,0 +1,250 @@
+"""Tables of the first page: models of one kind beside each other, and never models of different kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from soundcheck.common import files
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION
+from soundcheck.report import key_figures, tables
+from soundcheck.report.bars import score_cell, state_bar
+from soundcheck.report.html import Html, element, join
+from soundcheck.results import Score, score, tally
+from soundcheck.results.record import KeyFigure, ModelRecord, RunRecord
+from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
+from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects
+
+__all__ = ["KINDS", "Kind", "family_bars", "family_table", "figures_of", "kinds", "model_table", "scores"]
+
+MOST_COLUMNS = 6  # models beside each other
+
+
+class Kind(NamedTuple):
+    """A kind of model: its title, the kinds of task that it answers, and which of its tasks a run has."""
+
+    title: str
+    of_task: tuple[str, ...]
+    tasks: tuple[str, ...] = ()
+
+
+KINDS = (
+    Kind("Values and classes", (REGRESSION, CLASSIFICATION)),
+    Kind("Recognition of words", (TRANSCRIPTION,)),
+    Kind("Verification of speakers", (EMBEDDING,)),
+)
+
+
+def kinds(record: RunRecord) -> list[Kind]:
+    """List the kinds of model that a run has, with the tasks of each."""
+    declared = {name: about["kind"] for name, about in record.suite.get("tasks", {}).items()}
+    known = {name: task.kind for name, task in BUILTIN.items()} | declared
+    asked = list(dict.fromkeys(task for model in record.models for task in model.tasks))
+    found = [kind._replace(tasks=tuple(t for t in asked if known.get(t) in kind.of_task)) for kind in KINDS]
+    return [kind for kind in found if kind.tasks]
+
+
+def figures_of(record: RunRecord, model: str, tasks: Sequence[str] = ()) -> list[KeyFigure]:
+    """Give the numbers of a model, at some tasks if they are named."""
+    found = record.figures or ()
+    return [f for f in found if f.model == model and (not tasks or f.task in tasks)]
+
+
+def scores(frame: pd.DataFrame) -> dict[str, Score]:
+    """Give the score of each aspect, of the rows of one model."""
+    own = aspects(frame)
+    return {aspect: score(frame[own.eq(aspect)]) for aspect in ASPECTS}
+
+
+def _ordered(record: RunRecord, results: pd.DataFrame, kind: Kind) -> tuple[list[ModelRecord], list]:
+    """Give the models of a kind, those that are most often correct first, and the random references."""
+    own = [model for model in record.models if set(model.tasks) & set(kind.tasks)]
+
+    def order(model: ModelRecord) -> tuple[float, str]:
+        rows = results[results["model"].eq(model.name) & results["task"].isin(kind.tasks)]
+        share = scores(rows)[CORRECTNESS].share
+        return (1.0 if share is None else -share, model.name)
+
+    tested = sorted((model for model in own if model.kind != "random"), key=order)
+    return tested, [model for model in own if model.kind == "random"]
+
+
+def model_table(record: RunRecord, results: pd.DataFrame, standing: pd.Series, kind: Kind) -> Html:
+    """Show the models of a kind: their numbers, and how correct, fair and robust they are.
+
+    Parameters
+    ----------
+    record
+        The run's record.
+    results
+        The results table.
+    standing
+        How the model of each row stands at its task, see :func:`soundcheck.results.standing.standings`.
+    kind
+        From :func:`kinds`.
+    """
+    tested, random = _ordered(record, results, kind)
+    parts = []
+    for models, caption in ((tested, ""), (random, "Random references, for comparison")):
+        if not models:
+            continue
+        rows = [_model_row(record, results, standing, kind, model) for model in models]
+        columns = ["model", "how good", *ASPECTS]
+        parts.append(tables.table(rows, columns, caption=caption, sortable=len(models) > 1))
+    return join(parts)
+
+
+def _model_row(
+    record: RunRecord, results: pd.DataFrame, standing: pd.Series, kind: Kind, model: ModelRecord
+) -> list[object]:
+    own = results["model"].eq(model.name) & results["task"].isin(kind.tasks)
+    counted = results[own & (standing.eq(PROVEN) | (model.kind == "random"))]
+    about = aspects(counted)
+    cells: list[object] = []
+    for aspect, found in scores(counted).items():
+        rows = counted[about.eq(aspect)]
+        cell = score_cell(found, tally(rows))
+        for name in (HOLLOW, UNPROVEN):
+            left = results[own & standing.eq(name)] if model.kind != "random" else results.iloc[:0]
+            left = left[aspects(left).eq(aspect) & left["passed"].notna()]
+            if len(left):
+                cell = cell + element("small", f"{len(left)} {name}, not counted", class_="sc-line sc-hollow")
+        cells.append(tables.Cell(cell, -1.0 if found.share is None else found.share, "sc-score"))
+    figures = figures_of(record, model.name, kind.tasks)
+    several = len({figure.corpus for figure in figures}) > 1
+    numbers = [_short(figure, several) for figure in figures]
+    notes = key_figures.standing_notes(
+        record.figures, model.name, [task for task in model.tasks if task in kind.tasks]
+    )
+    name = element("a", model.name, href=f"models/{model.slug}.html")
+    if model.kind != "random":
+        name = name + _standing_words(notes)
+    return [tables.Cell(name, model.name), tables.Cell(join(numbers), None, "sc-figures"), *cells]
+
+
+def _short(figure: KeyFigure, several: bool) -> Html:
+    """Write a number in two lines: what it is, then the value with its interval."""
+    of = figure.measure if figure.measure in key_figures.RATES else f"{figure.task}, {figure.measure}"
+    where = f", {figure.corpus}" if several else ""
+    span = key_figures.interval(figure)
+    shown = f"{key_figures.value(figure)} " if figure.value is not None else "– "
+    told = f"({span})" if span else f"({figure.reason})"
+    return element(
+        "span",
+        element("small", f"{of}{where}", class_="sc-line"),
+        element("strong", shown),
+        element("small", told),
+        class_="sc-line",
+    )
+
+
+def _standing_words(notes: Sequence[str]) -> Html:
+    """Say beside the name of a model at which tasks it is hollow or unproven; the reason stands behind it."""
+    said: dict[str, list[str]] = {}
+    for note in notes:
+        said.setdefault(note.partition(":")[0].partition(" at ")[0], []).append(note)
+    parts = []
+    for name, found in said.items():
+        tasks = ", ".join(note.partition(":")[0].partition(" at ")[2] for note in found)
+        text = f"{name} at {tasks}"
+        parts.append(element("small", text, class_="sc-line sc-standing", title="; ".join(found)))
+    return join(parts)
+
+
+def family_table(
+    record: RunRecord, results: pd.DataFrame, standing: pd.Series, kind: Kind, page: Callable[[str, str], str]
+) -> Html:
+    """Show families against the models of a kind; families that say nothing about them stand in a line below.
+
+    Parameters
+    ----------
+    record, results, standing, kind
+        See :func:`model_table`.
+    page
+        Function from model and family to the page of their results.
+    """
+    tested, random = _ordered(record, results, kind)
+    models = [*tested, *random]
+    own = results[results["task"].isin(kind.tasks)]
+    failed = {(entry.model, entry.family): entry.failed for entry in record.notebooks}
+    groups = {key: rows for key, rows in own.groupby(["model", "family"], sort=False)}
+
+    def cell(model: ModelRecord, family: str) -> Html | str:
+        if (model.name, family) not in failed:
+            return "–"
+        address = f"{page(model.name, family)}.html"
+        if failed[model.name, family]:
+            return element("a", "✗ failed to run", href=address)
+        rows = groups.get((model.name, family), own.iloc[:0])
+        counts = standing[rows.index] if model.kind != "random" else None
+        return element("a", family_bars(rows, counts), href=address)
+
+    families = [family for family in record.families if any((m.name, family.name) in failed for m in models)]
+    judged = [f for f in families if any(_tells(groups, failed, m.name, f.name) for m in models)]
+    parts = []
+    if judged:
+        links = [element("a", f.title, href=f"methods/{files.slug(f.name)}.html") for f in judged]
+        names = [element("a", model.name, href=f"models/{model.slug}.html") for model in models]
+        if len(models) > max(MOST_COLUMNS, len(judged)):
+            rows = [
+                [name, *(cell(model, f.name) for f in judged)]
+                for name, model in zip(names, models, strict=True)
+            ]
+            parts.append(tables.table(rows, ["model", *links], sortable=False))
+        else:
+            rows = [
+                [link, *(cell(model, f.name) for model in models)]
+                for link, f in zip(links, judged, strict=True)
+            ]
+            parts.append(tables.table(rows, ["family", *names], sortable=False))
+    parts += _not_tested(record, own, families, judged)
+    return join(parts)
+
+
+def family_bars(rows: pd.DataFrame, standing: pd.Series | None) -> Html:
+    """Show the bar of the tests that count, and below it, greyed, those of the tests that do not.
+
+    Parameters
+    ----------
+    rows
+        Rows of one model and family.
+    standing
+        How the model stands at the task of each row; ``None`` if that makes no difference.
+    """
+    if standing is None:
+        return state_bar(tally(rows))
+    counted = standing.eq(PROVEN)
+    parts = [state_bar(tally(rows[counted]))] if rows.loc[counted, "passed"].notna().any() else []
+    for name in (HOLLOW, UNPROVEN):
+        left = rows[standing.eq(name)]
+        if left["passed"].notna().any():
+            words = element("small", f"{name}, not counted:", class_="sc-line")
+            parts.append(element("span", words, state_bar(tally(left)), class_="sc-hollow"))
+    return join(parts) if parts else state_bar(tally(rows))
+
+
+def _tells(groups: dict, failed: dict, model: str, family: str) -> bool:
+    """Say whether a family judged anything of a model, or broke."""
+    if failed.get((model, family)):
+        return True
+    rows = groups.get((model, family))
+    return rows is not None and bool(rows["passed"].notna().any())
+
+
+def _not_tested(record: RunRecord, own: pd.DataFrame, families: list, judged: list) -> list[Html]:
+    """Say in a line each which families are not made for these models, and which judged nothing and why."""
+    lines = []
+    silent = [family for family in families if family not in judged]
+    told = []
+    for family in silent:
+        reasons = own.loc[own["family"].eq(family.name), "skipped"]
+        why = reasons.mode().iloc[0] if len(reasons) else "no row"
+        told.append(f"{family.title} ({why})")
+    if told:
+        lines.append(f"Nothing could be judged by: {'; '.join(told)}.")
+    others = [family.title for family in record.families if family not in families]
+    if others:
+        lines.append(f"Not made for these models, or not asked of them: {', '.join(others)}.")
+    return [element("p", line, class_="sc-note", limit=None) for line in lines]

@@ -1,0 +1,123 @@
+"""Fills in what notebooks cannot know: which failures hold among the tests of all families.
+
+Conventions
+-----------
+- A notebook leaves the key of the row in the cell of its state, see
+  :mod:`soundcheck.report.verdict_tables`; a key without row keeps what the notebook said.
+- What could not hold however large its gap is said once under the table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Mapping
+
+import pandas as pd
+
+from soundcheck.common.wording import counted
+from soundcheck.report.html import Html, element
+from soundcheck.report.tables import table
+from soundcheck.report.verdict_tables import FILLED_LATER, Among, key_of, p_value, state_cell
+from soundcheck.results import holding
+from soundcheck.results.verdict import KEY, OPEN_FAIL, OPEN_PASS
+from soundcheck.statistics.permutation import least_p_value
+
+__all__ = ["Filling", "limits", "settled_cells", "among"]
+
+MOST_LINES = 4  # of the note on what could not hold
+
+_CELL = re.compile(r'<td data-key="([0-9a-f]+)".*?</td>', re.DOTALL)
+_NOTE = re.compile(rf'<div class="sc-note {FILLED_LATER}"></div>')
+
+
+@dataclasses.dataclass(frozen=True)
+class Filling:
+    """What the cells and notes of a page become.
+
+    Parameters
+    ----------
+    cells
+        Key of a row -> its finished cell.
+    note
+        What stands under tables of verdicts.
+    """
+
+    cells: Mapping[str, str]
+    note: str = ""
+
+    def __call__(self, html: str) -> str:
+        """Fill the HTML of an output."""
+        html = _CELL.sub(lambda found: self.cells.get(found[1], found[0]), html)
+        return _NOTE.sub(lambda _: self.note, html)
+
+
+def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series:
+    """Say of each row where it stands among all tests.
+
+    Parameters
+    ----------
+    results
+        The settled results of all families, see :func:`soundcheck.results.settle`.
+    accepted
+        Why the suite accepts the failure of each row, see
+        :func:`soundcheck.results.accepted.accepted_reasons`; default: it accepts none.
+
+    Returns
+    -------
+    pandas.Series
+        :class:`~soundcheck.report.verdict_tables.Among` of each row.
+    """
+    tests, known = holding.tests(results), results["p_value"].notna()
+    cannot = holding.cannot_hold(results) & known
+    reasons = pd.Series("", index=results.index) if accepted is None else accepted
+    found = [Among(int(tests[n]), bool(cannot[n]), reasons[n]) for n in results.index]
+    return pd.Series(found, index=results.index, dtype=object)
+
+
+def settled_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
+    """Make the cell of the state of each row, by the row's key."""
+    found = {}
+    for row in rows.itertuples():
+        shown = str(table([[state_cell(row, among[row.Index])]], [""]))
+        found[key_of(row)] = _CELL.search(shown)[0]
+    return found
+
+
+def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
+    """Say which open rows could not hold alone, however large their gap, and why."""
+    own = rows.assign(others=_others(rows))[holding.states(rows).isin([OPEN_PASS, OPEN_FAIL])]
+    own = own[[among[n].cannot_hold for n in own.index]] if len(own) else own
+    if own.empty:
+        return Html()
+    lines = []
+    kinds = own.assign(tests=[among[n].tests for n in own.index])
+    kinds = kinds.groupby(["blocks", "others", "least_p", "tests"], sort=True)
+    for (blocks, others, least, tests), same in list(kinds)[:MOST_LINES]:
+        lines.append(
+            f"{counted(len(same), 'test')}: {_sides(blocks, others, least)} cannot show it among "
+            f"{counted(tests, 'test')}, because the least that they can give is {p_value(least)}."
+        )
+    if len(kinds) > MOST_LINES:
+        lines.append(f"{counted(int(kinds.size().iloc[MOST_LINES:].sum()), 'more test')}.")
+    head = f"{counted(len(own), 'open test')} could not hold alone, however large the gap:"
+    items = element("ul", *(element("li", line, limit=None) for line in lines))
+    return element("div", head, items, class_=f"sc-note {FILLED_LATER}", limit=None)
+
+
+def _others(rows: pd.DataFrame) -> pd.Series:
+    """Count the blocks of all other groups of the same column in the same test."""
+    same = [rows[name] for name in KEY if name != "group"] + [rows["group"].str.partition(":")[0]]
+    return rows["blocks"].groupby(same).transform("sum") - rows["blocks"]
+
+
+def _sides(blocks: int, others: int, least: float) -> str:
+    """Say how many speakers are compared with how many, if these give this least p-value.
+
+    They do not where a class has fewer speakers than its group; who is dealt out are all of the group.
+    """
+    found = least_p_value(blocks + others, blocks) if blocks and others else None
+    if found is not None and math.isclose(found, least, rel_tol=1e-9):
+        return f"{blocks} against {others} speakers"
+    return "so few speakers"

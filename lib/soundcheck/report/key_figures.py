@@ -1,0 +1,136 @@
+"""Writes the numbers that say how good models are, and how a model stands, for pages and for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from soundcheck.common.wording import counted
+from soundcheck.report.html import Html, element
+from soundcheck.report.tables import Cell, table, two_lines
+from soundcheck.results.record import KeyFigure
+from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
+
+__all__ = ["RATES", "figure_table", "interval", "marks", "sentence", "significant", "standing_notes", "value"]
+
+MOST_DECIMALS = 4
+RATES = ("word error rate", "equal error rate", "false acceptance rate", "false rejection rate")
+_PER_CENT = "\xa0%"
+EXPLAINED = {
+    PROVEN: "better than guessing",
+    HOLLOW: "hollow: not better than guessing",
+    UNPROVEN: "unproven: cannot be told from guessing",
+}
+
+
+def significant(number: float | None, digits: int = 2) -> str:
+    """Write a number with so many significant digits, empty for a missing one.
+
+    Parameters
+    ----------
+    number
+        The number.
+    digits
+        Significant digits of numbers below 1; larger ones keep all before the point.
+
+    Examples
+    --------
+    >>> significant(0.61842), significant(-0.00317), significant(12.345), significant(0.998), significant(0.0)
+    ('0.62', '−0.0032', '12', '1.0', '0')
+    """
+    if number is None or pd.isna(number):
+        return ""
+    exponent = int(f"{number:.{digits - 1}e}".partition("e")[2])
+    text = f"{number:.{min(max(digits - 1 - exponent, 0), MOST_DECIMALS)}f}"
+    return text.replace("-", "−") if text.strip("-0.") else "0"
+
+
+def value(figure: KeyFigure, number: float | None = None) -> str:
+    """Write the value of a figure, rates in per cent; another number of the same kind if it is given."""
+    number = figure.value if number is None else number
+    if number is None:
+        return ""
+    if figure.measure in RATES:
+        return f"{significant(100 * number, 3)}{_PER_CENT}"
+    return significant(number)
+
+
+def interval(figure: KeyFigure) -> str:
+    """Write the bounds of a figure, ``0.57 to 0.66``; empty if there are none."""
+    if figure.low is None or figure.high is None:
+        return ""
+    low, high = (value(figure, bound) for bound in (figure.low, figure.high))
+    return f"{low.partition(_PER_CENT)[0]} to {high}"
+
+
+def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
+    """Write a figure in one line: ``concordance of arousal 0.61 (95 % 0.57 to 0.66, 26 speakers)``.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    corpus
+        Whether to name its corpus.
+    """
+    of = "" if figure.measure in RATES else f" of {figure.task}"
+    where = f" on {figure.corpus}" if corpus else ""
+    if figure.value is None:
+        return f"{figure.measure}{of}{where}: none, {figure.reason}"
+    span = interval(figure)
+    company = [f"95 % {span}" if span else "no interval", counted(figure.blocks, figure.block)]
+    return f"{figure.measure}{of}{where} {value(figure)} ({', '.join(company)})"
+
+
+def figure_table(figures: Sequence[KeyFigure]) -> Html:
+    """Show figures with their company, and what they say about guessing."""
+    rows = []
+    for figure in figures:
+        shown = two_lines(value(figure) or "–", interval(figure) or figure.reason)
+        told = EXPLAINED.get(figure.standing, "")
+        if figure.threshold is not None:
+            told = f"at the threshold in use, {significant(figure.threshold, 3)}"
+        rows.append(
+            [
+                figure.task,
+                figure.corpus,
+                figure.measure,
+                Cell(shown, figure.value, "sc-number"),
+                Cell("" if figure.guessing is None else value(figure, figure.guessing), None, "sc-number"),
+                figure.segments,
+                f"{counted(figure.blocks, figure.block)}",
+                told,
+            ]
+        )
+    columns = ["task", "corpus", "measure", "value and 95 % t interval", "guessing"]
+    return table(rows, [*columns, "segments or trials", "rests on", "that is"], sortable=False)
+
+
+def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Sequence[str]) -> list[str]:
+    """Say at which tasks a model is hollow or unproven, and by which number.
+
+    Parameters
+    ----------
+    figures
+        Numbers of all models; ``None`` if nobody computed them.
+    model, tasks
+        Whom to look at.
+
+    Returns
+    -------
+    list of str
+        One text a task: ``"hollow at valence: concordance of valence 0.02 (95 % …)"``.
+    """
+    notes = []
+    for task in tasks if figures is not None else ():
+        found = standing(figures, model, task)
+        if found.name != PROVEN:
+            why = sentence(found.figure) if found.figure else "no corpus has labels for it"
+            notes.append(f"{found.name} at {task}: {why}")
+    return notes
+
+
+def marks(notes: Sequence[str]) -> Html:
+    """Show notes of :func:`standing_notes` in small print below a name."""
+    return element("span", *(element("small", note, class_="sc-line sc-standing") for note in notes))

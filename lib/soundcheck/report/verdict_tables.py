@@ -1,0 +1,233 @@
+"""Tables of verdicts: value, gap, state and what the state rests on, a line a row of the results table.
+
+Conventions
+-----------
+- What holds is known when the tests of all families are together, so a notebook shows what its own rows say
+  and leaves a key in the cell; the book fills the cell when it is built, see :mod:`soundcheck.book.settled`.
+- A value, its interval and the threshold beside it are shown with the same digits.
+- Tables with more than :data:`MOST_OPEN` rows are folded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import pandas as pd
+
+from soundcheck.common import files
+from soundcheck.common.wording import counted
+from soundcheck.report import states
+from soundcheck.report.html import Html, element, join
+from soundcheck.report.tables import (
+    FEW,
+    FEW_MARK,
+    Cell,
+    digits_for,
+    interval,
+    number,
+    rule,
+    table,
+    test_cell,
+    two_lines,
+)
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, STATES, state_of
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
+from soundcheck.statistics.rules import GAP_RULES
+
+__all__ = ["Among", "folded", "gap_cell", "key_of", "p_value", "state_cell", "verdict_table"]
+
+REFERENCE = "random passes too"
+MOST_OPEN = 40  # rows above which a table is folded
+LEAST_P = 0.001  # below, only this is said
+FILLED_LATER = "sc-limits"  # class of the note under a table that the book writes
+_KEY_LETTERS = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Among:
+    """What is known of a row when the tests of all families are together.
+
+    Parameters
+    ----------
+    tests
+        Tests of the model and category that it stands among.
+    cannot_hold
+        Whether its speakers are too few to show anything among so many tests.
+    accepted
+        Why the suite accepts the failure; ``""`` if it does not.
+    """
+
+    tests: int
+    cannot_hold: bool = False
+    accepted: str = ""
+
+
+def key_of(row: object) -> str:
+    """Name a row by a digest of what no two rows agree in, fit for an attribute."""
+    return files.digest("\n".join(str(getattr(row, name)) for name in KEY))[:_KEY_LETTERS]
+
+
+def p_value(p: float) -> str:
+    """Write a p-value.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(0.00004)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return f"p < {LEAST_P}" if p < LEAST_P else f"p = {p:.2g}"
+
+
+def verdict_table(
+    frame: pd.DataFrame,
+    *,
+    caption: str = "",
+    decimals: Mapping[str, int] | None = None,
+    among: pd.Series | None = None,
+) -> Html:
+    """Show results: value, gap, counts, threshold, state and the random reference.
+
+    Parameters
+    ----------
+    frame
+        Rows of the results table, all of one model and family.
+    caption
+        What the table shows.
+    decimals
+        Test -> digits behind the point; two or three that count for the others.
+    among
+        Where each row stands among all tests, :class:`Among`; default: the book fills it in.
+    """
+    whole, left = frame, _skipped_as_a_whole(frame)
+    frame = frame[~left] if not left.all() else frame
+    several, gaps = frame["corpus"].nunique() > 1, bool(frame["matters"].notna().any())
+    columns = ["corpus"] * several + ["task", "test", "value and 95 % interval"]
+    columns += ["gap and 95 % interval"] * gaps + ["segments", "threshold", "state", "random"]
+    rows = []
+    for row in frame.itertuples():
+        cells = [test_cell(row), _value(row, (decimals or {}).get(row.test))]
+        cells += [gap_cell(row)] * gaps
+        cells += [_counts(row), Cell(rule(row), _some(row.threshold), "sc-rule")]
+        cells.append(state_cell(row, None if among is None else among[row.Index]))
+        rows.append([*[row.corpus] * several, row.task, *cells, _reference(row)])
+    parts = [folded(table(rows, columns, caption=caption), len(rows))]
+    if len(frame) < len(whole):
+        parts.append(_left(whole[left]))
+    if gaps:
+        parts.append(element("p", GAP, class_="sc-note", limit=None))
+    if among is None:
+        parts.append(element("div", class_=f"sc-note {FILLED_LATER}"))
+    if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
+        parts.append(element("p", FEW, class_="sc-note", limit=None))
+    return join(parts)
+
+
+GAP = (
+    "Gap: the value of the group minus that of all other groups together, with its interval, beside a fixed "
+    "size from which it matters."
+)
+
+
+def folded(shown: Html, rows: int) -> Html:
+    """Put a long table behind a line that opens it."""
+    if rows <= MOST_OPEN:
+        return shown
+    return element("details", element("summary", f"All {rows:,} rows"), shown, class_="sc-fold")
+
+
+def _skipped_as_a_whole(frame: pd.DataFrame) -> pd.Series:
+    """Find rows of a corpus and task of which all tests are skipped for one reason, bool a row."""
+    groups = frame.groupby(["corpus", "task"], sort=False)
+    judged = groups["passed"].transform("count") + groups["value"].transform("count")
+    return judged.eq(0) & groups["skipped"].transform("nunique").eq(1) & frame["skipped"].notna()
+
+
+def _left(frame: pd.DataFrame) -> Html:
+    """List what was skipped as a whole, a line a corpus and reason."""
+    items = []
+    for (corpus, reason), rows in frame.groupby(["corpus", "skipped"], sort=False):
+        tasks = ", ".join(dict.fromkeys(rows["task"]))
+        count = f"{counted(len(rows), 'test')} skipped"
+        items.append(element("li", f"{corpus}, {tasks}: {count}: {reason}", limit=None))
+    return element("ul", *items, class_="sc-note")
+
+
+def _value(row: object, digits: int | None) -> Cell:
+    """Show the value of a row with its interval."""
+    digits = digits_for(row.value, row.low, row.high) if digits is None else digits
+    bounds = interval(row, digits).removesuffix(f" {FEW_MARK}")
+    return Cell(two_lines(number(row.value, digits, row.threshold), bounds), _some(row.value), "sc-number")
+
+
+def gap_cell(row: object) -> Cell:
+    """Show the gap of a group with its interval, and what matters if the threshold is something else."""
+    if pd.isna(row.matters) or pd.isna(row.gap):
+        return Cell("")
+    digits = digits_for(row.gap, row.gap_low, row.gap_high)
+    bounds = ""
+    if not pd.isna(row.gap_low):
+        bounds = f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}"
+    told = "" if row.rule in GAP_RULES else f"{row.matters:g} matters"
+    matters = element("small", told, class_="sc-line") if told else Html()
+    return Cell(two_lines(number(row.gap, digits, row.matters), bounds) + matters, row.gap, "sc-number")
+
+
+def _counts(row: object) -> Cell:
+    """Show how many segments and blocks the value rests on."""
+    mark = f" {FEW_MARK}" if row.blocks < FEW_BLOCKS and not pd.isna(row.low) else ""
+    blocks = f"{counted(row.blocks, 'block')}{mark}" if row.segments else ""
+    return Cell(two_lines(f"{row.segments:,}" if row.segments else "", blocks), row.segments, "sc-number")
+
+
+def _reference(row: object) -> Cell:
+    """Show what the random reference scores."""
+    if pd.isna(row.reference):
+        return Cell("")
+    passes_too = not pd.isna(row.reference_passed) and bool(row.reference_passed)
+    remark = element("span", REFERENCE, class_="sc-uninformative") if passes_too else Html()
+    digits = digits_for(row.value, row.reference)
+    shown = two_lines(number(row.reference, digits, row.threshold), remark)
+    return Cell(shown, row.reference, "sc-number")
+
+
+def state_cell(row: object, among: Among | None = None) -> Cell:
+    """Show the state of a row, and in small print what it rests on.
+
+    Parameters
+    ----------
+    row
+        Row of the results table.
+    among
+        Where it stands among all tests; ``None`` before they are together.
+    """
+    state = state_of(_truth(row.passed), _truth(row.holds), row.evidence)
+    told = "" if pd.isna(row.p_value) or state == CLEAR_PASS else p_value(row.p_value)
+    if told and among is not None:
+        told += f" among {counted(among.tests, 'test')}"
+    lines = [told] if told else []
+    if row.evidence == "clear fail":
+        lines.append("the whole interval fails" if pd.isna(row.matters) else "even the smallest gap matters")
+    if among is not None and among.cannot_hold and state not in (HOLDS, CLEAR_PASS):
+        lines.append("too few speakers to hold alone")
+    if among is not None and among.accepted:
+        lines.append(f"accepted: {among.accepted}")
+    if row.skipped:
+        lines.append(row.skipped)
+    small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
+    shown = element("span", states.mark(state), class_="sc-line") + small
+    return Cell(shown, _order(state, row.p_value), "sc-state", key_of(row))
+
+
+def _order(state: str, p: float) -> float:
+    """Order states from the surest failure to the surest pass, what is skipped last; among them by p."""
+    places = {name: place for place, name in enumerate([*STATES[3::-1], *STATES[4:]])}
+    return round(places[state] + (0.5 if pd.isna(p) else p / 2), 6)
+
+
+def _truth(found: object) -> bool | None:
+    return None if found is None or pd.isna(found) else bool(found)
+
+
+def _some(value: float) -> float | None:
+    return None if pd.isna(value) else value

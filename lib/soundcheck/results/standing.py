@@ -1,0 +1,109 @@
+"""Is a model better than guessing at its task? If not, that it is fair and robust means nothing.
+
+The same answer for everything is perfectly robust and treats all alike. So robustness and fairness of a model
+count only at tasks at which it is better than guessing, by one number a task that no constant answer can win.
+
+- *proven*: the whole interval of that number is better than guessing. That does not make the model good.
+- *hollow*: it is not, and there are enough speakers to see it.
+- *unproven*: nobody knows, because no corpus has labels, or because the interval holds guessing between its
+  ends and rests on fewer than 20 speakers, or because there is no interval at all.
+
+A corpus with labels decides for itself if it can. Where it cannot, the model's other corpora decide: *proven*
+if it is better than guessing on one of them, else *hollow* if it is hollow on one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from soundcheck.results.record import KeyFigure
+from soundcheck.results.summary import CORRECTNESS, aspects
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
+
+__all__ = ["HOLLOW", "PROVEN", "UNPROVEN", "Standing", "compared", "standing", "standings"]
+
+PROVEN, HOLLOW, UNPROVEN = "proven", "hollow", "unproven"
+
+
+class Standing(NamedTuple):
+    """How a model stands at a task, and by which number; ``None`` if no corpus has labels for it."""
+
+    name: str
+    figure: KeyFigure | None
+
+
+def compared(low: float, high: float, guessing: float, blocks: int, *, more_is_better: bool) -> str:
+    """Say how a model stands whose number has this interval.
+
+    Parameters
+    ----------
+    low, high
+        Bounds of the interval; NaN if there is none.
+    guessing
+        What guessing scores.
+    blocks
+        Blocks, usually speakers, that the number rests on.
+    more_is_better
+        Whether larger numbers are better.
+
+    Examples
+    --------
+    >>> compared(0.02, 0.3, 0.0, 8, more_is_better=True), compared(-0.1, 0.1, 0.0, 8, more_is_better=True)
+    ('proven', 'unproven')
+    """
+    if math.isnan(low) or math.isnan(high) or math.isnan(guessing):
+        return UNPROVEN
+    if low > guessing if more_is_better else high < guessing:
+        return PROVEN
+    return UNPROVEN if low < guessing < high and blocks < FEW_BLOCKS else HOLLOW
+
+
+def standing(figures: Sequence[KeyFigure], model: str, task: str, corpus: str = "") -> Standing:
+    """Say how a model stands at a task.
+
+    Parameters
+    ----------
+    figures
+        Numbers of all models, see :class:`soundcheck.results.record.RunRecord`.
+    model, task
+        Their names.
+    corpus
+        The corpus on which it matters; empty for all of them together.
+    """
+    own = [f for f in figures if f.standing and (f.model, f.task) == (model, task)]
+    here = [f for f in own if f.corpus == corpus]
+    for some in (here, own):
+        for wanted in (PROVEN, HOLLOW):
+            for figure in some:
+                if figure.standing == wanted:
+                    return Standing(wanted, figure)
+    return Standing(UNPROVEN, next(iter((*here, *own)), None))
+
+
+def standings(frame: pd.DataFrame, figures: Sequence[KeyFigure] | None) -> pd.Series:
+    """Say of each row of the results how its model stands at its task.
+
+    Parameters
+    ----------
+    frame
+        The results table, or a part of it.
+    figures
+        Numbers of all models; ``None`` if nobody computed them.
+
+    Returns
+    -------
+    pandas.Series
+        :data:`PROVEN`, :data:`HOLLOW` or :data:`UNPROVEN`; always proven for rows about correctness, which
+        speak for themselves, and for records without figures.
+    """
+    found = pd.Series(PROVEN, index=frame.index, dtype=object)
+    if figures is None or frame.empty:
+        return found
+    judged = frame[aspects(frame).ne(CORRECTNESS)]
+    for (model, task, corpus), rows in judged.groupby(["model", "task", "corpus"]).groups.items():
+        found[rows] = standing(figures, model, task, corpus).name
+    return found

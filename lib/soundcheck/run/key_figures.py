@@ -1,0 +1,215 @@
+"""Numbers that a meeting asks for first: how good each model is at its task, and if it beats guessing.
+
+They are computed from predictions and labels, whatever families a suite has, with t intervals:
+
+- values: concordance correlation coefficient; guessing scores 0
+- classes: unweighted average recall; guessing scores 1 by the number of classes that occur in the labels
+- words: word error rate; guessing scores what its own transcripts do, dealt out to other segments
+- verification: equal error rate; guessing scores 0.5. False acceptances and rejections at the threshold in
+  use stand beside it and decide nothing, because any threshold trades one for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common import seeds
+from soundcheck.common.tasks import Task
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.evaluation.corpus_view import CorpusView
+from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.classification import unweighted_average_recall
+from soundcheck.metrics.dealt import dealt_word_error_rates
+from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.metrics.regression import concordance_cc
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import (
+    equal_error_rate,
+    false_acceptance_rate,
+    false_rejection_rate,
+)
+from soundcheck.metrics.weighted import Weighted
+from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.tables import read_predictions
+from soundcheck.results.record import KeyFigure
+from soundcheck.results.standing import UNPROVEN, compared
+from soundcheck.run.planning import tasks_of
+from soundcheck.statistics.bootstrap import Resampled, resample_all
+from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.suite.entries import Suite
+from soundcheck.suite.families import Family
+
+__all__ = ["key_figures"]
+
+_SCALES = {
+    "concordance": Scale(-1, 1),
+    "word error rate": Scale(0),  # without upper end
+}
+_SHARE = Scale(0, 1)
+_MORE_IS_BETTER = ("concordance", "unweighted average recall")
+
+
+def key_figures(
+    suite: Suite,
+    families: Iterable[Family],
+    corpora: Sequence[Corpus],
+    lists: Mapping[tuple[str, str], TrialTable],
+    reports: Mapping[str, PredictionReport],
+) -> tuple[KeyFigure, ...]:
+    """Compute the numbers of all models.
+
+    Parameters
+    ----------
+    suite
+        For seed, replicates, normaliser and tasks.
+    families
+        Those that are tested; one with trials says which threshold is in use.
+    corpora
+        What the models were asked about; probes of single words are passed over.
+    lists
+        Trials by corpus and family.
+    reports
+        Where the predictions of each model are.
+
+    Returns
+    -------
+    tuple of KeyFigure
+        For each model, each corpus with labels and each task, in this order.
+    """
+    tested = {family.name: family for family in families}
+    found: list[KeyFigure] = []
+    for name, report in reports.items():
+        for corpus in corpora:
+            if corpus.entry.probes_of or corpus.name not in report.tables:
+                continue
+            trials = [
+                (table, tested[family]) for (where, family), table in lists.items() if where == corpus.name
+            ]
+            view = _view(corpus, read_predictions(report.tables[corpus.name]))
+            for task in tasks_of(suite, suite.models[name]):
+                figures = _Figures(suite, name, view, task)
+                if task.is_embedding:
+                    for table, family in trials[:1]:
+                        found += figures.of_trials(table, family)
+                elif task.name in corpus.segments and corpus.segments[task.name].notna().any():
+                    found += figures.of_segments()
+    return tuple(found)
+
+
+def _view(corpus: Corpus, predictions: pd.DataFrame) -> CorpusView:
+    about = corpus.entry
+    return CorpusView(
+        name=corpus.name,
+        title=about.title,
+        synthetic=corpus.synthetic,
+        root=corpus.root,
+        blocks=about.blocks,
+        base_condition=about.base_condition,
+        probes_of=about.probes_of,
+        segments=corpus.segments,
+        predictions=predictions,
+        audio=about.audio,
+    )
+
+
+class _Figures:
+    """The numbers of one model, corpus and task."""
+
+    def __init__(self, suite: Suite, model: str, view: CorpusView, task: Task) -> None:
+        self._suite, self._view, self._task = suite, view, task
+        self._about = {"model": model, "corpus": view.name, "task": task.name}
+
+    def of_segments(self) -> Iterator[KeyFigure]:
+        """Give the number of a task whose labels belong to segments."""
+        truth, predicted = self._view.labels(self._task), self._view.predicted(self._task)
+        if self._task.is_regression:
+            (found,) = self._resampled(concordance_cc(truth, predicted))
+            yield self._figure("concordance", found, 0.0)
+        elif self._task.is_transcription:
+            yield self._of_words(truth, predicted)
+        else:
+            classes = self._task.classes
+            known = np.array([name if name in classes else None for name in truth], dtype=object)
+            occurring = len(set(known) - {None})
+            (found,) = self._resampled(unweighted_average_recall(known, predicted, classes))
+            standing = UNPROVEN if occurring < 2 else None  # the same answer for everything may be right
+            guessing = 1 / occurring if occurring else None
+            yield self._figure("unweighted average recall", found, guessing, standing)
+
+    def _of_words(self, truth: np.ndarray, predicted: np.ndarray) -> KeyFigure:
+        normalise: Callable[[str], str] = NORMALISERS[self._suite.normaliser]
+        truth, predicted = (
+            np.array([None if text is None else normalise(text) for text in texts], dtype=object)
+            for texts in (truth, predicted)
+        )
+        keys = [f"{self._view.name}|{key}" for key in self._view.segments["key"]]
+        draws = seeds.uniform(self._suite.seed, "dealt out", keys=keys)
+        own, dealt, paired = self._resampled(*dealt_word_error_rates(truth, predicted, draws))
+        (low,), (high,) = paired.interval("t", scale=FREE)
+        blocks = int(paired.blocks[0])
+        standing = compared(low, high, 0.0, blocks, more_is_better=False)
+        return self._figure("word error rate", own, _some(dealt.value[0]), standing)
+
+    def of_trials(self, table: TrialTable, family: Family) -> Iterator[KeyFigure]:
+        """Give the error rates of verification."""
+        view = CorpusView(**(vars(self._view) | {"trials": table}))
+        frame, scores = table.frame, view.scores()
+        target = frame["target"].to_numpy(dtype=bool)
+        trials = Trials.of(scores, target, frame["enrol_speaker"], frame["test_speaker"])
+        threshold = threshold_in_use(family, self._about["model"], scores, target)
+        statistics: dict[str, Weighted] = {"equal error rate": equal_error_rate(trials)}
+        if np.isfinite(threshold):
+            statistics["false acceptance rate"] = false_acceptance_rate(trials, threshold)
+            statistics["false rejection rate"] = false_rejection_rate(trials, threshold)
+        for measure, found in zip(statistics, self._resampled(*statistics.values()), strict=True):
+            if measure == "equal error rate":
+                yield self._figure(measure, found, 0.5)
+            else:
+                yield self._figure(measure, found, None, "", threshold)
+
+    def _block(self) -> str:
+        """Name what a block of segments is, see :func:`soundcheck.statistics.bootstrap.blocks_of`."""
+        if not set(self._view.blocks) <= set(self._view.segments.columns):
+            return "file"
+        return "speaker" if self._view.blocks == ("speaker",) else "block"
+
+    def _resampled(self, *statistics: Statistic | Weighted) -> list[Resampled]:
+        blocks = self._view.block_codes()
+        return resample_all(statistics, blocks, self._suite.replicates, self._suite.seed)
+
+    def _figure(
+        self,
+        measure: str,
+        found: Resampled,
+        guessing: float | None,
+        standing: str | None = None,
+        threshold: float | None = None,
+    ) -> KeyFigure:
+        """Put a number together; its standing is told by its interval if it is not given."""
+        (low,), (high,) = found.interval("t", scale=_SCALES.get(measure, _SHARE))
+        blocks = int(found.blocks[0])
+        if standing is None:
+            standing = compared(low, high, guessing, blocks, more_is_better=measure in _MORE_IS_BETTER)
+        return KeyFigure(
+            **self._about,
+            measure=measure,
+            value=_some(found.value[0]),
+            low=_some(low),
+            high=_some(high),
+            segments=int(found.segments[0]),
+            blocks=blocks,
+            guessing=guessing,
+            standing=standing,
+            threshold=threshold,
+            reason=found.reasons[0] or found.withheld[0],
+            block="speaker" if self._task.is_embedding else self._block(),
+        )
+
+
+def _some(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None

@@ -1,0 +1,292 @@
+"""The first page: what holds stands first, in sentences; no model is ranked against one of another kind."""
+
+import re
+
+import numpy as np
+import pytest
+
+from soundcheck.book import findings, overview
+from soundcheck.book.model_tables import family_table, kinds, model_table
+from soundcheck.results import Verdict, to_frame
+from soundcheck.results.record import KeyFigure
+from soundcheck.results.standing import standings
+
+IMAGE = "<img src=x onerror=alert(1)>"
+
+
+def row(**changes) -> Verdict:
+    plain = {
+        **{"model": "good", "corpus": "talk", "family": "fairness_accent", "category": "fairness"},
+        **{"task": "arousal", "test": "Mean Value", "group": "accent: spanish", "value": 0.09},
+        **{"low": 0.05, "high": 0.16, "segments": 200, "blocks": 10, "threshold": 0.075},
+        **{"rule": "|value| <", "passed": False, "gap": 0.18, "gap_low": 0.11, "gap_high": 0.32},
+        **{"matters": 0.075, "evidence": "clear fail", "bound": 0.32, "p_value": 1e-5, "holds": True},
+    }
+    return Verdict(**(plain | changes))
+
+
+PLAIN = dict.fromkeys(("gap", "gap_low", "gap_high", "matters"))
+CORRECT = PLAIN | {
+    **{"family": "correctness_regression", "category": "correctness", "group": "", "rule": ">"},
+    **{"test": "Concordance Correlation Coeff", "value": 0.41, "low": 0.3, "high": 0.52, "threshold": 0.5},
+    **{"reference": 0.0, "reference_passed": False},
+}
+
+
+def itertuple(verdict):
+    return next(to_frame([verdict]).itertuples())
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {},
+            "arousal of spanish speakers is 0.18 higher than that of the others "
+            "(95 % 0.11 to 0.32, 10 speakers; 0.075 matters)",
+        ),
+        (
+            {"gap": -0.18, "gap_low": -0.32, "gap_high": 0.02, "label": "anger", "test": "Recall Per Class"},
+            "recall per class of arousal, anger, of spanish speakers is 0.18 lower than that of the others "
+            "(95 % −0.020 to 0.32, 10 speakers; 0.075 matters)",
+        ),
+        (
+            {"group": "language: fr, sentiment: negative", "gap_low": None, "gap_high": None, "blocks": 1},
+            "arousal of “language: fr, sentiment: negative” is 0.18 higher than that of the others "
+            "(no interval, 1 speaker; 0.075 matters)",
+        ),
+        (
+            {"test": "Word Error Rate Difference", "task": "transcript"},
+            "word error rate of spanish speakers is 0.18 higher than that of the others "
+            "(95 % 0.11 to 0.32, 10 speakers; 0.075 matters)",
+        ),
+        (
+            CORRECT,
+            "concordance correlation coefficient of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
+            "it has to be above 0.50",
+        ),
+        (
+            CORRECT | {"rule": "|value| <", "threshold": 0.1},
+            "concordance correlation coefficient of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
+            "it has to be within ±0.10",
+        ),
+    ],
+)
+def test_findings_are_sentences(changes, told):
+    assert findings.sentence(itertuple(row(**changes))) == told
+
+
+def test_findings_are_ordered_by_what_is_beyond_in_widths_of_the_interval():
+    rows = [
+        row(label="a"),  # (0.18 - 0.075) / 0.21
+        row(label="b", gap=0.1, gap_low=0.09, gap_high=0.11),  # 0.025 / 0.02
+        row(label="c", **(CORRECT | {"value": 0.2})),  # 0.3 / 0.22
+        row(label="d", **(CORRECT | {"rule": "<", "value": 0.6})),  # 0.1 / 0.22
+        row(label="e", gap_low=None, gap_high=None),
+    ]
+    ordered = findings.by_excess(to_frame(rows))
+    assert ordered["label"].tolist() == ["c", "b", "a", "d", "e"]
+    known = [0.3 / 0.22, 0.025 / 0.02, 0.105 / 0.21, 0.1 / 0.22]
+    assert ordered["excess"].tolist()[:4] == pytest.approx(known)
+
+
+def test_of_two_groups_one_finding_stands_first(recorded):
+    low = {"gap": -0.18, "gap_low": -0.32, "gap_high": -0.11}
+    frame = to_frame(
+        [row(group="sex: female"), row(group="sex: male", **low), row(task="valence", group="sex: male")]
+    )
+    shown = str(findings.worries(recorded(), frame, overview.result_page))
+    first, folded = shown.split("<details>")
+    assert first.count("<li>") == 2 and folded.count("<li>") == 1
+    assert "Differences between groups: 3" in first
+
+
+@pytest.mark.parametrize("rule", [">", "gap"])
+def test_speakers_are_planned_by_the_square_root(rule):
+    """With so many speakers, and the same value, the interval just touches what decides."""
+    if rule == "gap":
+        frame = to_frame([row(gap=0.05, gap_low=-0.15, gap_high=0.25, blocks=10)])
+        reach, margin = 0.2, 0.075 - 0.05
+    else:
+        frame = to_frame([row(**(CORRECT | {"value": 0.45, "low": 0.25, "high": 0.65}))])
+        reach, margin = 0.2, 0.05
+    (needed,) = findings.speakers_needed(frame)
+    assert reach * np.sqrt(10 / needed) <= margin + 1e-9 < reach * np.sqrt(10 / (needed - 1)) + 1e-9
+
+
+def figure(model="good", task="arousal", standing="proven", **changes) -> KeyFigure:
+    plain = {
+        **{"model": model, "corpus": "talk", "task": task, "measure": "concordance", "value": 0.6},
+        **{"low": 0.5, "high": 0.7, "segments": 400, "blocks": 26, "guessing": 0.0, "standing": standing},
+    }
+    return KeyFigure(**(plain | changes))
+
+
+def model(name, *tasks, kind="python"):
+    return {
+        **{"name": name, "slug": name, "kind": kind, "target": "", "tasks": list(tasks), "description": ""},
+        **{"license": "", "fingerprint": "f", "inputs": 1, "failed": 0, "unusable": 0, "notes": []},
+        **{"failures": [], "repeated": 0, "repeated_different": 0, "out_of_range": 0, "unknown_classes": {}},
+    }
+
+
+FAMILIES = {
+    "fairness_accent": "Fairness accent",
+    "correctness_regression": "Correctness regression",
+    "asr_word_errors": "Word errors",
+    "robustness_small_changes": "Small changes",
+}
+
+
+@pytest.fixture
+def run(recorded):
+    """A run of two good models of values, one that guesses, one random reference, and a recogniser."""
+    models = [
+        model("worse", "arousal"),
+        model("good", "arousal"),
+        model("constant", "arousal"),
+        model("random", "arousal", kind="random"),
+        model("writer", "transcript"),
+    ]
+    correct = CORRECT | {"evidence": "clear pass", "holds": None, "p_value": None}
+    fine = {"value": 0.8, "low": 0.7, "high": 0.9, "passed": True}
+    failing = {"evidence": "clear fail", "p_value": 1e-6, "holds": True}
+    fair = {"gap": 0.0, "gap_low": -0.02, "gap_high": 0.02, "value": 0.0, "passed": True, "holds": False}
+    fair |= {"evidence": "clear pass", "p_value": 1.0}
+    silent = correct | {"family": "asr_word_errors", "task": "transcript", "test": "Word Error Rate"}
+    silent |= {"passed": None, "evidence": "", "value": None, "low": None, "high": None}
+    silent |= {"skipped": f"no transcripts {IMAGE}"}
+    rows = [
+        row(),
+        row(**(correct | fine)),
+        row(model="worse", **(correct | failing)),
+        row(model="worse", **fair),
+        row(model="constant", **(correct | failing)),
+        row(model="constant", **fair),
+        row(model="random", **(correct | failing)),
+        row(model="random", **fair),
+        row(model="writer", **silent),
+    ]
+    notebooks = [
+        {"model": each["name"], "family": family, "status": "ok", "error": ""}
+        for each in models
+        for family in (
+            ("asr_word_errors",)
+            if each["name"] == "writer"
+            else ("correctness_regression", "fairness_accent")
+        )
+    ]
+    families = [
+        {"name": name, "title": title, "category": "fairness", "question": "?", "digest": "d"}
+        for name, title in FAMILIES.items()
+    ]
+    figures = [
+        figure(),
+        figure("worse"),
+        figure("constant", standing="hollow", value=0.0, low=0.0, high=0.0),
+        figure("random", standing="hollow", value=0.01, low=-0.1, high=0.1),
+    ]
+    record = recorded(
+        title=f"Suite {IMAGE}", models=models, notebooks=notebooks, families=families, figures=figures
+    )
+    return record, to_frame(rows)
+
+
+def text(cells) -> str:
+    parts = [
+        c["source"] if c["cell_type"] == "markdown" else c["outputs"][0]["data"]["text/html"] for c in cells
+    ]
+    return "\n".join(parts)
+
+
+def test_the_title_is_that_of_the_suite_and_what_holds_stands_first(run):
+    cells = overview.cells(*run)
+    page = text(cells)
+    assert cells[0]["source"].startswith("# Suite") and IMAGE not in page
+    assert "guessing: constant at arousal; writer at transcript<" in page
+    first, rest = (
+        page.index("3 failures hold among 5 tests"),
+        page.index("## What to worry"),
+    )
+    assert first < rest < page.index("arousal of spanish speakers is 0.18 higher")
+    assert "hollow at arousal: concordance of arousal 0 (95 % 0 to 0, 26 speakers)" in page
+    assert 'href="about.html"' in page
+
+
+def test_models_that_know_nothing_win_nothing(run):
+    record, frame = run
+    (values, words) = kinds(record)
+    standing = standings(frame, record.figures)
+    shown = str(model_table(record, frame, standing, values))
+    order = re.findall(r'href="models/(\w+)\.html"', shown)
+    assert order == ["good", "constant", "worse", "random"]  # correct first, then by name; random apart
+    assert shown.index("Random references") > shown.index("worse")
+    constant = shown[shown.index("models/constant") : shown.index("models/worse")]
+    assert (
+        "hollow at arousal" in constant and "1 hollow, not counted" in constant and "not tested" in constant
+    )
+    assert "100 %" not in constant
+    assert "writer" not in shown
+    assert "writer" in str(model_table(record, frame, standing, words))
+
+
+def test_greyed_tests_are_shown_apart(run):
+    record, frame = run
+    standing = standings(frame, record.figures)
+    page = overview.result_page
+    shown = str(family_table(record, frame, standing, kinds(record)[0], page))
+    cell = shown[shown.index("results/constant/fairness_accent") :]
+    assert "hollow, not counted:" in cell[: cell.index("</a>")]
+    good = shown[shown.index("results/good/fairness_accent") :]
+    assert "hollow" not in good[: good.index("</a>")]
+    random = shown[shown.index("results/random/fairness_accent") :]
+    assert "hollow" not in random[: random.index("</a>")]
+
+
+def test_families_that_judged_nothing_stand_in_a_line(run):
+    record, frame = run
+    standing = standings(frame, record.figures)
+    shown = str(family_table(record, frame, standing, kinds(record)[1], overview.result_page))
+    assert "<table" not in shown
+    assert "Nothing could be judged by: Word errors (no transcripts &lt;img" in shown
+    told = "Not made for these models, or not asked of them: Fairness accent, Correctness regression"
+    assert told in shown
+
+
+def test_a_record_of_before_greys_nothing(run, recorded):
+    record, frame = run
+    old = recorded(**{name: getattr(record, name) for name in ("title", "models", "notebooks", "families")})
+    page = text(overview.cells(old, frame))
+    assert "hollow" not in page and "unproven" not in page
+    assert "3 failures hold among 6 tests" in page
+
+
+def test_an_accepted_failure_is_listed_with_its_reason(run, recorded):
+    record, frame = run
+    entry = {"model": "good", "why": f"being collected {IMAGE}", "until": "2999-01-01"}
+    content = {name: getattr(record, name) for name in ("models", "notebooks", "families", "figures")}
+    page = text(overview.cells(recorded(**content, accepted=[entry]), frame))
+    finding = page[page.index("arousal of spanish speakers is 0.18 higher") :]
+    assert "being collected &lt;img" in finding[: finding.index("</li>")]
+    assert page.count("being collected") == 1 and "1 of them is accepted." in page
+
+
+def test_when_nothing_holds_it_says_so(run):
+    record, frame = run
+    page = text(overview.cells(record, frame[~frame["holds"].eq(True)]))
+    assert "No failure holds among 2 tests." in page
+    assert "What is open may still hide differences" in page
+
+
+def test_what_is_open_says_how_much_it_may_hide(run):
+    record, _ = run
+    open_row = row(gap=0.05, gap_low=-0.15, gap_high=0.25, evidence="open", holds=False, bound=0.25)
+    shown = str(findings.open_table(record, to_frame([open_row]), overview.result_page))
+    assert "0.25" in shown and "Fairness accent" in shown
+    assert "about 640 in place of 10" in shown
+    few = row(evidence="none", blocks=3, low=None, high=None, gap_low=None, gap_high=None, bound=None)
+    shown = str(findings.open_table(record, to_frame([few]), overview.result_page))
+    assert "5 at least, for any interval" in shown
+    on_threshold = row(gap=0.075, gap_low=0.0, gap_high=0.15, evidence="open", holds=False)
+    shown = str(findings.open_table(record, to_frame([on_threshold]), overview.result_page))
+    assert "more than can be planned" in shown

@@ -1,0 +1,92 @@
+"""Bars of four parts and the numbers beside them."""
+
+import re
+
+import pytest
+
+from soundcheck.report.bars import legend, score_cell, state_bar
+from soundcheck.report.key_figures import figure_table, sentence, significant, standing_notes
+from soundcheck.results import Score, Tally
+from soundcheck.results.record import KeyFigure
+
+
+def test_a_bar_has_a_part_for_each_state_that_occurs():
+    bar = str(state_bar(Tally(12, 5, 0, 1, skipped=3)))
+    assert re.findall(r"sc-part (\S+)\" style=\"flex-grow: (\d+)", bar) == [
+        ("sc-clear-pass", "12"),
+        ("sc-open-pass", "5"),
+        ("sc-holds", "1"),
+    ]
+    assert 'aria-label="12 clear pass, 5 open pass, 0 open fail, 1 fail that holds"' in bar
+    assert "✓ 12 clear" in bar and "✗ 1 holds" in bar and "of 18" in bar
+
+
+def test_nothing_judged_is_no_bar():
+    assert "none judged" in str(state_bar(Tally(skipped=3)))
+    assert "not tested" in str(score_cell(Score(None, 0, 0, 0), Tally()))
+    told = str(score_cell(Score(None, 0, 0, 0), Tally(0, 3)))
+    assert "no clear test" in told and "✓ 0 clear" in told
+
+
+def test_a_score_says_what_it_rests_on():
+    cell = str(score_cell(Score(0.754, 9, 12, 3), Tally(9, 1, 0, 3)))
+    assert "75 %" in cell and "of the clear: 9 of 12; 1 open" in cell
+
+
+def test_the_legend_names_all_parts():
+    assert str(legend()).count("sc-part") == 4
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "written"),
+    [
+        (0.61842, 2, "0.62"),
+        (-0.00317, 2, "−0.0032"),
+        (12.345, 2, "12"),
+        (12.345, 3, "12.3"),
+        (0.998, 2, "1.0"),
+        (104.2, 3, "104"),
+        (1234.5, 3, "1234"),
+        (0.0, 2, "0"),
+        (-1e-9, 2, "0"),
+        (None, 2, ""),
+        (float("nan"), 2, ""),
+    ],
+)
+def test_significant_digits(number, digits, written):
+    assert significant(number, digits) == written
+
+
+def figure(**changes) -> KeyFigure:
+    plain = {
+        **{"model": "m", "corpus": "talk", "task": "arousal", "measure": "concordance", "value": 0.6184},
+        **{"low": 0.571, "high": 0.662, "segments": 400, "blocks": 26, "guessing": 0.0, "standing": "proven"},
+    }
+    return KeyFigure(**(plain | changes))
+
+
+def test_a_number_in_one_line():
+    assert sentence(figure()) == "concordance of arousal 0.62 (95 % 0.57 to 0.66, 26 speakers)"
+    rate = figure(measure="word error rate", task="transcript", value=0.1234, low=0.1, high=1.02)
+    told = "word error rate on talk 12.3\xa0% (95 % 10.0 to 102\xa0%, 26 speakers)"
+    assert sentence(rate, corpus=True) == told
+    few = figure(low=None, high=None, blocks=1, reason="interval withheld: 1 block")
+    assert sentence(few) == "concordance of arousal 0.62 (no interval, 1 speaker)"
+    assert sentence(figure(value=None, low=None, high=None, reason="0 segments")).endswith("none, 0 segments")
+
+
+def test_a_table_of_numbers_says_what_they_mean():
+    rates = figure(measure="false acceptance rate", standing="", guessing=None, threshold=0.3446)
+    shown = str(figure_table([figure(), figure(corpus="<b>", standing="hollow"), rates]))
+    assert "better than guessing" in shown and "hollow: not better" in shown
+    assert "at the threshold in use, 0.345" in shown
+    assert "&lt;b&gt;" in shown
+
+
+def test_notes_name_the_number_or_why_there_is_none():
+    figures = [figure(standing="hollow", value=0.02, low=-0.03, high=0.06)]
+    found = standing_notes(figures, "m", ["arousal", "valence"])
+    assert found[0] == "hollow at arousal: concordance of arousal 0.020 (95 % −0.030 to 0.060, 26 speakers)"
+    assert found[1] == "unproven at valence: no corpus has labels for it"
+    assert standing_notes([figure()], "m", ["arousal"]) == []
+    assert standing_notes(None, "m", ["arousal"]) == []
