@@ -108,8 +108,9 @@ def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
 
 def _others(rows: pd.DataFrame) -> pd.Series:
     """Count the blocks of all other groups of the same column in the same test."""
-    same = [rows[name] for name in KEY if name != "group"] + [rows["group"].str.partition(":")[0]]
-    return rows["blocks"].groupby(same).transform("sum") - rows["blocks"]
+    column = rows["group"].str.split(":").str[0]
+    same = rows.assign(group=column).groupby(list(KEY), sort=False)
+    return same["blocks"].transform("sum") - rows["blocks"]
 
 
 def _sides(blocks: int, others: int, least: float) -> str:
