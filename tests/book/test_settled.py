@@ -119,7 +119,7 @@ def test_open_tests_without_interval_rule_nothing_out():
         group("a", 0.2, 0.1, None, gap_low=None, gap_high=None, bound=None, evidence="none", least_p=None)
     ]
     text = str(answers.answer(settle(results.to_frame(rows)), "Fair?"))
-    assert "1 is open: it has no interval, so nothing is ruled out." in text
+    assert "1 is open: it has no interval, so nothing is ruled out there." in text
 
 
 def test_nothing_judged_is_said():
