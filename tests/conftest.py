@@ -42,7 +42,7 @@ def describe(tmp_path):
         usual = {
             **{"model": "m", "suite_root": tmp_path, "sounds": tmp_path / "sounds.json"},
             **{"corpora": (), "others": {}, "tasks": (), "seed": 0, "replicates": 10},
-            **{"interval": "percentile", "thresholds": "published", "balance_samples": 1000, "matters": 0.0},
+            **{"interval": "percentile", "thresholds": "published", "matters": 0.0, "balance_samples": 1000},
             **{"seconds": 120.0, "predicts_changes": False, "sweeps": False, "normaliser": "basic"},
             **{"media": tmp_path / "media", "prefix": "media/", "rows": tmp_path / "rows.json"},
         }

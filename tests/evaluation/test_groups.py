@@ -24,6 +24,7 @@ def evaluation(family: str, **options) -> Judging:
     found.family.options.update(options)
     found.corpora = [types.SimpleNamespace(name="c")]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 20, "percentile", "published"
+    found.matters = 0.0
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
     found._seconds_left = 10.0
     return found

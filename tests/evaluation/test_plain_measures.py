@@ -207,7 +207,7 @@ def test_averages_of_speakers_go_by_blocks():
 def test_one_block_has_a_value_and_no_interval():
     rows = subset(sizes=(5,))
     found = bootstrap.resample(statistic_of(error, rows, rows.predictions), rows.blocks)
-    assert found.withheld == ("interval withheld: 1 block",) and np.isfinite(found.value[0])
+    assert found.withheld == ("interval withheld: 1 block, 5 needed",) and np.isfinite(found.value[0])
 
 
 def test_statistics_are_passed_on():

@@ -107,18 +107,18 @@ def test_undefined_is_skipped_with_the_reason():
     assert found.segments == 3
     assert (found.reference, found.reference_passed) == (0.02, False)
     (found,) = judged(concordance_cc([0.1, 0.5, 0.9], [0.3] * 3), ">", 0.5)
-    assert (found.value, found.low, found.high, found.passed) == (0.0, 0.0, 0.0, False)
+    assert (found.value, found.low, found.passed) == (0.0, None, False)
 
 
 def test_one_block_keeps_the_verdict_and_says_so():
     (found,) = judged(mean_absolute_error([0.1, 0.2], [0.1, 0.2]), "<", 0.1, np.zeros(2, int))
     assert found.passed is True and found.value == 0.0
     assert (found.low, found.high, found.certainty, found.blocks) == (None, None, None, 1)
-    assert found.skipped == "interval withheld: 1 block"
+    assert found.skipped == "interval withheld: 1 block, 5 needed"
 
 
 def test_no_threshold_reports_the_value_without_verdict():
-    (found,) = judged(mean_absolute_error([0.1, 0.2], [0.1, 0.3]), "<", None, reference=[0.2])
+    (found,) = judged(mean_absolute_error([0.1, 0.2] * 3, [0.1, 0.3] * 3), "<", None, reference=[0.2])
     assert found.value == 0.05 and found.low is not None
     assert (found.passed, found.certainty, found.reference_passed) == (None, None, None)
     assert found.skipped == results.NO_THRESHOLD

@@ -205,7 +205,7 @@ def test_one_block_has_a_value_and_no_interval():
     found = resample(concordance_cc([0.1, 0.5, 0.9], [0.2, 0.5, 0.7]), np.zeros(3, int))
     assert np.isfinite(found.value[0])
     assert np.isnan(found.interval()).all()
-    assert found.withheld == ("interval withheld: 1 block",)
+    assert found.withheld == ("interval withheld: 1 block, 5 needed",)
     assert np.isnan(found.certainty(0, ">", 0.5, True))
 
 
@@ -219,10 +219,10 @@ def test_constant_prediction_has_the_interval_zero(rng):
 def test_predictions_constant_within_speakers(rng):
     """Some replicates draw only speakers with the same prediction; they are constant despite rounding."""
     truth = rng.random(30)
-    block = np.repeat([0, 1, 2], 10)
-    prediction = np.array([1 / 3, 1 / 3, 0.7])[block]
+    block = np.repeat(np.arange(6), 5)
+    prediction = np.array([1 / 3] * 5 + [0.7])[block]
     found = resample(pearson_cc(truth, prediction), block, 1000)
-    alone = (weights(3, 1000)[:, 2] == 0) | (weights(3, 1000)[:, 2] == 3)
+    alone = (weights(6, 1000)[:, 5] == 0) | (weights(6, 1000)[:, 5] == 6)
     assert np.isnan(found.replicates[alone, 0]).all()
     assert np.isfinite(found.replicates[~alone, 0]).all()
     assert found.withheld[0].startswith("interval withheld: undefined in 3")
@@ -230,7 +230,7 @@ def test_predictions_constant_within_speakers(rng):
 
 def test_rare_class_is_told_and_then_withheld():
     classes = ["a", "b"]
-    for rare, withheld in ((4, False), (1, True), (2, True)):
+    for rare, withheld in ((5, False), (1, True), (2, True)):
         truth = np.array(["b"] * rare + ["a"] * (40 - rare))
         found = resample(recall_per_class(truth, truth, classes), np.arange(40), 4000)
         missing = np.isnan(found.replicates[:, 1]).mean()
@@ -276,7 +276,7 @@ def test_gaussian_is_1_96_standard_deviations():
 
 
 def test_unknown_interval():
-    with pytest.raises(ValueError, match="percentile, expanded, gaussian, not 'bca'"):
+    with pytest.raises(ValueError, match="percentile, expanded, gaussian, t, not 'bca'"):
         interval([0.1, 0.2], "bca")
 
 

@@ -8,8 +8,9 @@ Conventions
 -----------
 - The gap of a group is its value minus that of the segments of all other groups together. What is published
   compares a group with everybody, itself included; of two groups of equal size that is half the gap.
-- A group and the others need 5 blocks each; else there is neither interval nor p-value, of the value either.
-- Speakers are permuted where each of them belongs to one group. Where groups vary within speakers, and for
+- A group and the others need 5 blocks each; else there is no interval, of the value either.
+- Speakers are permuted where each of them belongs to one group, and there are two or more on either side.
+  Where groups vary within speakers, and for
   trials, the p-value is that of Student's t.
 """
 
@@ -26,12 +27,14 @@ from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.verdict import Verdict
 from soundcheck.statistics import evidence, permutation
-from soundcheck.statistics.bootstrap import Resampled, certainty
+from soundcheck.statistics.bootstrap import Resampled, certainty, interval
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
 from soundcheck.statistics.rules import BELOW, GAP_RULES, WITHIN, of_gap, passes
 from soundcheck.suite.families import TestDefinition
 
 __all__ = ["GroupGap", "Settings", "Gaps", "concluded_group", "concluded_value", "gaps_of", "scale_of"]
+
+FEWEST_PERMUTED = 2  # blocks on either side; of one speaker nobody knows how much speakers differ
 
 Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
 
@@ -170,17 +173,15 @@ def gaps_of(
             )
             least_p = permutation.least_p_value(len(members), int(members.sum()))
     low, high, p_values = np.full((3, len(found.labels)), np.nan)
-    bounds = found.interval(settings.interval)
     for n in range(len(found.labels)):
-        if found.reasons[n] or found.withheld[n] or blocks[n] < LEAST_BLOCKS:
-            continue
         replicates, own = found.replicates[:, n], int(blocks[n])
-        low[n], high[n] = bounds[0][n], bounds[1][n]
-        if settings.interval == "t":
-            low[n], high[n] = evidence.t_interval(found.value[n], replicates, own)
+        if permuted is not None and not found.reasons[n] and own >= FEWEST_PERMUTED:
+            p_values[n] = permuted[n]
+        if found.reasons[n] or found.withheld[n] or own < LEAST_BLOCKS:
+            continue
+        low[n], high[n] = interval(replicates, settings.interval, blocks=own, value=found.value[n])
         if sides is not None and low[n] == high[n]:
             low[n], high[n] = _of_constants(base, sides, contributing, n, found.value[n], definition)
-        p_values[n] = np.nan if permuted is None else permuted[n]
         if np.isnan(p_values[n]):
             p_values[n] = evidence.two_sided_p_value(found.value[n], replicates, own, definition.rule)
     reference = gap(subset, subset.reference)
@@ -248,8 +249,10 @@ def concluded_group(
     added["bound"] = _some(evidence.bound(rule, low, high))
     if np.isnan(low) and verdict.low is not None:
         few = "1 block" if gaps.blocks[n] == 1 else f"{gaps.blocks[n]} blocks"
-        why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
-        why = "; ".join(filter(None, (verdict.skipped, found.withheld[n] or why)))
+        why = found.withheld[n]
+        if gaps.blocks[n] < LEAST_BLOCKS:
+            why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
+        why = "; ".join(filter(None, (verdict.skipped, why)))
         added |= {"low": None, "high": None, "certainty": None, "skipped": why}
     if settings.by_gap and matters is not None and rule in GAP_RULES:
         passed, random = bool(passes(rule, gap, matters)), gaps.reference[n]

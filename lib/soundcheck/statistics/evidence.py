@@ -18,9 +18,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, stdtr, stdtrit
 from scipy.stats import binomtest
-from scipy.stats import t as student
 
 from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN, one_sided
 
@@ -171,7 +170,7 @@ def t_interval(
     if not np.isfinite(scale.free(value)):  # on a limit that few replicates reach
         scale = FREE
     center, freed = _freed(value, replicates, scale)
-    reach = student.ppf((1 + level) / 2, blocks - 1) * corrected_sd(freed, blocks)
+    reach = stdtrit(blocks - 1, (1 + level) / 2) * corrected_sd(freed, blocks)
     low, high = scale.back(np.array([center - reach, center + reach])).tolist()
     return low, high
 
@@ -227,7 +226,7 @@ def p_value(
     sd = corrected_sd(freed, blocks)
     if sd == 0:
         return 0.5 if beyond == 0 else float((beyond > 0) == (rule == ABOVE))
-    return float(student.cdf((beyond if rule == ABOVE else -beyond) / sd, blocks - 1))
+    return float(stdtr(blocks - 1, (beyond if rule == ABOVE else -beyond) / sd))
 
 
 def two_sided_p_value(gap: float, replicates: np.ndarray, blocks: int, rule: str = WITHIN) -> float:
@@ -251,8 +250,8 @@ def two_sided_p_value(gap: float, replicates: np.ndarray, blocks: int, rule: str
     if sd == 0:
         return 1.0 if gap == 0 or (one_sided(rule) and gap < 0) else 0.0
     if one_sided(rule):
-        return float(student.sf(gap / sd, blocks - 1))
-    return float(2 * student.sf(abs(gap) / sd, blocks - 1))
+        return float(stdtr(blocks - 1, -gap / sd))
+    return float(2 * stdtr(blocks - 1, -abs(gap) / sd))
 
 
 def evidence(rule: str, low: float, high: float, threshold: float) -> str:

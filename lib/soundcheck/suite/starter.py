@@ -65,8 +65,15 @@ comparisons:
 # Which tests are run: all, or a list such as [correctness_regression, fairness_sex].
 families: all
 
-# Thresholds of fairness tests: published, or simulated: stretched to the size of the groups in your corpora.
-thresholds: published
+# What a group may differ by. gap: from all others by less than what matters; published: from all together,
+# itself included, by less than the published threshold; simulated: that stretched to the size of the groups.
+thresholds: gap
+
+# The difference to the others that matters, in all tests of groups; without it the published thresholds.
+# matters: 0.1
+
+# Intervals by Student's t on a scale where values are free, honest with few speakers too; or percentile.
+interval: t
 """
 
 
