@@ -109,6 +109,23 @@ class Book:
                     p_value=0.001,
                     holds=True,
                 )
+            yield Verdict(
+                **base,
+                task="arousal",
+                test="Mean Value",
+                group=f"sex: {HOSTILE[5]}",
+                value=0.3,
+                segments=2,
+                blocks=2,
+                threshold=0.1,
+                rule="|gap| <",
+                passed=False,
+                gap=0.6,
+                gap_low=0.4,
+                gap_high=0.8,
+                matters=0.1,
+                evidence="open",
+            )
 
     def _record(self, digest):
         def model(name):
@@ -135,7 +152,16 @@ class Book:
         corpus = self.corpora[0]
         left_out = [{"item": item.item, "reason": item.reason, "stage": "corpus"} for item in corpus.left_out]
         family = self.families[0]
+        figure = {
+            **{"corpus": HOSTILE[2], "task": "arousal", "measure": HOSTILE[3], "value": 0.1, "low": -0.1},
+            **{"high": 0.3, "segments": 2, "blocks": 2, "guessing": 0.0, "reason": HOSTILE[4]},
+        }
         return {
+            "figures": [
+                figure | {"model": MODEL, "standing": "proven"},
+                figure | {"model": BROKEN, "standing": "hollow", "value": None, "low": None, "high": None},
+            ],
+            "accepted": [{"model": MODEL, "why": HOSTILE[1], "until": "2999-01-01"}],
             "title": HOSTILE[0],
             "run": digest[:12],
             "results": digest,

@@ -56,13 +56,18 @@ def itertuple(verdict):
             "(no interval, 1 speaker; 0.075 matters)",
         ),
         (
+            {"test": "Word Error Rate Difference", "task": "transcript"},
+            "word error rate of spanish speakers is 0.18 higher than that of the others "
+            "(95 % 0.11 to 0.32, 10 speakers; 0.075 matters)",
+        ),
+        (
             CORRECT,
-            "concordance correlation coeff of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
+            "concordance correlation coefficient of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
             "it has to be above 0.50",
         ),
         (
             CORRECT | {"rule": "|value| <", "threshold": 0.1},
-            "concordance correlation coeff of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
+            "concordance correlation coefficient of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
             "it has to be within ±0.10",
         ),
     ],
@@ -83,6 +88,17 @@ def test_findings_are_ordered_by_what_is_beyond_in_widths_of_the_interval():
     assert ordered["label"].tolist() == ["c", "b", "a", "d", "e"]
     known = [0.3 / 0.22, 0.025 / 0.02, 0.105 / 0.21, 0.1 / 0.22]
     assert ordered["excess"].tolist()[:4] == pytest.approx(known)
+
+
+def test_of_two_groups_one_finding_stands_first(recorded):
+    low = {"gap": -0.18, "gap_low": -0.32, "gap_high": -0.11}
+    frame = to_frame(
+        [row(group="sex: female"), row(group="sex: male", **low), row(task="valence", group="sex: male")]
+    )
+    shown = str(findings.worries(recorded(), frame, overview.result_page))
+    first, folded = shown.split("<details>")
+    assert first.count("<li>") == 2 and folded.count("<li>") == 1
+    assert "Differences between groups: 3" in first
 
 
 @pytest.mark.parametrize("rule", [">", "gap"])
@@ -264,12 +280,12 @@ def test_when_nothing_holds_it_says_so(run):
 def test_what_is_open_says_how_much_it_may_hide(run):
     record, _ = run
     open_row = row(gap=0.05, gap_low=-0.15, gap_high=0.25, evidence="open", holds=False, bound=0.25)
-    shown = str(findings.open_table(to_frame([open_row]), FAMILIES, overview.result_page))
+    shown = str(findings.open_table(record, to_frame([open_row]), overview.result_page))
     assert "0.25" in shown and "Fairness accent" in shown
     assert "about 640 in place of 10" in shown
     few = row(evidence="none", blocks=3, low=None, high=None, gap_low=None, gap_high=None, bound=None)
-    shown = str(findings.open_table(to_frame([few]), FAMILIES, overview.result_page))
+    shown = str(findings.open_table(record, to_frame([few]), overview.result_page))
     assert "5 at least, for any interval" in shown
     on_threshold = row(gap=0.075, gap_low=0.0, gap_high=0.15, evidence="open", holds=False)
-    shown = str(findings.open_table(to_frame([on_threshold]), FAMILIES, overview.result_page))
+    shown = str(findings.open_table(record, to_frame([on_threshold]), overview.result_page))
     assert "more than can be planned" in shown

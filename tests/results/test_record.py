@@ -12,7 +12,13 @@ from soundcheck.results.record import RunRecord
 ODD = "<b>\udcff\x00 {{ 7 }}"  # undecodable bytes of a file's name end up like this
 NOTEBOOK = {"model": "m", "family": "f", "status": "failed", "error": ODD}
 COMPARISON = {"name": "n", "slug": "n", "baseline": "m", "candidate": "o", "status": "ok", "error": ""}
+FIGURE = {
+    **{"model": "m", "corpus": ODD, "task": "arousal", "measure": "concordance", "value": 0.5, "low": None},
+    **{"high": None, "segments": 4, "blocks": 1, "guessing": 0.0, "standing": "unproven", "threshold": None},
+    **{"reason": "1 block", "block": "speaker"},
+}
 FULL = {
+    "figures": [FIGURE],
     "title": ODD,
     "order": ["m"],
     "sounds": [
@@ -35,6 +41,15 @@ def test_what_is_read_is_what_was_written(tmp_path, recorded):
     content = json.loads((tmp_path / "run.json").read_text(encoding="ascii"))
     assert {name: content[name] for name in FULL} == FULL
     assert [one.display_name for one in record.failed] == ["f of m", "s"]
+
+
+def test_a_record_of_an_older_version_can_be_read(tmp_path, recorded):
+    recorded(**FULL).write(tmp_path / "run.json")
+    content = json.loads((tmp_path / "run.json").read_text(encoding="ascii"))
+    for name in ("figures", "accepted", "matters_worse"):
+        del content[name]
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    assert RunRecord.read(tmp_path / "run.json").figures is None
 
 
 @pytest.mark.parametrize(

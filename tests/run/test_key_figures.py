@@ -116,6 +116,14 @@ def test_labels_of_one_class_prove_nothing(measured):
     assert (found.value, found.standing) == (1.0, UNPROVEN)
 
 
+def test_blocks_are_called_what_they_are(measured, rng):
+    truth = rng.random(60)
+    assert measured("arousal", truth.tolist(), truth)[0].block == "speaker"
+    assert measured("arousal", truth.tolist(), truth, blocks=("speaker", "key"))[0].block == "block"
+    (found,) = measured("arousal", truth.tolist(), truth, blocks=("conversation",))
+    assert (found.block, found.blocks) == ("file", 60)
+
+
 def test_without_labels_there_is_no_number(measured):
     assert measured("arousal", [0.5] * 20, None) == ()
     assert measured("arousal", [0.5] * 20, [np.nan] * 20) == ()

@@ -15,6 +15,7 @@ from soundcheck.report.key_figures import significant
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects
+from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import ABOVE, BELOW
 
 __all__ = ["by_excess", "counted_in", "excess", "open_table", "sentence", "speakers_needed", "worries"]
@@ -24,8 +25,8 @@ FIRST, FIRST_OF_FAMILY, MORE = 3, 2, 25  # findings of an aspect that are shown,
 OPEN_ROWS = 15
 Page = Callable[[str, str], str]
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
+SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
 MOST_SPEAKERS = 10_000  # a larger planning figure is not shown as a number
-LEAST_BLOCKS = 5  # below there is no interval
 
 
 def excess(frame: pd.DataFrame) -> pd.Series:
@@ -74,7 +75,7 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     ``arousal of Spanish speakers is 0.18 higher than that of the others (95 % 0.11 to 0.32, 10 speakers;
     0.075 matters)``
     """
-    subject = row.task if row.test == "Mean Value" else f"{row.test.lower()} of {row.task}"
+    subject = _subject(row)
     if row.label:
         subject += f", {tables.label(row.label)},"
     count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
@@ -96,15 +97,27 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     return f"{subject}{about} is {significant(row.value)} ({span}, {count}); {has_to}"
 
 
+def _subject(row: object) -> str:
+    """Name what was measured; the gap of a group says by itself that it is a difference."""
+    if row.test == "Mean Value":
+        return row.task
+    name = row.test.lower().replace("coeff", "coefficient")
+    name = name.removesuffix(" difference") if row.group else name
+    return name if row.task in SINGLE else f"{name} of {row.task}"
+
+
 def _people(group: str) -> str:
     column, _, name = group.partition(": ")
     return f"{name} speakers" if column in PEOPLE and name and ": " not in name else f"“{group}”"
 
 
 def blocks_of(record: RunRecord, corpus: str) -> str:
-    """Name what is resampled of a corpus, in the singular: ``speaker`` or ``block``."""
+    """Name what is resampled of a corpus, in the singular: ``speaker``, ``file`` or ``block``."""
     about = record.suite.get("corpora", {}).get(corpus, {})
-    return "speaker" if about.get("blocks", "speaker") == "speaker" else "block"
+    if about.get("blocks", "speaker") != "speaker":
+        return "block"
+    without = any(each.name == corpus and not each.speakers for each in record.corpora)
+    return "file" if without else "speaker"
 
 
 def counted_in(record: RunRecord, results: pd.DataFrame) -> pd.Series:
@@ -135,8 +148,9 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
         ordered = by_excess(holding[about.eq(aspect)])
         if ordered.empty:
             continue
-        of_family = ordered.groupby(["model", "family"], sort=False).cumcount()
-        first = ordered[of_family < FIRST_OF_FAMILY].head(FIRST)
+        told = ordered[~_mirrored(ordered)]
+        of_family = told.groupby(["model", "family"], sort=False).cumcount()
+        first = told[of_family < FIRST_OF_FAMILY].head(FIRST)
         rest = ordered.drop(first.index).head(MORE)
         parts.append(element("p", element("strong", f"{title}: {len(ordered)}"), class_="sc-aspect"))
         parts.append(element("ul", *_items(record, first, excuses, several, page), class_="sc-worries"))
@@ -148,6 +162,13 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
                 shown = shown + element("p", f"{left - len(rest)} more: see ", every, ".")
             parts.append(element("details", element("summary", f"{left} more"), shown))
     return join(parts)
+
+
+def _mirrored(rows: pd.DataFrame) -> pd.Series:
+    """Say which rows repeat an earlier one: of two groups, one is above the other as far as that is below."""
+    place = rows[["model", "corpus", "family", "task", "test", "label"]]
+    gap = rows["gap"].abs().round(9).fillna(pd.Series(range(len(rows)), index=rows.index) + 1e6)
+    return place.assign(column=rows["group"].str.partition(":")[0], gap=gap).duplicated()
 
 
 def _items(
@@ -171,20 +192,23 @@ def _items(
     return items
 
 
-def open_table(open_rows: pd.DataFrame, titles: dict[str, str], page: Page) -> Html:
+def open_table(record: RunRecord, open_rows: pd.DataFrame, page: Page) -> Html:
     """Show where the data do not settle much, and how many more speakers it would take.
 
     Parameters
     ----------
+    record
+        The run's record.
     open_rows
         Rows that are open, of models whose tests count.
-    titles
-        Title of each family.
     page
         Function from model and family to the page of their results.
     """
     if open_rows.empty:
         return element("p", "Nothing is open: each test is a clear pass or a failure that holds.")
+    titles = {family.name: family.title for family in record.families}
+    blocks = {blocks_of(record, corpus) for corpus in open_rows["corpus"].unique()}
+    noun = f"{blocks.pop()}s" if len(blocks) == 1 else "blocks"
     frame = open_rows.assign(
         needed=speakers_needed(open_rows), size=open_rows["bound"].abs() - open_rows["matters"]
     )
@@ -214,10 +238,11 @@ def open_table(open_rows: pd.DataFrame, titles: dict[str, str], page: Page) -> H
             ]
         )
     rows.sort(key=lambda row: -row[2])
-    columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} speakers"]
-    shown = tables.table(rows[:OPEN_ROWS], [*columns, "speakers to settle half of them (planning figure)"])
+    columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} {noun}"]
+    columns.append(f"{noun} to settle half of them (planning figure)")
+    shown = tables.table(rows[:OPEN_ROWS], columns)
     left = len(rows) - OPEN_ROWS
     if left <= 0:
         return shown
-    rest = tables.table(rows[OPEN_ROWS:], [*columns, "speakers to settle half of them (planning figure)"])
+    rest = tables.table(rows[OPEN_ROWS:], columns)
     return shown + element("details", element("summary", f"{left} more"), rest)

@@ -57,7 +57,6 @@ def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
     found = states(results)
     holding = results[counts & found.eq(HOLDS)]
     undecided = results[counts & found.isin([OPEN_PASS, OPEN_FAIL])]
-    titles = {family.name: family.title for family in record.families}
     made = kinds(record)
     return [
         pages.markdown(f"# {heading(record.title, 'Soundcheck')}"),
@@ -77,7 +76,7 @@ def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
         pages.markdown("## Tests by family"),
         *_kind_cells(made, lambda kind: family_table(record, results, standing, kind, result_page)),
         pages.markdown("## What could not be concluded\n\n" + OPEN),
-        pages.output(findings.open_table(undecided, titles, result_page)),
+        pages.output(findings.open_table(record, undecided, result_page)),
         *_comparisons(record),
         pages.markdown("## What is missing"),
         pages.output(missing(record, results)),

@@ -79,7 +79,7 @@ def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     if figure.value is None:
         return f"{figure.measure}{of}{where}: none, {figure.reason}"
     span = interval(figure)
-    company = [f"95 % {span}" if span else "no interval", counted(figure.blocks, "speaker")]
+    company = [f"95 % {span}" if span else "no interval", counted(figure.blocks, figure.block)]
     return f"{figure.measure}{of}{where} {value(figure)} ({', '.join(company)})"
 
 
@@ -99,12 +99,12 @@ def figure_table(figures: Sequence[KeyFigure]) -> Html:
                 Cell(shown, figure.value, "sc-number"),
                 Cell("" if figure.guessing is None else value(figure, figure.guessing), None, "sc-number"),
                 figure.segments,
-                figure.blocks,
+                f"{counted(figure.blocks, figure.block)}",
                 told,
             ]
         )
     columns = ["task", "corpus", "measure", "value and 95 % t interval", "guessing"]
-    return table(rows, [*columns, "segments or trials", "speakers", "that is"], sortable=False)
+    return table(rows, [*columns, "segments or trials", "rests on", "that is"], sortable=False)
 
 
 def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Sequence[str]) -> list[str]:

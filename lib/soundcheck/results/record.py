@@ -168,6 +168,8 @@ class KeyFigure:
         Score above which a trial is accepted, of the rates that depend on it.
     reason
         Why there is no value or no interval; else ``""``.
+    block
+        What a block is, in the singular: ``"speaker"``, ``"file"`` or ``"block"``.
     """
 
     model: str
@@ -183,6 +185,7 @@ class KeyFigure:
     standing: str
     threshold: float | None = None
     reason: str = ""
+    block: str = "speaker"
 
 
 class Executed:

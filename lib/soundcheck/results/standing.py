@@ -22,11 +22,11 @@ import pandas as pd
 
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.summary import CORRECTNESS, aspects
+from soundcheck.statistics.bootstrap import FEW_BLOCKS
 
 __all__ = ["HOLLOW", "PROVEN", "UNPROVEN", "Standing", "compared", "standing", "standings"]
 
 PROVEN, HOLLOW, UNPROVEN = "proven", "hollow", "unproven"
-ENOUGH_BLOCKS = 20  # below, an interval that holds guessing may be too wide to say anything
 
 
 class Standing(NamedTuple):
@@ -59,7 +59,7 @@ def compared(low: float, high: float, guessing: float, blocks: int, *, more_is_b
         return UNPROVEN
     if low > guessing if more_is_better else high < guessing:
         return PROVEN
-    return UNPROVEN if low < guessing < high and blocks < ENOUGH_BLOCKS else HOLLOW
+    return UNPROVEN if low < guessing < high and blocks < FEW_BLOCKS else HOLLOW
 
 
 def standing(figures: Sequence[KeyFigure], model: str, task: str, corpus: str = "") -> Standing:

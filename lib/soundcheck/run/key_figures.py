@@ -172,6 +172,12 @@ class _Figures:
             else:
                 yield self._figure(measure, found, None, "", threshold)
 
+    def _block(self) -> str:
+        """Name what a block of segments is, see :func:`soundcheck.statistics.bootstrap.blocks_of`."""
+        if not set(self._view.blocks) <= set(self._view.segments.columns):
+            return "file"
+        return "speaker" if self._view.blocks == ("speaker",) else "block"
+
     def _resampled(self, *statistics: Statistic | Weighted) -> list[Resampled]:
         blocks = self._view.block_codes()
         return resample_all(statistics, blocks, self._suite.replicates, self._suite.seed)
@@ -201,6 +207,7 @@ class _Figures:
             standing=standing,
             threshold=threshold,
             reason=found.reasons[0] or found.withheld[0],
+            block="speaker" if self._task.is_embedding else self._block(),
         )
 
 
