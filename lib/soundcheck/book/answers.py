@@ -134,5 +134,5 @@ def _hidden(undecided: pd.DataFrame) -> str:
             parts.append(f"up to {number(size)} beyond the threshold may hide ({where})")
     if blind:
         who = "it has" if blind == 1 else f"{blind} have"
-        parts.append(f"{who} no interval, so nothing is ruled out")
+        parts.append(f"{who} no interval, so nothing is ruled out there")
     return f"{'; '.join(parts) or 'the data do not settle them'}."

@@ -21,7 +21,7 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.tables import table
 from soundcheck.report.verdict_tables import FILLED_LATER, Among, key_of, p_value, state_cell
 from soundcheck.results import holding
-from soundcheck.results.verdict import KEY, OPEN_FAIL, OPEN_PASS
+from soundcheck.results.verdict import OPEN_FAIL, OPEN_PASS
 from soundcheck.statistics.permutation import least_p_value
 
 __all__ = ["Filling", "limits", "settled_cells", "among"]
@@ -87,16 +87,16 @@ def settled_cells(rows: pd.DataFrame, among: pd.Series) -> dict[str, str]:
 
 def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
     """Say which open rows could not hold alone, however large their gap, and why."""
-    own = rows.assign(others=_others(rows))[holding.states(rows).isin([OPEN_PASS, OPEN_FAIL])]
+    own = _sizes(rows)[holding.states(rows).isin([OPEN_PASS, OPEN_FAIL])]
     own = own[[among[n].cannot_hold for n in own.index]] if len(own) else own
     if own.empty:
         return Html()
     lines = []
     kinds = own.assign(tests=[among[n].tests for n in own.index])
-    kinds = kinds.groupby(["blocks", "others", "least_p", "tests"], sort=True)
-    for (blocks, others, least, tests), same in list(kinds)[:MOST_LINES]:
+    kinds = kinds.groupby(["members", "others", "least_p", "tests"], sort=True)
+    for (members, others, least, tests), same in list(kinds)[:MOST_LINES]:
         lines.append(
-            f"{counted(len(same), 'test')}: {_sides(blocks, others, least)} cannot show it among "
+            f"{counted(len(same), 'test')}: {_sides(members, others, least)} cannot show it among "
             f"{counted(tests, 'test')}, because the least that they can give is {p_value(least)}."
         )
     if len(kinds) > MOST_LINES:
@@ -106,18 +106,19 @@ def limits(rows: pd.DataFrame, among: pd.Series) -> Html:
     return element("div", head, items, class_=f"sc-note {FILLED_LATER}", limit=None)
 
 
-def _others(rows: pd.DataFrame) -> pd.Series:
-    """Count the blocks of all other groups of the same column in the same test."""
-    same = [rows[name] for name in KEY if name != "group"] + [rows["group"].str.partition(":")[0]]
-    return rows["blocks"].groupby(same).transform("sum") - rows["blocks"]
+def _sizes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give the blocks of each row's group, whatever class a row is about, and those of all others."""
+    place = ["model", "corpus", "task"]
+    found = rows[[*place, "group", "blocks"]].assign(column=rows["group"].str.split(":").str[0])
+    groups = found.groupby([*place, "column", "group"], as_index=False)["blocks"].max()
+    groups["others"] = groups.groupby([*place, "column"])["blocks"].transform("sum") - groups["blocks"]
+    found = found.drop(columns="blocks").merge(groups, how="left").set_axis(rows.index)
+    return rows.assign(members=found["blocks"], others=found["others"])
 
 
-def _sides(blocks: int, others: int, least: float) -> str:
-    """Say how many speakers are compared with how many, if these give this least p-value.
-
-    They do not where a class has fewer speakers than its group; who is dealt out are all of the group.
-    """
-    found = least_p_value(blocks + others, blocks) if blocks and others else None
+def _sides(members: int, others: int, least: float) -> str:
+    """Say how many speakers are compared with how many, if these give this least p-value."""
+    found = least_p_value(members + others, members) if members and others else None
     if found is not None and math.isclose(found, least, rel_tol=1e-9):
-        return f"{blocks} against {others} speakers"
+        return f"{members} against {others} speakers"
     return "so few speakers"
