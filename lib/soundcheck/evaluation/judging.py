@@ -32,7 +32,6 @@ from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics import bootstrap
-from soundcheck.statistics.evidence import Scale
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family, TestDefinition
@@ -180,36 +179,34 @@ class Judging:
             scale=scale,
             untestable=untestable,
         )
-        judged = self._concluded(subset, definition, found, judged, gap, scale)
+        sides = found.blocks
+        if gap is None:
+            judged = [conclusions.concluded_value(v, n, found, scale) for n, v in enumerate(judged)]
+        else:
+            judged, sides = self._concluded_groups(subset, definition, judged, gap)
         judged = [remarked(verdict, subset, definition, self.thresholds) for verdict in judged]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
         population = _population(subset, statistic, found)
         for n, verdict in enumerate(judged):
-            self._judged.append(results.Judged(verdict, found.replicates[:, n], *population))
+            self._judged.append(results.Judged(verdict, found.replicates[:, n], *population, int(sides[n])))
         return judged
 
-    def _concluded(
+    def _concluded_groups(
         self,
         subset: Subset,
         definition: TestDefinition,
-        found: bootstrap.Resampled,
         judged: list[results.Verdict],
-        gap: GroupGap | Measure | None,
-        scale: Scale,
-    ) -> list[results.Verdict]:
-        """Add to rows what may be concluded from them."""
-        if gap is None:
-            return [conclusions.concluded_value(verdict, n, found, scale) for n, verdict in enumerate(judged)]
+        gap: GroupGap | Measure,
+    ) -> tuple[list[results.Verdict], np.ndarray]:
+        """Add to rows what may be concluded from the gap of a group; also gives blocks of the smaller side."""
         settings = conclusions.Settings(self.interval, self.seed, self.thresholds == "gap")
         gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)
         threshold = definition.threshold_for(subset.task)
         usual = threshold if definition.is_own(subset.task) else self.matters or threshold
         matters = definition.matters or usual
-        return [
-            conclusions.concluded_group(verdict, n, gaps, matters, settings)
-            for n, verdict in enumerate(judged)
-        ]
+        found = [conclusions.concluded_group(v, n, gaps, matters, settings) for n, v in enumerate(judged)]
+        return found, gaps.blocks
 
     def _computed(
         self, subset: Subset, measure: Measure

@@ -25,10 +25,10 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from soundcheck.metrics.additive import round_significant
+from soundcheck.statistics.evidence import LEAST_BLOCKS
 
 __all__ = ["LEAST_BLOCKS", "Alternative", "paired_interval", "paired_p_value", "standard_error", "welch"]
 
-LEAST_BLOCKS = 5
 
 Alternative = Literal["two-sided", "greater", "less"]
 
