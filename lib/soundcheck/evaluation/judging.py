@@ -199,7 +199,7 @@ class Judging:
         judged: list[results.Verdict],
         gap: GroupGap | Measure,
     ) -> tuple[list[results.Verdict], np.ndarray]:
-        """Add to rows what may be concluded from the gap of a group; also gives blocks of the smaller side."""
+        """Add what may be concluded from the gap of a group; also gives blocks of the smaller side."""
         settings = conclusions.Settings(self.interval, self.seed, self.thresholds == "gap")
         gaps = conclusions.gaps_of(gap, subset, definition, self.resample, settings)
         threshold = definition.threshold_for(subset.task)
