@@ -44,6 +44,7 @@ def describe(tmp_path):
             **{"corpora": (), "others": {}, "tasks": (), "seed": 0, "replicates": 10},
             **{"interval": "percentile", "thresholds": "published", "matters": 0.0, "balance_samples": 1000},
             **{"seconds": 120.0, "predicts_changes": False, "sweeps": False, "normaliser": "basic"},
+            "transformed_segments": None,
             **{"media": tmp_path / "media", "prefix": "media/", "rows": tmp_path / "rows.json"},
         }
         return EvaluationDescription(family=family, **(usual | changes))

@@ -270,7 +270,10 @@ families: [{", ".join(FAMILIES)}]
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory, command):
-    """Two speakers, one silent; one accent, a strange sex and language, equal and missing labels."""
+    """Two speakers, one silent; one accent, a strange sex and language, equal and missing labels.
+
+    Sadness is predicted three times.
+    """
     folder = tmp_path_factory.mktemp("odd")
     rng = np.random.default_rng(0)
     rows = []
@@ -287,13 +290,16 @@ def odd(tmp_path_factory, command):
                 "sentiment": "negative",
                 "arousal": 0.5,
                 "valence": "" if n % 2 else round(float(rng.random()), 3),
-                "emotion": "neutral" if n < 38 else "contempt",
+                "emotion": "sadness" if n in (0, 1, 20, 22, 23) else "neutral" if n < 38 else "contempt",
             }
         )
     table = pd.DataFrame(rows)
     table.to_csv(folder / "odd.csv", index=False)
     answers = table[["file"]].assign(
-        arousal=rng.random(40).round(3), dominance=0.5, valence=0.4, emotion="neutral"
+        arousal=rng.random(40).round(3),
+        dominance=0.5,
+        valence=0.4,
+        emotion=["sadness"] * 3 + ["neutral"] * 37,
     )
     answers.to_csv(folder / "predictions.csv", index=False)
     (folder / "suite.yml").write_text(ODD)
@@ -307,6 +313,7 @@ def odd(tmp_path_factory, command):
     ("family", "task", "told"),
     [
         ("correctness_classification", "emotion", "class 'anger' does not occur in the truth"),
+        ("correctness_classification", "emotion", "3 predictions, 4 needed"),
         ("correctness_consistency", "arousal", "no category whose arousal is expected there"),
         ("correctness_regression", "dominance", "the corpus has no column dominance"),
         ("correctness_regression", "arousal", "constant truth"),
@@ -321,6 +328,7 @@ def odd(tmp_path_factory, command):
         ("fairness_linguistic_sentiment", "valence", "0 of 2 languages with 10 segments a sentiment"),
         ("fairness_pitch", "valence", "0 of 2 groups needed"),
         ("fairness_sex", "emotion", "1 block"),
+        ("fairness_sex", "emotion", " predictions, 4 needed"),
     ],
 )
 def test_what_cannot_be_tested_says_why(odd, family, task, told):

@@ -105,10 +105,12 @@ def run(tmp_path_factory, command, shared_cache):
     folder = tmp_path_factory.mktemp("recognition")
     make_project(folder)
     (folder / "thresholds").mkdir()
-    text = (resources.root() / "thresholds" / "asr_fault_localisation.yml").read_text()
-    assert "{sentences: 50}" in text  # fewer than usual
-    text = text.replace("{sentences: 50}", "{sentences: 8}")
-    (folder / "thresholds" / "asr_fault_localisation.yml").write_text(text)
+    for family in ("asr_word_errors", "asr_fairness", "asr_fault_localisation"):
+        text = (resources.root() / "thresholds" / f"{family}.yml").read_text()
+        assert "minimum_segments: 50" in text  # more than there are
+        text = text.replace("minimum_segments: 50", "minimum_segments: 4")
+        text = text.replace("{sentences: 50}", "{sentences: 8}")  # fewer than usual
+        (folder / "thresholds" / f"{family}.yml").write_text(text)
     done = command("run", "suite.yml", "--jobs", "2", cwd=folder, **environment(shared_cache))
     return folder, done
 
@@ -597,12 +599,13 @@ def test_no_setting_is_left(run, command, shared_cache):
     text = (resources.root() / "thresholds" / "asr_fairness.yml").read_text(encoding="utf-8")
     for old, new in {
         "minimum_rating: 0": "minimum_rating: 11",
-        "sweep_segments: 80": "sweep_segments: 8",
+        "minimum_segments: 50": "minimum_segments: 4",
     }.items():
         assert old in text
         text = text.replace(old, new)
     (other / "thresholds" / "asr_fairness.yml").write_text(text, encoding="utf-8")
-    (other / "suite.yml").write_text(SUITE.replace("data/", "../data/"))
+    limits = "limits: {transformed_segments: 8}\n"
+    (other / "suite.yml").write_text(SUITE.replace("data/", "../data/") + limits)
     for name in ("tones.py", "known.csv"):
         (other / name).write_text((folder / name).read_text())
     options = ("--model", "good", "--family", "asr_fairness", "--jobs", "2")
@@ -614,6 +617,23 @@ def test_no_setting_is_left(run, command, shared_cache):
         "Violations Against Recognisers": "no other recogniser of the suite hears this corpus",
         "Violations Against Transcripts": "no setting is left to be counted",
     }
+    asked = pd.read_parquet(other / "build" / "predictions" / "good" / "tones.parquet")
+    assert asked[asked["change"].ne("")].groupby("change").size().eq(8).all()
+
+
+def test_small_groups_are_not_judged(tmp_path, command, shared_cache):
+    make_project(tmp_path)
+    options = ("--model", "known", "--family", "asr_word_errors")
+    done = command("run", "suite.yml", *options, cwd=tmp_path, **environment(shared_cache))
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(tmp_path / "build" / "results.csv", keep_default_na=False, na_values=[""])
+    rows = results[results["test"].eq("Word Error Rate Difference")]
+    assert rows["value"].isna().all()
+    told = rows.set_index("group")["skipped"].to_dict()
+    assert told["accent: clear"] == "23 segments, 50 needed" and told["sex: male"] == "20 segments, 50 needed"
+    assert told["accent"] == "fewer than 2 groups with enough segments and words"
+    page = (tmp_path / "build" / "html" / "results" / "known" / "asr_word_errors.html").read_text()
+    assert "Groups that are too small to be judged" in page
 
 
 def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):

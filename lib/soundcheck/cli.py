@@ -46,6 +46,7 @@ def commands() -> None:
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
+@click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
 def run(
     suite: Path,
     out: Path,
@@ -53,16 +54,26 @@ def run(
     families: tuple[str, ...],
     jobs: int | None,
     no_code: bool,
+    fresh: bool,
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
-    Exit code 0: the book is complete. 2: bad input, nothing was run. 3: the book is built, but a notebook or
-    a model failed. What is done is kept: after an interruption, run again to go on.
+    With --model or --family, the results are added to the book of the same suite in the output folder.
+
+    Exit code 0: the book is complete. 2: bad input, nothing was run; or a model answers on another scale.
+    3: the book is built, but a notebook or a model failed. What is done is kept: after an interruption, run
+    again to go on.
     """
     from soundcheck import pipeline
 
     outcome = pipeline.run(
-        suite, out, models=models, families=families, jobs=jobs or os.cpu_count() or 1, no_code=no_code
+        suite,
+        out,
+        models=models,
+        families=families,
+        jobs=jobs or os.cpu_count() or 1,
+        no_code=no_code,
+        fresh=fresh,
     )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)
@@ -98,11 +109,25 @@ def compare(
     """Test two models of SUITE on the same segments, and say where CANDIDATE differs from BASELINE.
 
     Without names, the comparisons that the suite lists. Writes a book of the models compared, and
-    comparisons.csv with the difference on every test, its paired interval, and better, worse or no evidence.
-    Exit codes as for run; with --strict also 1.
+    comparisons.csv with the difference on every test, its interval, p-value, and better, worse or no evidence
+    among all tests. Exit codes as for run; with --strict also 1.
+
+    Two output folders of earlier runs in the place of SUITE and BASELINE, the earlier one first: their models
+    of the same name are compared, or the only model of each, and no model is run. Writes comparisons.csv and
+    a book without sounds.
     """
     from soundcheck import pipeline
+    from soundcheck.book import two_runs
+    from soundcheck.run.two_runs import is_run
 
+    if is_run(suite):
+        if baseline is None or candidate is not None:
+            raise click.UsageError(f"{suite} is the folder of a run. Name another one to compare it with.")
+        compared = two_runs.compare_runs(
+            suite, Path(baseline), out, families=families, jobs=jobs or os.cpu_count() or 1, strict=strict
+        )
+        click.echo(terminal(compared.summary))
+        sys.exit(compared.exit_code)
     if baseline is not None and candidate is None:
         raise click.UsageError("Name two models, BASELINE and CANDIDATE, or none.")
     outcome = pipeline.compare(

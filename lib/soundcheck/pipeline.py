@@ -39,7 +39,7 @@ from soundcheck.predict.report import PredictionReport
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.record import RunRecord
 from soundcheck.results.standing import standings
-from soundcheck.run import notebook_jobs, planning, runner, tables
+from soundcheck.run import adding, notebook_jobs, planning, runner, tables
 from soundcheck.run.key_figures import key_figures
 from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.output import Output
@@ -72,6 +72,7 @@ def run(
     families: Sequence[str] = (),
     jobs: int = 1,
     no_code: bool = False,
+    fresh: bool = False,
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -82,18 +83,26 @@ def run(
     out
         Output folder.
     models, families
-        Names to restrict the run to; default all of the suite.
+        Names to restrict the run to; default all of the suite. A restricted run adds to the book of the same
+        suite, see :mod:`soundcheck.run.adding`.
     jobs
         Processes for synthesis, prediction and notebooks.
     no_code
         Refuse models that run code.
+    fresh
+        Forget what the models answered in earlier runs, and ask everything anew.
 
     Raises
     ------
     InputError
-        If anything that the suite names cannot be used; nothing has run then.
+        If anything that the suite names cannot be used; nothing has run then. If a model answers on another
+        scale than the suite says; its answers are kept.
     """
-    return _run(_select(read_suite(suite_file), models, families), out, jobs=jobs, no_code=no_code)
+    suite, output = read_suite(suite_file), Output(out)
+    chosen = _select(suite, models, families)
+    output.check(_corpus_folders(suite))
+    plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
+    return _run(plan, out, jobs=jobs, no_code=no_code, fresh=fresh)
 
 
 def compare(
@@ -123,7 +132,7 @@ def compare(
         If anything that is asked for cannot be used; nothing has run then.
     """
     suite = _comparing(_select(read_suite(suite_file), (), families), pair)
-    outcome = _run(suite, out, jobs=jobs, no_code=no_code)
+    outcome = _run(adding.whole(suite), out, jobs=jobs, no_code=no_code)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
@@ -155,16 +164,18 @@ def _comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
     return dataclasses.replace(suite, models=models, comparisons=comparisons)
 
 
-def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
-    """Run a suite."""
-    output = Output(out)
+def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool, fresh: bool = False) -> Outcome:
+    """Run a suite, or a part of it."""
+    suite, output = plan.suite, Output(out)
+    asked = [entry for name, entry in suite.models.items() if name in plan.asked]
     output.check(_corpus_folders(suite))
     tested = _families(suite)
     if no_code:
-        _refuse_code(suite)
+        _refuse_code(suite, asked)
     output.prepare()
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
-    corpora, fingerprints, sounds = _load(suite, tested, output, jobs)
+    corpora, fingerprints, sounds = _load(suite, asked, tested, output, jobs)
+    kept = adding.keep_answers(plan, tested, corpora, sounds, output)
 
     wanted = sorted({name for family in tested for name in family.measured})
     corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
@@ -172,9 +183,10 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
     tables.write_segments(corpora, lists, output)
 
     def predict(entry: ModelEntry, predicted_corpora: Sequence[Corpus], log: str = "") -> PredictionReport:
-        asked = planning.tasks_of(suite, entry)
+        tasks = planning.tasks_of(suite, entry)
         families = [family for family in tested if entry.is_for(family.name)]
-        changes = planning.changes_of(families, asked, sounds) if entry.predicts_changes else {}
+        answered = [family for family in families if planning.answers_changes(entry, family, sounds)]
+        changes = planning.changes_of(answered, tasks, sounds)
         return predict_model(
             entry,
             suite,
@@ -185,21 +197,27 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
             jobs=jobs,
             progress=True,
             fingerprint=fingerprints[entry.name],
-            wanted=functools.partial(planning.needed_segments, families, asked, suite.seed),
+            wanted=functools.partial(planning.needed_segments, families, tasks, suite.seed),
             sounds=sounds,
             log=log,
+            fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
+            confirm=not log,
         )
 
     reports = {
         entry.name: predict(entry, planning.predicted_corpora(suite, entry, tested, corpora))
-        for entry in suite.models.values()
+        for entry in asked
     }
+    reports = {name: (reports | kept)[name] for name in suite.models}
     # What is spoken around words depends on which of them each model loses.
     localising = notebook_jobs.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
     probes = keyword_corpora(suite, localising, output.cache, jobs, progress=True)
     corpora += probes
     tables.write_segments(corpora, lists, output)
-    for entry in suite.models.values():
+    kept_words = adding.keep_answers(plan, tested, probes, sounds, output)
+    for name, report in kept_words.items():
+        reports[name] = dataclasses.replace(reports[name], tables=reports[name].tables | report.tables)
+    for entry in asked:
         own = planning.predicted_corpora(suite, entry, tested, probes)
         if own:
             reports[entry.name] = reports[entry.name].joined(predict(entry, own, "words"))
@@ -252,7 +270,7 @@ def _run(suite: Suite, out: Path, *, jobs: int, no_code: bool) -> Outcome:
         tasks=suite.tasks,
         sounds=sounds,
     )
-    return _outcome(output, frame, record, reports, problems)
+    return _outcome(output, frame, record, reports, problems, plan)
 
 
 def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
@@ -330,14 +348,14 @@ def _families(suite: Suite) -> list[Family]:
             if column not in MEASURES:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
-        families.append(family if suite.sweeps else dataclasses.replace(family, sweeps={}))
+        families.append(family.limited(suite.sweeps, suite.transformed_segments))
     problems.raise_if_any()
     return families
 
 
-def _refuse_code(suite: Suite) -> None:
+def _refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
     problems = Problems()
-    for entry in suite.models.values():
+    for entry in asked:
         if entry.about.runs_code:
             where = f"{suite.file.name}, models.{entry.name}"
             problems.add(where, f"the model runs code ({entry.kind}), and --no-code was given")
@@ -345,9 +363,9 @@ def _refuse_code(suite: Suite) -> None:
 
 
 def _load(
-    suite: Suite, families: Sequence[Family], output: Output, jobs: int
+    suite: Suite, asked: Iterable[ModelEntry], families: Sequence[Family], output: Output, jobs: int
 ) -> tuple[list[Corpus], dict[str, str], Sounds]:
-    """Load all corpora and sounds and check all models, and tell the problems of all of them at once."""
+    """Load all corpora and sounds, check the models that are asked, and tell all problems at once."""
     problems = Problems()
     sounds = Sounds()
     corpora, fingerprints = [], {}
@@ -356,7 +374,7 @@ def _load(
             corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
         except InputError as error:
             problems.extend(error)
-    for entry in suite.models.values():
+    for entry in asked:
         try:
             fingerprints[entry.name] = check_model(entry, suite, corpora)
         except InputError as error:
@@ -420,22 +438,28 @@ def _outcome(
     record: RunRecord,
     reports: dict[str, PredictionReport],
     problems: Sequence[object],
+    plan: adding.Plan,
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
     lines = []
     standing = standings(frame, record.figures)
     for model in record.models:
         lines += summary_lines(model, record, frame[frame["model"].eq(model.name)], standing)
+    lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
         lines.append(f"{comparison.candidate} against {comparison.baseline}: {counts}")
     for notebook in record.failed:
         first = "".join(notebook.error.splitlines()[:1])
         lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
-    failed_inputs = {name: report.failed for name, report in reports.items() if report.failed}
+    for name in (entry.name for entry in plan.kept):
+        lines.append(f"{name} was not asked in this run: its answers are those of {reports[name].answers_of}")
+    lines += plan.notices
+    failed_inputs = {name: reports[name].failed for name in plan.asked if reports[name].failed}
     for name, count in failed_inputs.items():
         lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
-    left_out = sum(len(corpus.left_out) for corpus in record.corpora)
+    lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
+    left_out = sum(len(corpus.unused) for corpus in record.corpora)
     if left_out:
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += [str(problem) for problem in problems]

@@ -44,10 +44,10 @@ class DemoFormat(CorpusFormat):
     @classmethod
     def make(cls, entry: CorpusEntry, cache: Path, *, jobs: int, progress: bool) -> CorpusEntry:
         """Synthesise the corpus, or find it in the cache."""
-        from soundcheck_demo.speech import corpus
+        from soundcheck_demo.speech import corpus, descriptions
 
         folder = corpus.build(cache, **entry.options, jobs=jobs, progress=progress)
-        description = entry.description or corpus.DESCRIPTIONS[entry.options["part"]]
+        description = entry.description or descriptions.describe(**entry.options)
         return dataclasses.replace(entry, path=folder / corpus.TABLE, root=folder, description=description)
 
     @classmethod

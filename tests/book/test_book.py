@@ -289,6 +289,13 @@ def test_media_are_those_that_pages_show(made_up):
     assert shown == {path.name for path in made_up.output.media.iterdir()}
 
 
+def test_colours_of_states_lie_beside_the_other_styles(made_up):
+    source, _ = made_up.assemble()
+    assert ".sc-holds" in (source / "_static" / "states.css").read_text()
+    used = (source / "index.ipynb").read_text()
+    assert "sc-holds" in used and "sc-open-fail" in used
+
+
 def test_book_is_assembled_without_hard_links(made_up, monkeypatch):
     def input_error(*arguments, **options):
         raise OSError("not supported")

@@ -321,7 +321,7 @@ def test_formulas_are_local(book):
 
 
 def test_unchanged_sources_are_not_built_again(book, monkeypatch):
-    monkeypatch.setattr(build, "_run", lambda *_: pytest.fail("built again"))
+    monkeypatch.setattr(build, "run_jupyter_book", lambda *_: pytest.fail("built again"))
     assert book.build() == []
 
 
@@ -342,14 +342,14 @@ def test_same_run_same_bytes(book, tmp_path):
 
 def test_a_page_that_is_lost_leaves_the_old_site_in_place(book, monkeypatch):
     before = (book.output.html / "index.html").read_bytes()
-    real = build._run
+    real = build.run_jupyter_book
 
     def lossy(source, output):
         found, problem = real(source, output)
         (found / "provenance.html").unlink()
         return found, problem
 
-    monkeypatch.setattr(build, "_run", lossy)
+    monkeypatch.setattr(build, "run_jupyter_book", lossy)
     (book.output.folder / "book-src.json").unlink(missing_ok=True)
     problems = [str(problem) for problem in book.build()]
     assert any("provenance.html: the page is missing" in text for text in problems)
@@ -359,13 +359,13 @@ def test_a_page_that_is_lost_leaves_the_old_site_in_place(book, monkeypatch):
 
 
 def test_a_book_that_cannot_be_built_is_a_problem_with_a_place_to_look(book, monkeypatch):
-    real = build._configure
+    real = build.configure
 
     def broken(source, share, record):
         real(source, share, record)
         (source / "index.ipynb").unlink()
 
-    monkeypatch.setattr(build, "_configure", broken)
+    monkeypatch.setattr(build, "configure", broken)
     problems = [str(problem) for problem in book.build()]
     assert any("Jupyter Book ended with exit code" in text and "log.txt" in text for text in problems)
     monkeypatch.undo()

@@ -203,6 +203,7 @@ def test_the_title_is_that_of_the_suite_and_what_holds_stands_first(run):
     cells = overview.cells(*run)
     page = text(cells)
     assert cells[0]["source"].startswith("# Suite") and IMAGE not in page
+    assert "guessing: constant at arousal; writer at transcript<" in page
     first, rest = (
         page.index("3 failures hold among 5 tests"),
         page.index("## What to worry"),

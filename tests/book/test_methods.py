@@ -9,6 +9,7 @@ from soundcheck.book import methods
 from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
 from soundcheck.sounds.sound import Sounds
+from soundcheck.suite.own_rules import OwnTest, with_own_tests
 from soundcheck.suite.thresholds import read_family
 
 PANELS = {
@@ -61,3 +62,21 @@ def test_a_family_without_simulation_shows_none(tmp_path):
     own.write_text("# Mine\n\n<!-- simulated -->\n")
     text = page(family, tmp_path, MediaStore(tmp_path / "media", "media/"))
     assert methods.SIMULATED not in text and "<img" not in text
+
+
+def test_thresholds_of_a_suite_are_marked_before_the_page_tells_their_source(tmp_path):
+    changes = {
+        "Mean Absolute Error": OwnTest({"arousal": 0.2}, None, "agreed <b>"),
+        "Pearson Correlation Coeff": OwnTest(run=False),
+    }
+    shipped = read_family("correctness_regression")
+    family = with_own_tests(shipped, changes)
+    media = MediaStore(tmp_path, "../media/")
+    text = page(family, tmp_path, media)
+    assert text.index("This suite judges some of these tests otherwise") < text.index(
+        "The thresholds are those of"
+    )
+    assert "changed in this suite: 0.1 → 0.2 (agreed &lt;b&gt;)" in text
+    assert text.count("changed in this suite") == 1 and "switched off in this suite" in text
+    plain = page(shipped, tmp_path, media)
+    assert "in this suite" not in plain and "This suite judges" not in plain

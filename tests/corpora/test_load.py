@@ -163,6 +163,31 @@ def test_unknown_class_is_listed(world):
     assert "Did you mean 'anger'" in told["label 'Anger'"]
     assert "label 'joy'" in told
     assert corpus.segments["emotion"].isna().sum() == 2
+    assert not any("unknown" in name for name in corpus.segments.columns)
+
+
+def test_segments_are_counted_whose_labels_are_no_classes(world):
+    for n, label in enumerate(["joy", "joy", "fear", "joy", "", "joy"]):
+        world.rows[n][7] = label
+    world.rows[5][5] = "train"  # not evaluated, and not counted
+    (world.folder / "data" / "a3.wav").write_bytes(b"")  # nor is what cannot be heard
+    world.rows[6][4] = "alien"
+    corpus = world.load()
+    assert len(corpus.segments) == 10
+    assert sorted(corpus.unlabelled) == [
+        "1 of 10 segments have a sex that is neither female nor male: 'alien' (1)",
+        "3 of 10 segments have labels that are not classes of emotion: 'joy' (2), 'fear' (1)",
+    ]
+    assert "1 of 11 segments have no label for emotion" in corpus.notices  # empty, not unknown
+    assert not any("no sex" in notice for notice in corpus.notices)
+
+
+def test_many_unknown_labels_are_counted_together(world):
+    for n in range(8):
+        world.rows[n][7] = f"feeling {n}"
+    (told,) = world.load().unlabelled
+    assert told.startswith("8 of 12 segments have labels that are not classes of emotion: 'feeling 0' (1), ")
+    assert told.endswith("'feeling 4' (1), 3 more")
 
 
 def test_unreadable_audio_is_listed(world):

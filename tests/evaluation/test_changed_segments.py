@@ -69,7 +69,6 @@ def test_labels_count_only_where_the_family_needs_them(table):
     recogniser = [BUILTIN["transcript"]]
     assert changed_segments.changed_rows(family(), recogniser, spoken, 0).sum() == 6  # transcripts are of use
     assert changed_segments.changed_rows(family(), recogniser, table, 0).all()
-    assert not changed_segments.spread(np.zeros(0), np.zeros(0, bool), np.zeros(0, int), 5).any()
 
 
 @pytest.mark.parametrize("labelled", [0, 150, 300])
@@ -86,3 +85,53 @@ def test_both_families_of_recognisers_change_the_same_segments_alike(labelled):
     for name, series in localisation.transformations.items():
         for step, change in series.steps.items():
             assert change.identity == fairness.transformations[name].steps[step].identity
+
+
+@pytest.fixture
+def people():
+    """Accents of 200, 60, 49 and 1 segments, of ten speakers each but the last; two sexes."""
+    accents = np.repeat(["welsh", "irish", "scottish", "manx"], [200, 60, 49, 1])
+    table = pd.DataFrame({"accent": accents, "sex": np.where(np.arange(310) % 5, "female", "male")})
+    table["key"] = [f"k{n}" for n in range(310)]
+    table["speaker"] = [f"{accent}{n % 10}" for n, accent in enumerate(accents)]
+    return table
+
+
+def transformed(table, **options):
+    family = read_family("asr_fairness")
+    family = dataclasses.replace(family, options=family.options | options)
+    return changed_segments.swept_rows(family, [BUILTIN["transcript"]], table, ["speaker"], 0)
+
+
+def test_every_group_gets_as_many_segments_as_it_needs(people):
+    rows = transformed(people)
+    counts = people["accent"][rows].value_counts()
+    assert counts["welsh"] >= 50 and counts["irish"] >= 50 and people["sex"][rows].value_counts().min() >= 50
+    assert rows.sum() <= 50 * 4  # no more than all large groups ask for
+    assert "scottish" not in counts or counts["scottish"] < 49  # nobody judges them
+    assert people["speaker"][rows & people["accent"].eq("irish")].value_counts().between(5, 6).all()
+    # one column alone: exactly what it needs
+    alone = transformed(people, groups=["accent"])
+    assert people["accent"][alone].value_counts().to_dict() == {"welsh": 50, "irish": 50}
+    assert transformed(people, groups=[]).sum() == 80
+    order = np.random.default_rng(0).permutation(310)
+    shuffled = people.iloc[order].reset_index(drop=True)
+    assert set(shuffled["key"][transformed(shuffled)]) == set(people["key"][rows])
+
+
+@pytest.mark.parametrize("most", [1, 60, 130, 300, 999])
+def test_a_number_decides_how_many_are_transformed(people, most):
+    rows = transformed(people, groups=["accent"], sweep_segments=most)
+    counts = people["accent"][rows].value_counts()
+    assert rows.sum() == min(most, 310)
+    if most < 100:
+        assert set(counts.index) <= {"welsh", "irish"}  # those that may be judged come first
+    else:
+        assert counts["welsh"] >= 50 and counts["irish"] >= 50
+
+
+def test_a_suite_limits_what_is_transformed():
+    fairness, noise = read_family("asr_fairness"), read_family("robustness_background_noise")
+    assert fairness.limited(True, 7).options["sweep_segments"] == 7
+    assert fairness.limited(True, None).options == fairness.options
+    assert noise.limited(False, 7).options == noise.options and not noise.limited(False, 7).sweeps

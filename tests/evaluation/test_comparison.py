@@ -1,6 +1,8 @@
 """Two tables of predictions, compared by the real command."""
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +73,9 @@ def test_command_tells_and_writes_the_outcome(compared):
     error = judged.set_index("test").loc["Mean Absolute Error"]
     assert error["high"] < 0
     assert error["relative_high"] < 0
+    assert judged["relative"].notna().sum() == 1  # "x % more correlation" would mean nothing
+    assert judged["pairing"].eq("paired").all()
+    assert judged["adjusted_p_value"].max() <= 0.05
 
 
 def test_book_has_a_page_of_the_comparison(compared):
@@ -80,6 +85,7 @@ def test_book_has_a_page_of_the_comparison(compared):
     slug = record["comparisons"][0]["slug"]
     page = (html / "comparisons" / f"{slug}.html").read_text()
     assert page.count("<audio") == 4
+    assert "new is better than old on 3 and worse on 0 of 3 tests." in page
     for words in ("▲ better", "corrections", "added errors", "baseline", "positive"):
         assert words in page
     assert f"comparisons/{slug}.html" in (html / "index.html").read_text()
@@ -92,6 +98,167 @@ def test_worse_candidate_fails_if_asked(compared, command):
     done = command("compare", "suite.yml", "new", "old", "--strict", cwd=folder, SOUNDCHECK_DEMO_SIZE="small")
     assert done.returncode == 1
     assert "old against new: 0 better, 3 worse, 0 no evidence" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def later(compared, tmp_path_factory, command):
+    """Give the same suite with another model under the name ``old``, run again."""
+    folder = tmp_path_factory.mktemp("later")
+    shutil.copytree(compared[0], folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build"))
+    (folder / "old.csv").write_text((folder / "new.csv").read_text())
+    options = ("--model", "old", "--model", "third", "--out", "run")
+    done = command("run", "suite.yml", *options, cwd=folder, SOUNDCHECK_DEMO_SIZE="small")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "run"
+
+
+def test_two_runs(compared, later, command, tmp_path):
+    before = compared[0] / "build" / "compare"
+    done = command("compare", before, later, "--out", "out", "--strict", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "old (after) is better than old (before) on 3 and worse on 0 of 3 tests." in done.stdout
+    assert done.stdout.count("better: tones / correctness_regression / arousal") == 3
+    assert str(tmp_path) not in done.stdout
+    table = pd.read_csv(tmp_path / "out" / "comparisons.csv")
+    assert list(table.columns) == results.CONTRAST_COLUMNS
+    judged = table[table["p_value"].notna()]
+    assert judged["pairing"].eq("paired").all() and len(judged) == 3
+    expected = pd.read_csv(before / "comparisons.csv")  # old against new, which is what old became
+    p_values = [table["p_value"].dropna().sort_values() for table in (judged, expected)]
+    np.testing.assert_allclose(*p_values)
+    html = tmp_path / "out" / "html"
+    assert "on 3 and worse on 0 of 3 tests." in (html / "index.html").read_text()
+    (page,) = (html / "comparisons").glob("*.html")
+    text = page.read_text()
+    for words in ("Before and after: old", "old (before)", "▲ better", "corrections"):
+        assert words in text
+    assert "<audio" not in text  # a run keeps no recordings
+    back = command("compare", later, before, "--out", "out", "--strict", cwd=tmp_path)
+    assert back.returncode == 1
+    assert "old (after) is better than old (before) on 0 and worse on 3 of 3 tests." in back.stdout
+
+
+def test_runs_with_other_seeds_are_unpaired(compared, later, command, tmp_path):
+    record = json.loads((later / "run.json").read_text())
+    other = tmp_path / "other"
+    shutil.copytree(later, other)
+    (other / "run.json").write_text(json.dumps(record | {"seed": 1}))
+    done = command("compare", compared[0] / "build" / "compare", "other", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "The runs have different seeds (0 and 1)." in done.stdout
+    assert "3 tests are unpaired" in done.stdout
+    table = pd.read_csv(tmp_path / "out" / "comparisons.csv")
+    assert table["pairing"].dropna().eq("unpaired").all()
+
+
+def spoil(run: Path, how: str) -> None:
+    """Spoil a copy of a run."""
+    rows = run / "notebooks" / "old" / "correctness_regression.json"
+    numbers = rows.with_suffix(".npy")
+    record = json.loads((run / "run.json").read_text())
+    if how == "edited":
+        with open(run / "results.csv", "a") as file:
+            file.write("\n")
+    elif how == "no record":
+        (run / "run.json").unlink()
+    elif how == "no rows":
+        rows.unlink()
+    elif how == "cut":
+        numbers.write_bytes(numbers.read_bytes()[:200])
+    elif how == "other names":
+        for model in record["models"]:
+            model["name"] = f"my {model['name']}"
+        record["notebooks"] = []
+        (run / "run.json").write_text(json.dumps(record))
+    elif how == "no run":
+        (run / "results.csv").unlink()
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("edited", ["results.csv", "cut, edited"]),
+        ("no record", ["run.json", "does not exist"]),
+        ("no rows", ["old", "cannot be read", "Run the suite again"]),
+        ("cut", ["old", "cannot be read"]),
+        ("other names", ["no model has the same name"]),
+        ("no run", ["results.csv", "does not exist"]),
+    ],
+)
+def test_refused_runs(compared, later, command, tmp_path, how, words):
+    shutil.copytree(later, tmp_path / "spoilt")
+    spoil(tmp_path / "spoilt", how)
+    done = command("compare", compared[0] / "build" / "compare", "spoilt", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    for word in words:
+        assert word in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_is_not_compared_with_itself_or_written_to(compared, later, command, tmp_path):
+    before = compared[0] / "build" / "compare"
+    for more, words in (
+        ([later], "compared with itself"),
+        ([], "Name another one"),
+        ([before, "--out", later], "one of the runs"),
+        ([before, "--family", "correctness_regresion"], "Did you mean 'correctness_regression'"),
+    ):
+        done = command("compare", later, *more, cwd=tmp_path)
+        assert done.returncode == 2
+        assert words in done.stderr
+
+
+RECOGNISERS = """
+title: Two recognisers
+corpora:
+  talk: {format: csv, path: segments.csv}
+models:
+  old: {predictions: old.csv, tasks: [transcript]}
+  new: {predictions: new.csv, tasks: [transcript]}
+families: [asr_word_errors]
+comparisons:
+  update: {baseline: old, candidate: new}
+studies: false
+"""
+
+
+def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, command):
+    rng = np.random.default_rng(1)
+    rows = []
+    for speaker in range(8):
+        for number in range(3):
+            name = f"{speaker}_{number}.wav"
+            soundfile.write(tmp_path / name, 0.1 * rng.standard_normal(1600), 16000)
+            said = "Please turn the <i>lamp</i> off."
+            old = "please turn lamp off" if number else "please churn the <i>lamp</i> off"
+            new = "please turn the <i>lamp</i> of" if speaker < 2 else "please turn the <i>lamp</i> off"
+            rows.append((name, f"s{speaker}", said, old, new))
+    table = pd.DataFrame(rows, columns=["file", "speaker", "transcript", "old", "new"])
+    table[["file", "speaker", "transcript"]].to_csv(tmp_path / "segments.csv", index=False)
+    for name in ("old", "new"):
+        table[["file", name]].rename(columns={name: "transcript"}).to_csv(
+            tmp_path / f"{name}.csv", index=False
+        )
+    (tmp_path / "suite.yml").write_text(RECOGNISERS)
+    done = command("compare", "suite.yml", cwd=tmp_path, SOUNDCHECK_DEMO_SIZE="small")
+    assert done.returncode == 0, done.stdout + done.stderr
+    out = tmp_path / "build" / "compare"
+    slug = json.loads((out / "run.json").read_text())["comparisons"][0]["slug"]
+    page = (out / "html" / "comparisons" / f"{slug}.html").read_text()
+    for words in ("Words corrected and broken", "talk: most words broken", "talk: most words corrected"):
+        assert words in page
+    assert "<i>" not in page.split("Words corrected and broken")[-1].split("Listen")[0]
+    table = page.split("wrong by both")[-1].split("</table>")[0]
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in table.split("<tr>")[1:]]
+    assert rows == [
+        ["i", "48", "32", "0", "32", "0"],  # "<i>" is words, too, for the normaliser
+        ["the", "24", "16", "0", "16", "0"],
+        ["turn", "24", "8", "0", "8", "0"],
+        ["off", "24", "0", "6", "-6", "0"],
+    ]
+    assert page.count("<audio") == 6
+    assert "The models share no task whose labels are numbers or classes." in page
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ COMPARISON = ComparisonDescription(
     **{"corpora": ((CORPUS, CORPUS),), "pairs": ((Path("a.json"), Path("b.json")),)},
     **{"tasks": (BUILTIN["arousal"],), "seed": 0, "replicates": 10, "interval": "bca"},
     **{"media": Path("/out/media"), "prefix": "../media/", "rows": Path("/out/rows.json")},
+    normaliser="basic",
 )
 
 

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.evaluation.recognition import CLEAN, TransformedPredictions
-from soundcheck.evaluation.recognition_measures import cer, compare, groups_with_words, wer
+from soundcheck.evaluation.recognition import CLEAN, Recognition, TransformedPredictions
+from soundcheck.evaluation.recognition_measures import cer, compare, wer
+from soundcheck.evaluation.small_groups import lacks, skip_small_groups
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.combinators import paired_difference
@@ -43,14 +44,42 @@ def test_error_rates():
     assert value(cer(texts("abcd"), texts("abxd"))) == pytest.approx(1 / 4)
 
 
+def judging(own, **options):
+    """An evaluation that looks at some segments of a corpus, and notes what is skipped."""
+    view, skipped = SimpleNamespace(name="talk", segments=own.segments), []
+    family = SimpleNamespace(options=options, label=False, name="f")
+    found = SimpleNamespace(family=family, tasks=[own.task], corpora=[view], seed=0, skipped=skipped)
+    found.skip = lambda _, reason, test, column: skipped.append((reason, test, column))
+    return found
+
+
 def test_groups_need_enough_words_and_each_other():
     said = texts("one two three", "one two three", "one", "one two three four")
     own = subset(said, Predictions(said), accent=["welsh", "welsh", "irish", "scottish"])
-    evaluation = SimpleNamespace(family=SimpleNamespace(options={"minimum_words": 4}))
-    assert groups_with_words(evaluation, own, "accent") == ["scottish", "welsh"]
-    assert groups_with_words(evaluation, own, "sex") == []
-    evaluation.family.options["minimum_words"] = 5
-    assert groups_with_words(evaluation, own, "accent") == []  # one alone has nothing to be compared with
+    evaluation = judging(own, minimum_words=4)
+    assert lacks(evaluation, own, "accent") == {"irish": "1 word, 4 needed", "scottish": "", "welsh": ""}
+    assert lacks(evaluation, own, "sex") == {}
+    assert Recognition.groups(evaluation, own, "accent") == ["scottish", "welsh"]
+    alone = judging(own, minimum_words=5)
+    assert Recognition.groups(alone, own, "accent") == []  # one alone has nothing to be compared with
+
+
+def test_small_groups_are_listed_and_skipped():
+    said = texts(*["one"] * 12)
+    accents = ["welsh"] * 5 + ["irish"] * 4 + ["scottish"] * 2 + [None]
+    own = subset(said, Predictions(said), accent=accents, speaker=[f"s{n % 3}" for n in range(12)])
+    evaluation = judging(own, minimum_segments=4, groups=["accent", "sex"])
+    looked_at = own.take(np.array([0, 1, 2, 3, 5, 6, 9]))  # two of four irish segments
+    rows = skip_small_groups(evaluation, looked_at, ["A", "B"])
+    assert rows == [
+        ("talk", "accent", "irish", 4, 3, "2 of 4 segments looked at, 4 needed"),
+        ("talk", "accent", "scottish", 2, 2, "2 segments, 4 needed"),
+    ]
+    assert evaluation.skipped[2:] == [
+        ("2 segments, 4 needed", "A", "accent: scottish"),
+        ("2 segments, 4 needed", "B", "accent: scottish"),
+    ]
+    assert skip_small_groups(judging(own, minimum_segments=1, groups=["accent"]), own, ["A"]) == []
 
 
 def test_two_bootstraps_of_one_difference():

@@ -143,6 +143,10 @@ def test_values_on_few_segments_are_skipped():
     found = require_count(recalls, [2, 1], 2).point()
     assert found.value[0] == 0.5 and found.reasons[0] == "" and "1" in found.reasons[1]
     assert require_count(recalls, 5, 2).point().reasons == ("", "")
+    assert require_count(recalls, [3, 1], 4, "prediction").point().reasons == (
+        "3 predictions, 4 needed",
+        "1 prediction, 4 needed",
+    )
 
 
 @pytest.mark.parametrize("name", ["against all", "paired", "relative", "average", "stack"])

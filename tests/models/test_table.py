@@ -10,8 +10,9 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT
 from soundcheck.models.load import check_model
-from soundcheck.models.packing import unpack
+from soundcheck.models.packing import pack, unpack
 from soundcheck.models.table import TableModel
+from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.suite.entries import ModelEntry, Suite
 
 NAN = float("nan")
@@ -296,3 +297,99 @@ def test_what_is_no_embedding_is_refused_with_its_line(load):
         "theirs.csv line 5, column embedding": "embedding is a vector of zeros, which has no direction",
         "theirs.csv line 7, column embedding": "'nan' is not a number",
     }
+
+
+# The scale, and tables that a run wrote --------------------------------------------------------------------
+
+
+def suite_of(folder: Path) -> Suite:
+    return Suite("t", 0, 100, "percentile", (), {}, {}, TASKS, folder, folder / "suite.yml")
+
+
+@pytest.mark.parametrize(
+    ("answers", "ranges", "words"),
+    [
+        ([0.5, 1.5, 0.7, 0.2], {}, ""),
+        ([4.0, 5.5, 2.0, 0.9], {}, "arousal: 3 of the 4 answers in theirs.csv are not in 0 to 1 .*0, 10"),
+        ([4.0, 5.5, 2.0, 1.0], {"arousal": (1.0, 7.0)}, ""),
+        ([4.0], {}, ""),  # one answer says little
+        ([400.0, 5.0], {}, r"arousal: all of the 2 answers .*range: \[5, 400\]"),
+    ],
+)
+def test_a_table_on_another_scale_is_refused(tmp_path, answers, ranges, words):
+    lines = [f"{n}.wav,{answer}" for n, answer in enumerate(answers)]
+    (tmp_path / "theirs.csv").write_text("\n".join(["file,arousal", *lines]) + "\n")
+    entry = ModelEntry("theirs", "predictions", "theirs.csv", ("arousal",), ranges=ranges)
+    demo = files(*(f"{n}.wav" for n in range(len(answers))))
+    if words:
+        with pytest.raises(InputError, match=f"suite.yml, models.theirs: {words}"):
+            check_model(entry, suite_of(tmp_path), [demo])
+    else:
+        check_model(entry, suite_of(tmp_path), [demo])
+
+
+def written(path: Path, name: str, *rows: tuple) -> Path:
+    """Write a prediction table as the engine does."""
+    made = [Row(key, change, answer, error) for key, change, answer, error in rows]
+    write_predictions(path / name, made, [TASKS[task] for task in ("arousal", "emotion", "embedding")])
+    return path / name
+
+
+def answer(arousal: float) -> dict:
+    return {"arousal": arousal, "emotion": "anger", "embedding": pack(np.array([arousal, 0.1]))}
+
+
+def test_a_table_of_a_run_is_taken_as_it_is(load, tmp_path):
+    written(
+        tmp_path,
+        "theirs.csv",
+        ("a|b.wav||", "", answer(0.1), ""),
+        ("a|b.wav||", "gain-1", answer(0.2), ""),
+        ("c.wav|0.5|1.5", "", answer(0.3), ""),
+        ("c.wav|0.5|1.5", "gain-1", {}, "no answer within 1 s"),
+        ("c.wav|1.5|", "", {}, "ValueError: two"),
+    )
+    model = load((tmp_path / "theirs.csv").read_bytes(), ("arousal", "emotion", "embedding"))
+    demo = corpus(("a|b.wav", NAN, NAN, 2.0), ("c.wav", 0.5, 1.5, 1.0), ("c.wav", 1.5, NAN, 1.0))
+    answers, problems = model.look_up(demo, "")
+    np.testing.assert_array_equal(answers["arousal"], [0.1, 0.3, NAN])
+    assert answers["emotion"].tolist() == ["anger", "anger", None]
+    np.testing.assert_array_equal(unpack(answers["embedding"][0]), np.float32([0.1, 0.1]))
+    assert problems == ["", "", "ValueError: two"]
+    assert model.changes_audio and TableModel.known_changes(tmp_path / "theirs.csv") == {"gain-1"}
+    answers, problems = model.look_up(demo, "gain-1")
+    np.testing.assert_array_equal(answers["arousal"], [0.2, NAN, NAN])
+    assert problems == ["", "no answer within 1 s", "no row in theirs.csv"]
+    with pytest.raises(ValueError, match="changed signals"):
+        model.look_up(demo, "gain-2")
+    assert model.notices([demo]) == ["answers for changed signals are those of the run that wrote theirs.csv"]
+
+
+def test_a_folder_of_tables_has_one_for_each_corpus(tmp_path):
+    for name, value in (("demo", 0.1), ("other", 0.2)):
+        written(tmp_path / "run", f"{name}.parquet", ("a.wav||", "", answer(value), ""))
+    place, what, _ = TableModel.check_target("run", tmp_path / "suite.yml")
+    assert (place, what) == (tmp_path / "run", "")
+    entry = ModelEntry("theirs", "predictions", "run", ("arousal",), path=place)
+    model = TableModel.load(entry, suite_of(tmp_path))
+    for name, value in (("demo", 0.1), ("other", 0.2)):
+        assert model.look_up(files("a.wav", name=name), "")[0]["arousal"].tolist() == [value]
+    assert model.look_up(files("a.wav", name="third"), "")[1] == ["no row in run"]
+    assert not model.changes_audio
+    before = model.fingerprint
+    written(tmp_path / "run", "other.parquet", ("a.wav||", "", answer(0.4), ""))
+    assert TableModel.load(entry, suite_of(tmp_path)).fingerprint != before
+    pd.DataFrame({"file": ["a.wav"], "arousal": [0.5]}).to_parquet(tmp_path / "run" / "own.parquet")
+    with pytest.raises(InputError, match="run/own.parquet: in a folder, each table must be one that a run"):
+        TableModel.load(entry, suite_of(tmp_path))
+
+
+def test_a_folder_without_tables_is_no_file(tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "file" in TableModel.check_target("empty", tmp_path / "suite.yml")[2]
+
+
+def test_scores_of_a_run_are_not_answers_for_segments(load, tmp_path):
+    write_predictions(tmp_path / "t.parquet", [Row("17", "", {"arousal": 0.5})], [TASKS["arousal"]])
+    with pytest.raises(InputError, match="theirs.csv row 1, column key: '17' names no segment"):
+        load((tmp_path / "t.parquet").read_bytes(), ("arousal",))

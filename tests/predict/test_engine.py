@@ -1,6 +1,7 @@
 """What models do to a run: small models, asked about a few short recordings by real workers."""
 
 import dataclasses
+import datetime
 import os
 import signal
 import subprocess
@@ -17,11 +18,12 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
-from soundcheck.common.tasks import BUILTIN
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import reference_predictions
-from soundcheck.predict import pool
+from soundcheck.predict import opened_files, pool
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
@@ -64,14 +66,29 @@ class World:
     def source(self, text: str) -> None:
         (self.root / "model.py").write_text(textwrap.dedent(text))
 
-    def run(self, changes=None, corpora=None, jobs=1, out=None, log="", **entry) -> PredictionReport:
+    def run(
+        self,
+        changes=None,
+        corpora=None,
+        jobs=1,
+        out=None,
+        log="",
+        known=None,
+        suite_corpora=None,
+        fresh=False,
+        confirm=True,
+        **entry,
+    ) -> PredictionReport:
         given = {"kind": "python", "target": "model:predict", "tasks": self.tasks, "time_limit": 20.0} | entry
         model = ModelEntry(name="mine", **given)
         file = self.root / "suite.yml"
-        suite = Suite("t", 0, 100, "percentile", (), {}, {"mine": model}, dict(BUILTIN), self.root, file)
+        tasks = BUILTIN | (known or {})
+        named = ("t", 0, 100, "percentile", (), suite_corpora or {})
+        suite = Suite(*named, {"mine": model}, tasks, self.root, file)
         corpora = corpora or [self.corpus()]
         out = out or self.out
-        return predict_model(model, suite, corpora, changes or {}, out, self.cache, jobs=jobs, log=log)
+        options = {"jobs": jobs, "log": log, "fresh": fresh, "confirm": confirm}
+        return predict_model(model, suite, corpora, changes or {}, out, self.cache, **options)
 
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
@@ -118,7 +135,7 @@ def test_changes_reach_the_model(world):
 
 def test_number_of_jobs_does_not_matter(world):
     world.tasks = ("arousal",)
-    world.source("def predict(signal, rate):\n    return {'arousal': float((signal ** 2).sum())}\n")
+    world.source("def predict(signal, rate):\n    return {'arousal': float((signal ** 2).mean())}\n")
     first = world.run(TONE, jobs=1).tables["demo"].read_bytes()
     world.cache = world.root / "other cache"
     second = world.run(TONE, jobs=3, out=world.root / "other").tables["demo"].read_bytes()
@@ -133,10 +150,12 @@ def test_second_run_asks_nothing(world):
     second = world.run(TONE)
     assert (second.computed, second.reused) == (0, 12)
     assert (second.repeated, second.repeated_different) == (6, 0)
+    assert (second.confirmation.asked, second.confirmation.different) == (5, 0)
+    calls += "x" * 5  # some inputs are asked again, to confirm what is kept
     assert (world.root / "calls").read_text() == calls
     assert first.tables["demo"].read_bytes() == second.tables["demo"].read_bytes()
     world.run(TONE, [world.corpus(), world.corpus("again", [2, 3])])
-    assert (world.root / "calls").read_text() == calls  # the same sound in another corpus
+    assert (world.root / "calls").read_text() == calls + "x" * 5  # the same sound in another corpus
     world.model("number = 5")
     assert world.run(TONE).computed == 12
 
@@ -400,10 +419,90 @@ def test_batches(world, trouble, words):
     calls = world.root / "calls"
     world.source(BATCH.format(calls=str(calls), trouble=trouble))
     report = world.run(TONE, batch=4, time_limit=1.0)
-    assert calls.read_text().startswith("4 4 ")
+    assert calls.read_text().split().count("4") >= 2
     assert set(failed(report).items()) == ({("2.wav", words)} if words else set())
     assert report.failed == (2 if words else 0)
     assert report.computed == 12 - report.failed
+
+
+# The scale of answers ---------------------------------------------------------------------------------------
+
+
+def told(world: World) -> list[float]:
+    """Give the calls that a model counted."""
+    return [float(line) for line in (world.root / "calls").read_text().split()]
+
+
+def on_scale(world: World, low: float, high: float, segments: int = 6) -> None:
+    """Write a model that answers evenly from one end of a scale to the other, and notes each answer."""
+    world.tasks = ("arousal",)
+    step = (high - low) / (segments - 1)
+    world.source(
+        f"""
+        def predict(signal, sampling_rate):
+            answer = {low} + {step} * (len(signal) // 160 - 10)
+            with open({str(world.root / "calls")!r}, "a") as file:
+                file.write(f"{{answer}} ")
+            return {{"arousal": answer}}
+        """
+    )
+
+
+def test_answers_are_scaled_and_kept_as_given(world):
+    on_scale(world, 1, 7)
+    report = world.run(ranges={"arousal": (1.0, 7.0)})
+    assert table(report)["arousal"].tolist() == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert report.out_of_range == 0
+    other = world.run(ranges={"arousal": (0.0, 10.0)})  # another scale: nobody is asked again
+    assert table(other)["arousal"].tolist() == [0.1, 0.22, 0.34, 0.46, 0.58, 0.7]
+    assert (other.computed, other.reused) == (0, 6)
+
+
+def test_scaled_answers_live_in_the_range_of_the_task(world):
+    on_scale(world, -1, 1)
+    nominal = Task("arousal", "regression", (), 10.0, 20.0)
+    report = world.run(ranges={"arousal": (-1.0, 1.0)}, known={"arousal": nominal})
+    assert table(report)["arousal"].tolist() == [10.0, 12.0, 14.0, 16.0, 18.0, 20.0]
+
+
+def test_another_scale_stops_before_the_rest_is_asked(tmp_path):
+    world = World(tmp_path, segments=60)
+    on_scale(world, 1, 7, segments=60)
+    with pytest.raises(InputError) as caught:
+        world.run(TONE)
+    text = str(caught.value)
+    assert text.startswith("suite.yml, models.mine: arousal: all of the first 20 answers are not in 0 to 1 (")
+    assert "`range: [1, 7]`" in text
+    asked = len(told(world))
+    assert 20 <= asked <= 24  # one worker is at most a few calls ahead
+    assert not (world.out / "predictions").exists()
+    with pytest.raises(InputError, match="range"):
+        world.run(TONE)
+    assert len(told(world)) == asked  # the answers were kept: nobody is asked again to say the same
+    report = world.run(TONE, ranges={"arousal": (1.0, 7.0)})
+    assert (report.inputs, report.failed, report.out_of_range) == (120, 0, 0)
+
+
+def test_the_scale_of_labels_is_guessed_if_answers_fit(world):
+    on_scale(world, 11, 19)
+    corpora = {"c": SimpleNamespace(ranges={"arousal": (10.0, 20.0)})}
+    with pytest.raises(InputError, match=r"range: \[10, 20\]"):
+        world.run(suite_corpora=corpora)
+    with pytest.raises(InputError, match=r"range: \[0, 100\]"):
+        world.run()
+
+
+def test_a_few_answers_outside_are_kept(world):
+    on_scale(world, -0.5, 1.0)  # 2 of 6
+    report = world.run()
+    assert (report.computed, report.out_of_range) == (6, 2)
+    assert report.notes() == ["2 answers lie outside of the nominal range; they are kept"]
+
+
+def test_failures_say_nothing_of_the_scale(world):
+    world.tasks = ("arousal",)
+    world.source("def predict(signal, rate):\n    raise ValueError('no')\n")
+    assert world.run().failed == 6
 
 
 # Interruption -----------------------------------------------------------------------------------------------
@@ -445,7 +544,7 @@ def left_behind(world: World) -> list[int]:
 
 def slow(world: World) -> Path:
     calls = world.root / "calls"
-    world.model(f"time.sleep(0.05); open({str(calls)!r}, 'a').write('x')", before="import time")
+    world.model(f"number /= 10; time.sleep(0.05); open({str(calls)!r}, 'a').write('x')", before="import time")
     return calls
 
 
@@ -467,7 +566,7 @@ def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path):
     report = world.run(jobs=2)
     assert report.reused >= before - 2
     assert (report.computed + report.reused, report.failed) == (SEGMENTS, 0)
-    assert calls.stat().st_size <= SEGMENTS + report.repeated + 2
+    assert calls.stat().st_size <= SEGMENTS + report.repeated + report.confirmation.asked + 2
     (tmp_path / "other").mkdir()
     undisturbed = World(tmp_path / "other", segments=SEGMENTS)
     slow(undisturbed)
@@ -504,6 +603,275 @@ def test_two_runs_at_once_share_a_cache(tmp_path):
     first = world.out / "predictions" / "mine" / "demo.parquet"
     assert first.read_bytes() == report.tables["demo"].read_bytes()
     assert world.run().reused == SEGMENTS
+
+
+# Files that a model opens -----------------------------------------------------------------------------------
+
+WEIGHT = "number = float(open(os.path.join(HERE, 'weights.txt')).read())"
+HERE = "import os, pathlib\nHERE = os.path.dirname(__file__)\n"
+
+
+def write_weights(world: World, text: str, name: str = "weights.txt") -> Path:
+    path = world.root / name
+    path.write_text(text)
+    return path
+
+
+def test_answers_of_other_weights_are_not_used_but_stay(world, caplog):
+    write_weights(world, "1")
+    world.model(WEIGHT, before=HERE)
+    first = world.run(TONE)
+    assert first.seen_files == ("model.py", "weights.txt")
+    write_weights(world, "2")
+    second = world.run(TONE)
+    assert (second.computed, second.reused, second.outdated) == (12, 0, 12)
+    assert set(table(second)["arousal"]) == {0.2}
+    assert "mine: 12 inputs were asked anew" in caplog.text and "weights.txt" in caplog.text
+    write_weights(world, "1")  # the old weights again: their answers are still there
+    third = world.run(TONE)
+    assert (third.computed, third.reused, third.outdated) == (0, 12, 0)
+    assert set(table(third)["arousal"]) == {0.1}
+    assert third.notes() == []
+
+
+def test_a_file_that_was_only_touched_is_the_same(world):
+    path = write_weights(world, "1")
+    world.model(WEIGHT, before=HERE)
+    world.run()
+    os.utime(path, (1, 1))
+    path.rename(world.root / "copy")
+    (world.root / "copy").rename(path)
+    assert world.run().reused == 6
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: (path.unlink(), path.mkdir())])
+def test_a_file_that_vanished_is_another_one(world, damage):
+    path = write_weights(world, "1")
+    world.model("number = float(open(os.path.join(HERE, 'weights.txt')).read())", before=HERE)
+    world.run()
+    damage(path)
+    report = world.run()
+    assert (report.reused, report.failed) == (0, 6)
+
+
+def test_a_file_that_changes_while_the_model_answers(world, caplog):
+    write_weights(world, "1")
+    write_weights(world, "2", "other.txt")
+    # Another process writes: what the model's own writes is no source.
+    change = "if number == 3: subprocess.run(['cp', 'other.txt', 'weights.txt'])"
+    world.model(f"open('weights.txt').read()\n{change}", before=HERE + "import subprocess; os.chdir(HERE)")
+    report = world.run()
+    assert (report.computed, report.failed) == (6, 0)
+    assert (report.dropped, report.dropped_by) == (12, ("weights.txt",))  # each was asked twice
+    assert any("not kept for later runs" in note and "weights.txt" in note for note in report.notes())
+    assert "not kept for later runs" in caplog.text
+    assert world.run().reused == 0
+
+
+def test_what_a_model_writes_itself_is_no_source(world):
+    body = "open('log', 'a').write('x'); open('log').read(); os.replace('log', 'a'); os.replace('a', 'log')"
+    world.model(body, before=HERE + "os.chdir(HERE)")
+    assert world.run().seen_files == ("model.py",)
+    assert world.run().reused == 6
+
+
+def test_odd_things_that_a_model_opens(world):
+    """A folder, a pipe, a device, a file that is gone afterwards, a missing one, a descriptor."""
+    os.mkfifo(world.root / "feed")
+    before = """
+        import subprocess
+        subprocess.run(["touch", "short-lived"])
+        def read(name):
+            try:
+                descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+            except OSError:
+                return
+            try:
+                with open(descriptor) as file:
+                    file.read(1)
+            except OSError:
+                pass
+        for name in (HERE, "feed", "/dev/zero", "short-lived", "missing", b"model.py", pathlib.Path("feed")):
+            read(name)
+        os.unlink("short-lived")
+    """
+    world.model("", before=HERE + "os.chdir(HERE)\n" + textwrap.dedent(before))
+    for reused in (0, 6):
+        report = world.run()
+        assert (report.reused, report.seen_files) == (reused, ("model.py",))
+        assert report.sources.special == ("feed",)
+        assert report.sources.gone == ("short-lived",)
+        assert [note.rpartition(": ")[2] for note in report.notes()] == ["feed", "short-lived"]
+
+
+def test_ten_thousand_files(world):
+    (world.root / "many").mkdir()
+    for number in range(10_000):
+        write_weights(world, str(number), f"many/{number}")
+    world.model(
+        "", before=HERE + "for name in sorted(os.listdir(f'{HERE}/many')): open(f'{HERE}/many/{name}')"
+    )
+    report = world.run()
+    assert len(report.sources.files) == opened_files.LIMIT
+    beyond = 10_001 - opened_files.LIMIT
+    assert report.sources.beyond == beyond
+    (note,) = report.notes()
+    assert f"opened {beyond} files beyond the first {opened_files.LIMIT}" in note
+    start = time.monotonic()
+    kept = list((world.cache / "predictions").rglob("*.parquet"))
+    check = SourceCheck(world.root)
+    assert check.changed(report.sources) == []
+    assert check.changed(report.sources) == []
+    assert time.monotonic() - start < 10
+    assert all(path.stat().st_size < 1_000_000 for path in kept)
+
+
+def test_a_module_that_is_imported_late_counts(world):
+    write_weights(world, "value = 1", "late.py")
+    world.model("import late\nnumber = late.value", before="import sys")
+    world.run()
+    write_weights(world, "value = 2", "late.py")
+    assert set(table(world.run())["arousal"]) == {0.2}
+
+
+def test_weights_change_after_a_run_was_killed(tmp_path):
+    world = World(tmp_path, segments=SEGMENTS)
+    write_weights(world, "1")
+    calls = world.root / "calls"
+    body = f"time.sleep(0.05); open({str(calls)!r}, 'a').write('x')\n"
+    world.model(body + WEIGHT, before="import time\n" + HERE)
+    with start(world) as process:
+        wait_for(calls, 8)
+        process.kill()
+    write_weights(world, "2")
+    report = world.run(jobs=2)
+    assert report.reused == 0 and report.outdated >= 6
+    assert set(table(report)["arousal"]) == {0.2}
+    assert not list((world.cache / "predictions").rglob("*.journal"))
+
+
+# Kept answers that are asked again --------------------------------------------------------------------------
+
+# Reads what no audit hook sees.
+UNSEEN = """
+import ctypes, os
+HERE = os.path.dirname(__file__)
+def unseen(name):
+    c = ctypes.CDLL(None)
+    c.fopen.restype = ctypes.c_void_p
+    file = ctypes.c_void_p(c.fopen(os.path.join(HERE, name).encode(), b"r"))
+    text = ctypes.create_string_buffer(20)
+    c.fread(text, 1, 19, file)
+    c.fclose(file)
+    return float(text.value)
+"""
+
+
+def test_another_answer_empties_the_cache(world, caplog):
+    write_weights(world, "1")
+    world.model("number = unseen('weights.txt')", before=UNSEEN)
+    world.run(TONE)
+    write_weights(world, "2")
+    report = world.run(TONE)
+    assert (report.computed, report.reused) == (12, 0)
+    assert set(table(report)["arousal"]) == {0.2}
+    assert (report.confirmation.asked, report.confirmation.different) == (5, 5)
+    assert "mine: 5 of 5 kept answers were others when they were asked again" in caplog.text
+    assert "under files:" in " ".join(report.notes())
+    again = world.run(TONE)
+    assert (again.reused, again.confirmation.different) == (12, 0)
+
+
+def test_numbers_may_differ_by_rounding(world):
+    write_weights(world, "0.5")
+    world.model("number = unseen('weights.txt')", before=UNSEEN)
+    world.run()
+    write_weights(world, "0.500001")  # a tenth of it is 1e-7 more
+    assert world.run().confirmation.different == 0
+    write_weights(world, "0.50002")
+    assert world.run().confirmation.different == 5
+
+
+def test_files_of_the_suite_tell_what_nobody_sees(world):
+    for name in ("a.bin", "b.bin"):
+        write_weights(world, "1", name)
+    world.model("number = unseen('a.bin')", before=UNSEEN)
+    first = world.run(files=("*.bin",))
+    assert first.seen_files == ("a.bin", "b.bin", "model.py")
+    write_weights(world, "2", "b.bin")
+    second = world.run(files=("*.bin",))
+    assert (second.computed, second.confirmation.asked) == (6, 0)
+    assert second.fingerprint != first.fingerprint
+    write_weights(world, "1", "c.bin")  # one more that the pattern means
+    assert world.run(files=("*.bin",)).computed == 6
+
+
+def test_a_model_that_does_not_repeat_is_not_emptied(world):
+    world.model("number = random.random()", before="import random")
+    world.run(TONE)
+    for _ in range(2):
+        report = world.run(TONE)
+        assert (report.reused, report.confirmation.different) == (12, 0)
+        assert any("does not answer alike twice" in note for note in report.notes())
+
+
+def test_a_model_that_does_not_repeat_is_emptied_if_it_is_another_one(world):
+    write_weights(world, "1")
+    world.model("number = unseen('weights.txt') + random.random() / 100", before="import random" + UNSEEN)
+    world.run()
+    assert world.run().confirmation.different == 0
+    write_weights(world, "5")
+    report = world.run()
+    assert (report.computed, report.confirmation.different) == (6, 5)
+    assert table(report)["arousal"].min() >= 0.5
+    assert world.run().reused == 6
+
+
+def test_a_model_that_rarely_repeats_is_emptied_at_most_once(world):
+    """Only changed signals get another answer each time, which the check of clean ones cannot know."""
+    body = "return {'arousal': random.random() if signal.std() > 0.1005 else 0.5, 'emotion': 'anger'}"
+    world.model(body, before="import random")
+    world.run(TONE)
+    reports = [world.run(TONE) for _ in range(2)]
+    assert [report.reused for report in reports] == [12, 12]
+
+
+def test_kept_answers_that_cannot_be_confirmed_stay(world, caplog):
+    (world.root / "up").touch()
+    body = "if not os.path.exists(os.path.join(HERE, 'up')): raise OSError('no server')"
+    world.model(body, before=HERE)
+    first = table(world.run())
+    (world.root / "up").unlink()
+    report = world.run()
+    assert (report.reused, report.confirmation.unanswered) == (6, 5)
+    assert "5 of 5 kept answers could not be confirmed: OSError: no server" in report.notes()
+    assert "could not be confirmed" in caplog.text
+    assert table(report).equals(first)
+
+
+def test_fresh_asks_everything_anew(world):
+    world.model("")
+    world.run(TONE)
+    report = world.run(TONE, fresh=True)
+    assert (report.computed, report.reused, report.confirmation.asked) == (12, 0, 0)
+    assert world.run(TONE).reused == 12
+
+
+def test_a_second_round_confirms_nothing(world):
+    world.model("open('calls', 'a').write('x')", before=f"import os; os.chdir({str(world.root)!r})")
+    world.run()
+    calls = (world.root / "calls").read_text()
+    assert world.run(confirm=False).reused == 6
+    assert (world.root / "calls").read_text() == calls
+
+
+def test_days_of_kept_answers_are_told(world):
+    world.model("")
+    world.run()
+    (chunk,) = (world.cache / "predictions").rglob("*.parquet")
+    assert set(pd.read_parquet(chunk)["day"]) == {datetime.date.today().isoformat()}
+    report = world.run(TONE)
+    assert (report.asked, sum(report.days.values()), len(report.days)) == (6, 6, 1)
 
 
 # Embeddings -------------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from soundcheck.predict.canaries import Confirmation
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.sources import Sources
 
 
 def test_rounds_are_joined():
@@ -18,3 +20,30 @@ def test_rounds_are_joined():
     assert both.unknown_classes == {"odd": 3} and both.out_of_range == 1
     assert (both.repeated, both.repeated_different, both.seconds) == (6, 1, 2.5)
     assert both.notices == ("note", "b")
+
+
+def test_rounds_are_joined_with_where_their_answers_come_from():
+    first = PredictionReport(
+        *("m", "f"),
+        **{"asked": 2, "days": {"2026-11-20": 1, "2026-11-22": 4}, "confirmation": Confirmation(5)},
+        **{"outdated": 1, "outdated_by": ("w",), "sources": Sources({"w": "1"}, ("pipe",), (), 3)},
+    )
+    later = PredictionReport(
+        *("m", "f"),
+        **{"asked": 1, "days": {"2026-11-22": 1}, "dropped": 2, "dropped_by": ("/secret/v",)},
+        **{"sources": Sources({"/secret/v": "2"}, (), ("gone",), 2)},
+    )
+    both = first.joined(later)
+    assert (both.asked, both.days) == (3, {"2026-11-20": 1, "2026-11-22": 5})
+    assert both.confirmation == Confirmation(5)
+    assert both.seen_files == ("w", "…/v")
+    assert both.sources == Sources({"/secret/v": "2", "w": "1"}, ("pipe",), ("gone",), 3)
+    notes = " ".join(both.notes())
+    for words in ("1 inputs were asked anew", "2 answers are not kept", "pipe", "gone", "3 files beyond"):
+        assert words in notes
+    assert "secret" not in notes
+
+
+def test_what_answers_rest_on_is_read_as_it_was_written():
+    sources = Sources({"\udcff": "1"}, ("a",), ("b", "c"), 4)
+    assert Sources.decode(sources.encode()) == sources

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from soundcheck import results
 from soundcheck.report import tables
 from soundcheck.results import Verdict
 from soundcheck.suite.thresholds import read_family
@@ -111,18 +110,6 @@ def test_rows_may_be_mappings_and_headers_have_scope():
     assert Cells(html).rows == [["a", "b"], ["1", "2"]]
     assert html.count('scope="col"') == 2
     assert "<caption>Two</caption>" in html
-
-
-def test_nothing_judged():
-    frame = results.to_frame([row(value=None, passed=None, certainty=None, skipped="no labels")])
-    assert tables.share(frame) == "none judged"
-    assert "none judged" in str(tables.proportion_bar(frame))
-
-
-def test_bar_has_the_share_as_text_too():
-    bar = str(tables.proportion_bar(results.to_frame([row(), row(label="b", value=0.1, passed=False)])))
-    assert "1 of 2 (50 %)" in bar
-    assert "--sc-share: 50.0%" in bar
 
 
 def test_thresholds_as_in_the_file():

@@ -5,12 +5,14 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from soundcheck import results
 from soundcheck.metrics.combinators import paired_difference
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.results import Judged, Verdict, contrast, contrast_csv, contrast_frame, contrasts
 from soundcheck.statistics import bootstrap
+from soundcheck.statistics.paired import welch
 
 BLOCKS = np.repeat(np.arange(40), 10)
 
@@ -43,10 +45,14 @@ def test_paired_interval_is_that_of_the_difference(data):
     oracle = bootstrap.resample(
         paired_difference(concordance_cc(truth, other), concordance_cc(truth, one)), BLOCKS, seed=3
     )
-    low, high = oracle.interval()
+    error = np.sqrt(40 / 39) * oracle.standard_error[0]
+    reach = stats.t.ppf(0.975, 39) * error
     assert found.difference == pytest.approx(oracle.value[0], abs=1e-12)
-    assert (found.low, found.high) == pytest.approx((low[0], high[0]), abs=1e-11)
-    assert found.relative == pytest.approx(found.difference / found.baseline_value)
+    assert (found.low, found.high) == pytest.approx(
+        (found.difference - reach, found.difference + reach), abs=1e-10
+    )
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.difference) / error, 39))
+    assert (found.pairing, found.adjusted_p_value) == ("paired", found.p_value)
 
 
 def test_pairing_sees_what_single_intervals_hide(data):
@@ -71,52 +77,162 @@ def test_less_is_better_if_the_rule_says_so(data):
     found = contrast(*pair(mean_absolute_error, data, "<", 0.1))
     assert found.difference < 0
     assert found.outcome == ("better" if found.high < 0 else "no evidence")
+    assert found.relative == pytest.approx(found.difference / found.baseline_value)
+    assert found.relative_low < found.relative < found.relative_high < 0
     old, new = pair(concordance_cc, data, "<", 0.1)
     assert contrast(old, new).outcome == "worse"
 
 
-def test_absolute_values_where_the_sign_does_not_count():
+@pytest.mark.parametrize(
+    "rules", [("|value| <", "|value| <"), ("|gap| <", "|gap| <"), ("|value| <", "|gap| <")]
+)
+def test_absolute_values_where_the_sign_does_not_count(rules):
     about = ("c", "f", "fairness", "arousal", "t")
     rng = np.random.default_rng(0)
     noise = rng.normal(0, 0.005, 1000)
 
-    def made(model, value):
+    def made(model, value, rule):
         verdict = Verdict(
             model, *about, value=value, low=value - 0.01, high=value + 0.01, segments=9, blocks=9,
-            threshold=0.1, rule="|value| <", passed=abs(value) < 0.1,
+            threshold=0.1, rule=rule, passed=abs(value) < 0.1,
         )  # fmt: skip
         return Judged(verdict, value + noise, "s", "b")
 
-    found = contrast(made("old", -0.2), made("new", 0.05))
+    found = contrast(made("old", -0.2, rules[0]), made("new", 0.05, rules[1]))
     assert found.difference == pytest.approx(-0.15)
     assert found.outcome == "better"
-    assert contrast(made("old", 0.05), made("new", -0.2)).outcome == "worse"
+    assert found.relative is None
+    assert contrast(made("old", 0.05, rules[0]), made("new", -0.2, rules[1])).outcome == "worse"
+
+
+def test_small_values_do_not_hide_their_spread():
+    """Folded at 0, the replicates of two values near 0 would look surer than they are."""
+    about = ("c", "f", "fairness", "arousal", "t")
+    rng = np.random.default_rng(0)
+    first, second = (value + rng.normal(0, 0.05, 1000) for value in (-0.002, 0.03))
+    old, new = (
+        Judged(
+            Verdict(
+                model, *about, value=value, low=-1, high=1, blocks=30, threshold=1, rule="|value| <",
+                passed=True,
+            ),
+            replicates, "s", "b",
+        )
+        for model, value, replicates in (("old", -0.002, first), ("new", 0.03, second))
+    )  # fmt: skip
+    error = np.sqrt(30 / 29) * np.std(second + first, ddof=1)
+    folded = np.std(np.abs(second) - np.abs(first))
+    found = contrast(old, new)
+    assert found.high - found.low == pytest.approx(2 * stats.t.ppf(0.975, 29) * error)
+    assert error > 1.4 * folded
+
+
+def test_less_of_a_gap_in_one_direction_is_better(data):
+    old, new = pair(mean_absolute_error, data, "<", 0.1)
+    found = contrast(changed(old, rule="gap <"), changed(new, rule="<", value=0.5 * old.verdict.value))
+    assert (found.outcome, found.difference < 0) == ("better", True)
 
 
 def test_equal_models_are_no_evidence(data):
     truth, one, _ = data
     old = judged(concordance_cc, truth, one, "old", ">", 0.5)
     found = contrast(old, dataclasses.replace(old, verdict=dataclasses.replace(old.verdict, model="new")))
-    assert (found.difference, found.low, found.high) == (0.0, 0.0, 0.0)
+    assert (found.difference, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
     assert found.outcome == "no evidence"
     assert found.certainty is None
 
 
-def test_what_cannot_be_paired(data):
+def changed(entry, **of_verdict):
+    """Give a judged test with other facts in its verdict."""
+    return dataclasses.replace(entry, verdict=dataclasses.replace(entry.verdict, **of_verdict))
+
+
+def test_other_blocks_and_other_draws_are_unpaired(data):
     old, new = pair(concordance_cc, data)
-    other = contrast(old, dataclasses.replace(new, blocks="others"))
-    assert other.low is None and other.outcome == "no evidence"
-    assert "different blocks" in other.skipped
+    errors = [np.sqrt(40 / 39) * np.std(entry.replicates, ddof=1) for entry in (old, new)]
+    p, low, high = welch(new.verdict.value - old.verdict.value, tuple(errors), (40, 40))
+    elsewhere = contrast(old, dataclasses.replace(new, blocks="others"))
+    (seeds,) = contrasts([old], [new], same_draws=False)
+    for found, why in ((elsewhere, "not the same blocks"), (seeds, "drawn with other seeds")):
+        assert (found.p_value, found.low, found.high) == pytest.approx((p, low, high))
+        assert (found.pairing, found.outcome) == ("unpaired", "no evidence")
+        assert found.skipped == f"unpaired, {why}"
+        assert found.certainty is None
+
+
+def test_what_is_said_of_rows_that_differ(data):
+    old, new = pair(concordance_cc, data)
     fewer = contrast(old, dataclasses.replace(new, segments="fewer"))
-    assert fewer.low is not None
+    assert fewer.pairing == "paired"
     assert fewer.skipped == "not the same segments: 400 against 400"
-    short = contrast(old, dataclasses.replace(new, replicates=new.replicates[:10]))
-    assert "numbers of replicates" in short.skipped
-    nothing = dataclasses.replace(
-        new, verdict=dataclasses.replace(new.verdict, value=None, passed=None, low=None, skipped="1 segment")
-    )
+    assert contrast(old, changed(new, threshold=0.4)).skipped == "thresholds differ: 0.5 and 0.4"
+    other_rule = contrast(old, changed(new, rule="<"))
+    assert (other_rule.outcome, other_rule.p_value) == ("", None)
+    nothing = changed(new, value=None, passed=None, low=None, skipped="1 segment")
     assert contrast(old, nothing).outcome == ""
     assert contrast(old, nothing).skipped == "new: 1 segment"
+
+
+def test_more_replicates_continue_the_same_draws(data):
+    truth, one, other = data
+    long = bootstrap.resample(concordance_cc(truth, one), BLOCKS, 1500, seed=3)
+    old, new = pair(concordance_cc, data)
+    longer = dataclasses.replace(old, replicates=long.replicates[:, 0])
+    assert contrast(longer, new) == contrast(old, new)
+
+
+@pytest.mark.parametrize(
+    "few",
+    [{"blocks": 4}, {"evidence": "none"}, {"low": None, "high": None}],
+)
+def test_too_few_speakers_have_no_p_value(data, few):
+    old, new = pair(concordance_cc, data)
+    for one, other in ((changed(old, **few), new), (old, changed(new, **few))):
+        found = contrast(one, other)
+        assert (found.outcome, found.p_value, found.low, found.pairing) == ("no evidence", None, None, "")
+        assert "too few speakers" in found.skipped
+
+
+def test_a_group_of_few_speakers_decides_how_sure_one_may_be(data):
+    old, new = pair(concordance_cc, data)
+    sides = [dataclasses.replace(entry, smaller_side=6) for entry in (old, new)]
+    found = contrast(*sides)
+    error = np.sqrt(6 / 5) * np.std(new.replicates - old.replicates, ddof=1)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(found.difference / error, 5))
+    assert contrast(sides[0], dataclasses.replace(new, smaller_side=4)).p_value is None
+
+
+def test_outcomes_are_what_benjamini_and_hochberg_leave(data):
+    rng = np.random.default_rng(2)
+    old, new = pair(concordance_cc, data)
+    shifts = np.concatenate([np.full(10, 4.0), np.zeros(90)]) + rng.normal(size=100)
+    size = np.std(new.replicates - old.replicates, ddof=1) * np.sqrt(40 / 39)
+    base = old.verdict.value
+    before = [changed(old, test=f"{n:03}") for n in range(100)]
+    after = [changed(new, test=f"{n:03}", value=base + shift * size) for n, shift in enumerate(shifts)]
+    found = contrasts(before, after)
+    p = np.array([row.p_value for row in found])
+    ranked = np.sort(p)
+    passing = np.flatnonzero(ranked <= 0.05 * np.arange(1, 101) / 100)
+    limit = ranked[passing[-1]]
+    assert [row.outcome != "no evidence" for row in found] == (p <= limit).tolist()
+    assert 5 < (p <= limit).sum() < (p <= 0.05).sum()
+    assert all(row.adjusted_p_value <= 0.05 for row in found if row.outcome == "better")
+
+
+def test_relative_differences_are_of_errors_alone(data):
+    old, new = pair(mean_absolute_error, data, "<", 0.1)
+    assert contrast(old, new).relative is not None
+    for about in (
+        {"test": "Word Error Rate Difference"},
+        {"test": "Change Eer White Noise"},
+        {"group": "sex: female"},
+        {"rule": ">"},
+        {"rule": "|value| <"},
+    ):
+        assert contrast(changed(old, **about), changed(new, **about)).relative is None
+    unclear = dataclasses.replace(old, replicates=old.replicates + np.linspace(-1, 1, 1000))
+    assert contrast(unclear, new).relative is None
 
 
 def test_tests_of_one_model_only_are_listed(data):
@@ -131,12 +247,13 @@ def test_tests_of_one_model_only_are_listed(data):
 
 def test_files(tmp_path, data):
     old, new = pair(concordance_cc, data)
+    old = dataclasses.replace(old, smaller_side=7)
     results.save([old, Judged(old.verdict, np.empty(0))], tmp_path / "rows.json", notes=["x"])
     again = results.load_judged(tmp_path / "rows.json")
     assert [entry.verdict for entry in again] == [old.verdict] * 2
     assert np.array_equal(again[0].replicates, old.replicates)
     assert np.isnan(again[1].replicates).all()
-    assert again[0].blocks == "b"
+    assert (again[0].blocks, again[0].smaller_side, again[1].smaller_side) == ("b", 7, 0)
     found = [contrast(old, dataclasses.replace(new, verdict=dataclasses.replace(new.verdict, label="=1+1")))]
     results.save_contrasts(found, tmp_path / "contrasts.json")
     assert results.load_contrasts(tmp_path / "contrasts.json") == found
@@ -156,4 +273,9 @@ def test_groups_are_compared_with_the_same_group(data):
     female, male = "sex: female", "sex: male"
     found = contrasts([of(old, female), of(old, male)], [of(new, male)])
     assert [(one.group, bool(one.outcome)) for one in found] == [(female, False), (male, True)]
-    assert contrast_frame(found).columns[-1] == "group"
+    assert list(contrast_frame(found).columns[-4:]) == [
+        "group",
+        "p_value",
+        "adjusted_p_value",
+        "pairing",
+    ]

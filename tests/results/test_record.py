@@ -7,7 +7,7 @@ import pytest
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.results import gate
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import ModelRecord, RunRecord
 
 ODD = "<b>\udcff\x00 {{ 7 }}"  # undecodable bytes of a file's name end up like this
 NOTEBOOK = {"model": "m", "family": "f", "status": "failed", "error": ODD}
@@ -80,3 +80,20 @@ def test_anything_else_is_refused_with_one_message(tmp_path, recorded, content, 
         assert "run.json: the record of the run cannot be read" in str(problem)
         assert told in str(problem) and "Run the suite again" in str(problem)
         assert "\n" not in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("asked", "days", "told"),
+    [
+        (0, {}, ""),  # a table of predictions
+        (1200, {}, "1,200 asked now, none kept from an earlier run"),
+        (0, {"2026-11-20": 7}, "7 kept from 2026-11-20, 0 asked now"),
+        (3, {"2026-11-22": 2, "2026-11-20": 7}, "9 kept from 2026-11-20 (7) and 2026-11-22 (2), 3 asked now"),
+        (0, {f"2026-11-{n}": 1 for n in (12, 11, 10)}, "3 kept from 2026-11-10 to 2026-11-12, 0 asked now"),
+    ],
+)
+def test_where_answers_come_from(asked, days, told):
+    empty = dict.fromkeys(("name", "slug", "kind", "target", "description", "license", "fingerprint"), "")
+    empty |= dict.fromkeys(("inputs", "failed", "unusable", "repeated", "repeated_different"), 0)
+    empty |= {"tasks": (), "notes": (), "failures": (), "out_of_range": 0, "unknown_classes": {}}
+    assert ModelRecord(**empty, asked=asked, days=days).origin == told

@@ -7,6 +7,7 @@ import pytest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.run.notebook_jobs import UNSEEN, _fingerprint
+from soundcheck.suite.own_rules import OwnTest
 
 FILES = ("segments", "predictions", "trials")
 
@@ -56,7 +57,8 @@ def test_every_setting_is_seen(tmp_path, describe):
         **{"tasks": (BUILTIN["valence"],), "seed": 1, "replicates": 11, "interval": "bca", "model": "n"},
         **{"family": "g", "corpora": description.corpora * 2, "others": {"o": description.corpora}},
         **{"thresholds": "simulated", "balance_samples": 7, "seconds": 1.0, "predicts_changes": True},
-        **{"sweeps": True, "normaliser": "english", "prefix": "x/"},
+        **{"sweeps": True, "normaliser": "english", "prefix": "x/", "transformed_segments": 7},
+        **{"matters": 0.2, "tests": {"T": OwnTest({"arousal": 0.3})}},
     }
     folders = {"suite_root", "media"}
     fields = {field.name for field in dataclasses.fields(description)}

@@ -1,83 +1,120 @@
-"""Balanced groups: equal sizes, equal truth, the algorithm of the method page, independent of row order."""
+"""Balanced groups: equal sizes, equally many of every cell of the truth, independent of row order."""
 
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soundcheck.common.seeds import generator, uniform
-from soundcheck.statistics.balance import at_most, balance, draw_speakers
+from soundcheck.common.seeds import uniform
+from soundcheck.statistics.balance import at_most, balance, draw_speakers, label_cells
 
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 
 
-def draw(truth, groups, samples, kind, seed=0, order=None):
-    order = [f"key {n:06d}" for n in range(len(truth))] if order is None else order
-    return balance(truth, groups, samples, generator(seed, "balance"), kind, order)
+KEYS = [f"key {n:06d}" for n in range(10_000)]
 
 
-def greedy(wanted, available):
-    """Match each value with the nearest remaining one, ties to the lower: slow and obvious."""
-    left, picked = sorted(available), []
-    for value in wanted:
-        nearest = min(left, key=lambda other: (round(abs(other - value), 9), other))
-        left.remove(nearest)
-        picked.append(nearest)
-    return picked
+def draw(truth, groups, samples, kind, seed=0, order=None, **options):
+    draws = uniform(seed, "balance", keys=KEYS[: len(truth)] if order is None else order)
+    return balance(truth, groups, samples, draws, kind, **options)
+
+
+def counts(found, groups, cells):
+    """Group -> how many rows were drawn of each cell."""
+    table = pd.crosstab(np.asarray(groups, dtype=object)[found.rows], np.asarray(cells)[found.rows])
+    return table.to_dict("index")
 
 
 def test_groups_have_the_same_size_and_classes(rng):
     truth = rng.choice(CLASSES, 3000)
     groups = rng.choice(["female", "male"], 3000, p=[0.3, 0.7])
     found = draw(truth, groups, 500, "classification")
-    assert found.segments_per_group == found.wanted == 500 and found.note == ""
+    assert found.segments_per_group == found.wanted == 500
     assert len(found.rows) == len(set(found.rows)) == 1000
+    drawn = counts(found, groups, truth)
+    assert drawn["female"] == drawn["male"] and min(drawn["male"].values()) > 100
+    # the same proportions of what both groups have
+    shared = pd.crosstab(groups, truth).min()
     for name in CLASSES:
-        counts = [np.sum(truth[found.rows][groups[found.rows] == g] == name) for g in ("female", "male")]
-        assert counts[0] == counts[1] > 0
+        assert abs(drawn["male"][name] - 500 * shared[name] / shared.sum()) < 1
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 30), st.sampled_from([1, 2, 8]))
-def test_regression_matches_like_a_slow_greedy_search(seed, samples, decimals):
+@given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([1, 2, 8]), st.booleans())
+def test_every_group_gives_equally_many_of_every_cell(seed, samples, decimals, edged):
     rng = np.random.default_rng(seed)
-    truth = np.round(rng.random(90), decimals)
-    groups = np.array(["a"] * 30 + ["b"] * 60)  # a is the smallest
-    found = draw(truth, groups, samples, "regression", seed)
-    # the same generator gives the drawn rows in their order
-    drawn = generator(seed, "balance").choice(np.arange(30), size=samples, replace=False)
-    rows_a, rows_b = found.rows[found.rows < 30], found.rows[found.rows >= 30]
-    assert sorted(rows_a) == sorted(drawn)
-    assert sorted(truth[rows_b]) == sorted(greedy(truth[drawn], truth[30:]))
+    truth = np.round(rng.beta(2, 3, 90), decimals)
+    groups = rng.choice(["a", "b", "c"], 90)
+    edges = (0.25, 0.5, 0.75) if edged else ()
+    found = draw(truth, groups, samples, "regression", seed, edges=edges)
+    table = pd.crosstab(groups, label_cells(truth, edges))
+    drawn = pd.crosstab(groups[found.rows], label_cells(truth, edges)[found.rows])
+    assert drawn.nunique().eq(1).all() and len(drawn) in (0, 3)
+    assert found.segments_per_group == min(samples, table.min().sum()) == len(found.rows) / 3
+    assert (drawn <= table[drawn.columns].min()).all(axis=None)
+    if edged and len(found.rows):
+        assert (
+            pd.crosstab(groups[found.rows], np.searchsorted(edges, truth[found.rows])).nunique().eq(1).all()
+        )
 
 
-def test_ties_go_to_the_lower_value():
-    truth = [0.3, 0.2, 0.4]
-    assert draw(truth, ["a", "b", "b"], 1, "regression").rows.tolist() == [0, 1]
-    assert draw([0.2, 0.1, 0.3], ["a", "b", "b"], 1, "regression").rows.tolist() == [0, 1]
+def test_cells_of_labels(rng):
+    labels = rng.normal(size=1000)
+    cells = label_cells(labels)
+    assert np.bincount(cells).tolist() == [100] * 10
+    assert (np.diff(cells[np.argsort(labels)]) >= 0).all()
+    # of up to ten labels each is a cell, however rare
+    rare = np.repeat([0.1, 0.2, 0.3], [1, 998, 1])
+    assert np.bincount(label_cells(rare)).tolist() == [1, 998, 1]
+    # one label that half of the segments have stays together
+    many = np.r_[np.full(500, 0.5), np.linspace(0, 1, 500)]
+    assert len(set(label_cells(many)[:500])) == 1
+    # cells do not span an edge, which belongs to the lower one
+    cut = label_cells([0.25, *labels], (0.25,))
+    assert np.flatnonzero(labels <= 0.25).size + 1 == np.sum(cut <= cut[0])
+    assert len(label_cells([])) == 0
 
 
-def test_rows_that_share_a_value_are_drawn_uniformly():
-    truth = [0.5] + [0.4] * 4 + [0.9]
-    groups = ["a"] + ["b"] * 5
+def test_labels_that_differ_between_groups_no_longer_do(rng):
+    truth = np.r_[rng.normal(0.46, 0.15, 400), rng.normal(0.54, 0.15, 400)]
+    groups = np.repeat(["female", "male"], 400)
+    found = draw(truth, groups, 1000, "regression")
+    kept = pd.Series(truth[found.rows]).groupby(groups[found.rows])
+    assert found.segments_per_group > 280
+    assert abs(kept.mean().diff().iloc[-1]) < 0.01 and abs(kept.std().diff().iloc[-1]) < 0.01
+
+
+def test_as_many_speakers_as_possible_are_kept():
+    speakers = ["many"] * 50 + [f"s{n}" for n in range(10)] + ["other"] * 10
+    groups = ["x"] * 60 + ["y"] * 10
+    found = draw([0.5] * 70, groups, 10, "regression", blocks=speakers)
+    kept = {speakers[n] for n in found.rows if groups[n] == "x"}
+    assert len(kept) == 10  # ten of eleven, one segment each
+    alone = draw([0.5] * 70, groups, 10, "regression")
+    assert len({speakers[n] for n in alone.rows if groups[n] == "x"}) < 6
+
+
+def test_rows_of_a_cell_are_drawn_uniformly():
+    truth, groups = [0.5] * 5 + [0.9], ["a"] + ["b"] * 5
     picked = [draw(truth, groups, 1, "regression", seed).rows[1] for seed in range(400)]
-    counts = np.bincount(picked, minlength=6)[1:]
-    assert counts[4] == 0
-    assert (counts[:4] > 60).all()  # 100 expected, standard deviation 8.7
+    drawn = np.bincount(picked, minlength=6)[1:]
+    assert drawn[4] == 0
+    assert (drawn[:4] > 60).all()  # 100 expected, standard deviation 8.7
 
 
 @pytest.mark.parametrize("kind", ["regression", "classification"])
 def test_order_of_rows_does_not_matter(kind, rng):
     truth = rng.choice(CLASSES, 300) if kind == "classification" else np.round(rng.random(300), 1)
-    groups = rng.choice(["x", "y", "z"], 300)
+    groups, speakers = rng.choice(["x", "y", "z"], 300), rng.choice(list("abcd"), 300)
     keys = np.array([f"key {n}" for n in range(300)])
-    one = draw(truth, groups, 50, kind, order=keys)
+    one = draw(truth, groups, 50, kind, order=keys, blocks=speakers)
     places = rng.permutation(300)
-    two = draw(truth[places], groups[places], 50, kind, order=keys[places])
-    assert keys[one.rows].tolist() == keys[places][two.rows].tolist()
-    assert keys[one.rows].tolist() == sorted(keys[one.rows])
+    two = draw(truth[places], groups[places], 50, kind, order=keys[places], blocks=speakers[places])
+    assert sorted(keys[one.rows]) == sorted(keys[places][two.rows])
+    assert (np.diff(one.rows) > 0).all() and one.note == two.note
 
 
 def test_the_seed_matters(rng):
@@ -88,32 +125,41 @@ def test_the_seed_matters(rng):
     )
 
 
-def test_smallest_group_has_too_few():
-    found = draw([0.1, 0.2, 0.3, 0.4, 0.5], ["male", "female", "male", "female", "male"], 1000, "regression")
-    assert (found.segments_per_group, found.wanted, len(found.rows)) == (2, 1000, 4)
-    assert found.note == "2 instead of 1000 segments a group: 'female' has no more"
+def test_notes_count_what_was_not_drawn():
+    found = draw([0.1, 0.2, 0.1, 0.3, 0.3], ["male", "female", "female", "male", "male"], 1000, "regression")
+    assert (found.segments_per_group, found.wanted, len(found.rows)) == (1, 1000, 2)
+    assert found.note == (
+        "1 segment a group instead of 1000; not used, because another group has fewer with such labels: "
+        "1 of 2 'female', 2 of 3 'male'"
+    )
+    found = draw([0.1] * 5, ["a", "a", "b", "b", "b"], 1, "regression")
+    assert found.note == (
+        "not used, because another group has fewer with such labels: 1 of 3 'b'; "
+        "of 2 each only the 1 that the suite wants were drawn"
+    )
+    assert draw([0.1] * 4, ["a", "a", "b", "b"], 2, "regression").note == ""
 
 
 def test_a_class_that_runs_out_costs_samples_in_all_groups():
     truth = ["anger"] * 6 + ["neutral"] * 4 + ["anger"] * 2 + ["neutral"] * 20
     groups = ["female"] * 10 + ["male"] * 22
     found = draw(truth, groups, 10, "classification")
-    truth, groups = np.array(truth), np.array(groups)
     assert (found.segments_per_group, found.wanted) == (6, 10)
-    assert found.note == "6 instead of 10 segments a group: 'male' has 2 of class 'anger'"
-    for group in ("female", "male"):
-        chosen = truth[found.rows][groups[found.rows] == group]
-        assert sorted(chosen) == ["anger"] * 2 + ["neutral"] * 4
+    assert found.note == (
+        "6 segments a group instead of 10; not used, because another group has fewer of that class: "
+        "4 of 10 'female', 16 of 22 'male'"
+    )
+    assert counts(found, groups, truth) == dict.fromkeys(("female", "male"), {"anger": 2, "neutral": 4})
 
 
 def test_a_class_that_the_other_group_lacks_altogether():
     found = draw(["a", "a", "b", "b", "b"], ["x", "x", "y", "y", "y"], 2, "classification")
     assert found.segments_per_group == 0 and len(found.rows) == 0
-    assert found.note == "0 instead of 2 segments a group: 'y' has 0 of class 'a'"
+    assert found.note.startswith("0 segments a group instead of 2; not used, because another group has")
 
 
 def test_missing_groups_and_labels_take_no_part():
-    truth = [0.1, np.nan, 0.3, 0.4, 0.5]
+    truth = [0.1, np.nan, 0.1, 0.1, 0.5]
     found = draw(truth, ["a", "a", None, "b", "b"], 5, "regression")
     assert found.segments_per_group == 1
     assert found.rows.tolist() == [0, 3]
@@ -126,9 +172,7 @@ def test_fewer_than_two_groups():
 
 
 def test_faults():
-    with pytest.raises(ValueError, match="not unique"):
-        draw([0.1, 0.2], ["a", "b"], 1, "regression", order=["k", "k"])
-    with pytest.raises(ValueError, match="2 labels, 1 groups and 2 keys"):
+    with pytest.raises(ValueError, match="'truth': 2, 'group': 1"):
         draw([0.1, 0.2], ["a"], 1, "regression")
     with pytest.raises(ValueError, match="not 'ranking'"):
         draw([0.1, 0.2], ["a", "b"], 1, "ranking")
@@ -137,7 +181,7 @@ def test_faults():
 def test_thousand_of_ten_thousand_takes_well_under_a_second(rng):
     truth, groups = np.round(rng.random(10_000), 3), rng.choice(["a", "b", "c"], 10_000)
     start = time.perf_counter()
-    found = draw(truth, groups, 1000, "regression")
+    found = draw(truth, groups, 1000, "regression", blocks=rng.integers(100, size=10_000))
     assert time.perf_counter() - start < 0.5
     assert len(found.rows) == 3000
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soundcheck.statistics.group_sizes import equal_size, least_per_bin
+from soundcheck.statistics.group_sizes import equal_size, least_per_bin, least_predictions
 
 LANGUAGES, SENTIMENT = {"count": 67, "segments": 2000}, {"count": 67, "segments": 2000}
 SEXES, ACCENTS = {"count": 67, "segments": 1000}, {"count": 4, "segments": 60}
@@ -59,3 +59,10 @@ def test_differences_vary_as_those_of_equal_groups(sizes, rng):
 def test_too_few_groups(sizes):
     with pytest.raises(ValueError, match="Two groups"):
         equal_size(sizes, 0)
+
+
+def test_groups_of_the_published_size_keep_the_published_rule():
+    published = {"count": 67, "segments": 1000}
+    assert [least_predictions(published, size) for size in (1000, 5000)] == [0, 0]
+    for size in (999, 500, 60, 1):
+        assert least_predictions(published, size) == least_per_bin(published, size) >= 4

@@ -205,8 +205,8 @@ def judged_by(describe):
         nothing = np.array([])
         subset = Subset("c", task, None, None, Predictions(nothing), Predictions(nothing), nothing)
         evaluation = Evaluation(describe(key[0], thresholds=thresholds))
-        found, _ = evaluation._threshold(subset.sized(groups, samples), test)
-        return found
+        # Before it is looked at whether groups of this number can differ by so much at all.
+        return evaluation._stretched(subset.sized(groups, samples), test, test.threshold_for(task))
 
     return threshold
 

@@ -64,6 +64,22 @@ def test_defaults(suite, tmp_path):
     assert model.time_limit == 30 and model.batch is None
 
 
+@pytest.mark.parametrize(
+    ("written", "ranges"),
+    [
+        ("[1, 7]", {"arousal": (1, 7), "valence": (1, 7)}),
+        ("{valence: [-1, 1]}", {"valence": (-1, 1)}),
+    ],
+)
+def test_scale_of_a_model(suite, written, ranges):
+    model = f'{{python: "m:f", tasks: [arousal, valence, emotion], range: {written}}}'
+    read = suite(old=GUESS, new=model)
+    entry = read.models["guess"]
+    assert entry.ranges == ranges and entry.options == {}
+    assert entry.range_of(read.tasks["valence"]) == ranges["valence"]
+    assert entry.range_of(read.tasks["dominance"]) == (0, 1)
+
+
 def test_the_demo_suite():
     read = read_suite(resources.root() / "suite.yml")
     emotion = ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
@@ -111,7 +127,7 @@ models:
   mine: {python: "a.b:f", tasks: [stress, intent], batch: 8, license: MIT, description: D, time_limit: 2.5}
   theirs: {predictions: theirs.csv, tasks: [arousal]}
 families: [fairness_sex, correctness_regression]
-limits: {audio_seconds: 10, notebook_seconds: 20, model_seconds: 1.5}
+limits: {audio_seconds: 10, notebook_seconds: 20, model_seconds: 1.5, transformed_segments: 300}
 balance: {samples: 50}
 """
     )
@@ -133,6 +149,7 @@ balance: {samples: 50}
     assert theirs.path == tmp_path / "theirs.csv" and theirs.time_limit == 1.5
     assert read.families == ("fairness_sex", "correctness_regression")
     assert (read.audio_limit, read.notebook_seconds, read.balance_samples) == (10, 20, 50)
+    assert read.transformed_segments == 300
     assert pickle.loads(pickle.dumps(read)) == read
     described = json.dumps(read.describe())
     assert str(tmp_path) not in described
@@ -212,6 +229,12 @@ def test_names_refused(suite, name):
         ),
         (TITLE, "limits: {audio_seconds: 0}", "limits.audio_seconds: '0' is not above 0"),
         (TITLE, "limits: {audio: 1}", r"limits.audio: unknown key. Did you mean 'audio_seconds'\?"),
+        (
+            TITLE,
+            "limits: {transformed_segments: all}",
+            "limits.transformed_segments: 'all' is not a whole number",
+        ),
+        (TITLE, "limits: {transformed_segments: 0}", "limits.transformed_segments: '0' is out of range"),
         (TITLE, "limits: 5", "limits: '5' is not a mapping. Write key: value lines"),
         (TITLE, "balance: {samples: 0}", "balance.samples: '0' is out of range"),
         # families
@@ -312,6 +335,15 @@ def test_names_refused(suite, name):
         (GUESS, "{python: 'a.b:c', tasks: arousal}", r"'arousal' is not a list. Write \[first"),
         (GUESS, "{python: 'a.b:c', tasks: [arusal]}", r"tasks item 1: unknown task 'arusal'. Did you"),
         (GUESS, "{python: 'a.b:c', tasks: [valence, valence]}", "duplicate 'valence'"),
+        (GUESS, "{random: gaussian, range: [1, 7]}", "models.guess.range: random models need no scale"),
+        (GUESS, '{python: "m:f", tasks: [emotion], range: [1, 7]}', "range: the model predicts no number"),
+        (GUESS, '{python: "m:f", tasks: [arousal], range: [7, 1]}', "range: .*does not rise"),
+        (GUESS, '{python: "m:f", tasks: [arousal], range: 7}', "range: '7' is not a pair of numbers"),
+        (
+            GUESS,
+            '{python: "m:f", tasks: [arousal], range: {arousl: [1, 7]}}',
+            "range.arousl: not a regression task. Did you mean 'arousal'",
+        ),
         (GUESS, "{random: gaussian, batch: 0}", "batch: '0' is out of range"),
         (GUESS, "{random: gaussian, batch: 4.0}", "batch: '4.0' is not a whole number"),
         (GUESS, "{random: gaussian, time_limit: 05.5}", "time_limit: '05.5' is not a number"),

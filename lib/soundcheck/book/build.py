@@ -103,13 +103,13 @@ def build(
     if _unchanged(state, fingerprint) and not inspect(output.html, names, record.run, output.folder):
         return []
     state.unlink(missing_ok=True)
-    site, problem = _run(source, output)
+    site, problem = run_jupyter_book(source, output)
     if problem:
         return [problem]
     problems = inspect(site, names, record.run, output.folder)
     if problems:
         return problems
-    _into_place(site, output.html)
+    into_place(site, output.html)
     files.write_text(state, json.dumps({"fingerprint": fingerprint}))
     return []
 
@@ -180,10 +180,8 @@ def assemble(
     for page in sorted((share / "book").glob("*.md")):
         words = measures.page(page.read_text(encoding="utf-8"))
         names.append(pages.write_words(source, page.stem, words, record))
-    shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
-    shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
-    files.write_text(source / "_static" / "states.css", states.style_sheet())
-    _configure(source, share, record)
+    configure(source, share, record)
+    _contents(source, share, record)
     _extra(source, output)
     return names
 
@@ -199,13 +197,20 @@ def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def _configure(source: Path, share: Path, record: RunRecord) -> None:
-    """Write the configuration and the table of contents of this book."""
+def configure(source: Path, share: Path, record: RunRecord) -> None:
+    """Write the configuration of a book, with its style and bibliography beside it."""
     configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
     configuration["title"] = heading(record.title, "Soundcheck")
     if len(record.notebooks) > MOST_OPEN:  # else the menu would make every page large
         configuration["sphinx"]["config"]["html_theme_options"]["collapse_navbar"] = True
     files.write_text(source / "_config.yml", yaml.safe_dump(configuration, sort_keys=False))
+    shutil.copyfile(share / "book" / "references.bib", source / "references.bib")
+    shutil.copytree(share / "book" / "_static", source / "_static", dirs_exist_ok=True)
+    files.write_text(source / "_static" / "states.css", states.style_sheet())
+
+
+def _contents(source: Path, share: Path, record: RunRecord) -> None:
+    """Write the table of contents."""
     contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
     results = []
     for model in record.models:
@@ -231,7 +236,18 @@ def _configure(source: Path, share: Path, record: RunRecord) -> None:
 
 
 def _extra(source: Path, output: Output) -> None:
-    """Put sounds, pictures and tables beside the pages, as far as a page refers to them; drop the others."""
+    """Put sounds, pictures and tables beside the pages; drop sounds and pictures that no page refers to."""
+    used = share_media(source, output)
+    shutil.copyfile(output.results, source / "extra" / "results.csv")
+    shutil.copyfile(output.left_out, source / "extra" / "left_out.csv")
+    for table in (output.comparison_table, output.word_errors):
+        if table.is_file():
+            shutil.copyfile(table, source / "extra" / table.name)
+    output.prune(output.media, used | _kept_by_notebooks(output))
+
+
+def share_media(source: Path, output: Output) -> set[str]:
+    """Put the sounds and pictures that pages refer to beside them; returns their names."""
     used = set()
     for page in source.rglob("*.ipynb"):
         used |= set(_MEDIA.findall(page.read_text(encoding="utf-8")))
@@ -242,12 +258,7 @@ def _extra(source: Path, output: Output) -> None:
             if (media / name).is_file():
                 _share(media / name, folder / name)
                 break
-    shutil.copyfile(output.results, source / "extra" / "results.csv")
-    shutil.copyfile(output.left_out, source / "extra" / "left_out.csv")
-    for table in (output.comparison_table, output.word_errors):
-        if table.is_file():
-            shutil.copyfile(table, source / "extra" / table.name)
-    output.prune(output.media, used | _kept_by_notebooks(output))
+    return used
 
 
 def _share(path: Path, target: Path) -> None:
@@ -283,7 +294,7 @@ def _unchanged(state: Path, fingerprint: str) -> bool:
         return False
 
 
-def _run(source: Path, output: Output) -> tuple[Path, Problem | None]:
+def run_jupyter_book(source: Path, output: Output) -> tuple[Path, Problem | None]:
     """Let Jupyter Book build the sources; its output goes to the log."""
     target = output.folder / "book-build"
     shutil.rmtree(target, ignore_errors=True)
@@ -310,7 +321,7 @@ def _run(source: Path, output: Output) -> tuple[Path, Problem | None]:
     return site, None
 
 
-def _into_place(site: Path, html: Path) -> None:
+def into_place(site: Path, html: Path) -> None:
     """Move the finished site to where the book is read, the old one out of the way first."""
     old = html.with_name("html-old")
     shutil.rmtree(old, ignore_errors=True)

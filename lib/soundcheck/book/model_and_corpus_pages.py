@@ -28,6 +28,7 @@ from soundcheck.results.summary import ASPECTS
 
 LISTED = 200  # items that a page lists before it only counts
 EXAMPLES = 4  # segments of a corpus to listen to
+FILES = 20  # names of files that a page lists
 MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
 
 
@@ -46,6 +47,14 @@ def model_cells(
         ("fingerprint", model.fingerprint[:16]),
         ("inputs", f"{model.inputs}, without an answer {model.failed + model.unusable}"),
     ]
+    if model.origin:
+        facts.append(("answers", model.origin))
+    if model.confirmed:
+        facts.append(
+            ("kept answers asked again", f"{model.confirmed_different} of {model.confirmed} were others now")
+        )
+    if model.seen_files:
+        facts.append(("files looked at before kept answers are used", _some(model.seen_files)))
     if model.repeated:
         facts.append(("asked twice", f"{model.repeated_different} of {model.repeated} answers differed"))
     standing = standings(own, record.figures if model.kind != "random" else None)
@@ -120,8 +129,9 @@ def corpus_cells(
     ]
     if corpus.description:
         cells.append(pages.output(element("p", corpus.description, limit=None)))
-    if about.notices:
-        cells += [pages.markdown("## What to know"), pages.output(tables.notes(about.notices))]
+    notices = (*about.unlabelled, *about.notices)
+    if notices:
+        cells += [pages.markdown("## What to know"), pages.output(tables.notes(notices))]
     counts = []
     for column in ("sex", "language", "accent", "split", "condition"):
         if column in segments.columns:
@@ -253,6 +263,11 @@ def _sounds(groups: Sequence[SoundsRecord]) -> list[dict]:
     columns = ["kind", "sounds", "seconds", "source", "digest"]
     words = "## Sounds\n\nNoises and impulse responses that signals were changed with."
     return [pages.markdown(words), pages.output(tables.table(rows, columns, sortable=False))]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - FILES} more" if len(names) > FILES else ""
+    return ", ".join(names[:FILES]) + more
 
 
 def _facts(facts: list[tuple[str, str]]) -> Html:

@@ -10,7 +10,6 @@ from soundcheck.book import findings, pages
 from soundcheck.book.model_tables import Kind, family_table, kinds, model_table
 from soundcheck.common import files
 from soundcheck.common.escaping import heading
-from soundcheck.common.wording import counted
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
@@ -77,7 +76,7 @@ def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
         *_kind_cells(made, lambda kind: family_table(record, results, standing, kind, result_page)),
         pages.markdown("## What could not be concluded\n\n" + OPEN),
         pages.output(findings.open_table(record, undecided, result_page)),
-        *_comparisons(record),
+        *comparisons(record),
         pages.markdown("## What is missing"),
         pages.output(missing(record, results)),
     ]
@@ -131,24 +130,25 @@ def conclusions(record: RunRecord, rows: pd.DataFrame, found: pd.Series) -> Html
     if excused:
         then = f" {excused:,} of them {'is' if excused == 1 else 'are'} accepted.{then}"
     lines = [element("p", element("strong", first, limit=None), element("span", then), limit=None)]
-    notes = [
-        f"{model.name} is {note}"
-        for model in record.models
-        if model.kind != "random"
-        for note in key_figures.standing_notes(record.figures, model.name, model.tasks)
-    ]
+    notes, short = [], []
+    for model in record.models:
+        own = key_figures.standing_notes(record.figures, model.name, model.tasks)
+        if own and model.kind != "random":
+            notes += [f"{model.name} is {note}" for note in own]
+            tasks = ", ".join(note.partition(":")[0].partition(" at ")[2] for note in own)
+            short.append(f"{model.name} at {tasks}")
     if notes:
         listed = element("ul", *(element("li", note, limit=None) for note in notes[:MOST_NOTES]))
         more = element("p", f"… and {len(notes) - MOST_NOTES} more.") if len(notes) > MOST_NOTES else Html()
         folded = element(
-            "details", element("summary", f"{HOLLOW_WORDS}{counted(len(notes), 'task')}"), listed, more
+            "details", element("summary", f"{HOLLOW_WORDS}{'; '.join(short)}", limit=400), listed, more
         )
         lines.append(folded)
     lines.append(element("p", "Not sure what that means? ", link("How to read this book", "about"), "."))
     return element("div", join(lines), class_="sc-conclusions")
 
 
-def _comparisons(record: RunRecord) -> list[dict]:
+def comparisons(record: RunRecord) -> list[dict]:
     """Show what each comparison found."""
     rows = []
     for entry in record.comparisons:
@@ -158,8 +158,8 @@ def _comparisons(record: RunRecord) -> list[dict]:
         return []
     columns = ["comparison", "candidate", "baseline", "▲ better", "▼ worse", "· no evidence"]
     words = (
-        "## Comparisons\n\nTests on which the candidate is better or worse than the baseline, with a paired "
-        "95 % interval that does not hold 0."
+        "## Comparisons\n\nTests on which the candidate is better or worse than the baseline, by paired "
+        "t-tests at a false discovery rate of 5 % over all tests of the comparison."
     )
     return [pages.markdown(words), pages.output(tables.table(rows, columns))]
 
@@ -178,14 +178,18 @@ def missing(record: RunRecord, results: pd.DataFrame) -> Html:
     """Count what was left out, failed or skipped, with the way to the details."""
     items = []
     for corpus in record.corpora:
-        count = len(corpus.left_out)
+        shown = link(corpus.name, f"corpora/{corpus.slug}")
+        count = len(corpus.unused)
         if count:
-            text = f"{count} items of the corpus left out: "
-            items.append(element("li", text, link(corpus.name, f"corpora/{corpus.slug}")))
+            items.append(element("li", f"{count} items of the corpus left out: ", shown))
+        items += [element("li", shown, f": {told}") for told in corpus.unlabelled]
     for model in record.models:
         count = model.failed + model.unusable
         if count:
             text = f"{count} of {model.inputs} inputs without an answer: "
+            items.append(element("li", text, link(model.name, f"models/{model.slug}")))
+        if model.answers_of:
+            text = f"not asked in the last run, with answers of {model.answers_of}: "
             items.append(element("li", text, link(model.name, f"models/{model.slug}")))
     items += [
         element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))

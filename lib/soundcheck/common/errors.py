@@ -8,13 +8,13 @@ Readers collect all problems of a file in :class:`Problems` and raise them toget
 
 Exit codes
 ----------
-========  =====================================================
+========  ===========================================================
 0         fine; the book is complete
 1         ``check``: a test failed
-2         bad input; nothing was run
+2         bad input; nothing was run, or a model's scale was wrong
 3         the book is built, but a notebook or a model failed
 130, 143  interrupted, terminated; run again to go on
-========  =====================================================
+========  ===========================================================
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_text_table
-from soundcheck.corpora.segments import Excluded, RawTable
+from soundcheck.corpora.segments import LABEL, Excluded, RawTable
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -120,7 +120,7 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         frame["language"] = str(database.header.languages[0])
     left_out = [
         Excluded(
-            f"label {quoted(text)}", f"not among the labels of scheme {quoted(scheme)}: {count} rows", "label"
+            f"label {quoted(text)}", f"not among the labels of scheme {quoted(scheme)}: {count} rows", LABEL
         )
         for (scheme, text), count in sorted(database.unknown.items())
     ]

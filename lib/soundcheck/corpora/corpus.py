@@ -37,6 +37,8 @@ class Corpus:
         Text for the corpus page.
     trials
         Trials between its segments, if it brings a list of them.
+    unlabelled
+        How many segments have labels that mean nothing to any test, in sentences.
     """
 
     name: str
@@ -48,3 +50,4 @@ class Corpus:
     synthetic: bool
     description: str
     trials: TrialTable | None = None
+    unlabelled: tuple[str, ...] = ()

@@ -77,6 +77,8 @@ def load_corpus(
         raise input_error(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
     _check_base_condition(table, entry)
     notices = [*parsed.notices, *(_notices(table, facts) if entry.audio else [NO_AUDIO])]
+    strange = segments.unlabelled(table)
+    table = table.drop(columns=[name for name in table.columns if name.startswith(segments.UNKNOWN)])
     trials = _trials(entry, raw, parsed, table)
     if trials is not None:
         left_out += trials.left_out
@@ -91,6 +93,7 @@ def load_corpus(
         synthetic=entry.synthetic,
         description=entry.description,
         trials=trials,
+        unlabelled=strange,
     )
 
 

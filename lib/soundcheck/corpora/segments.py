@@ -7,7 +7,8 @@ Conventions
 -----------
 - Text cells are kept exactly as written; only the empty cell is missing.
 - Labels of regression tasks are scaled to 0..1, NaN = unlabelled. A class that the task does not have counts
-  as unlabelled and is listed: it never becomes an extra class.
+  as unlabelled and is listed: it never becomes an extra class. Its text stays in a column that begins with
+  :data:`UNKNOWN`, until :func:`unlabelled` has counted the segments that are evaluated.
 - A row that cannot be used although the table as a whole can is left out and listed.
 """
 
@@ -35,6 +36,8 @@ from soundcheck.suite.entries import CorpusEntry
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
 SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m": "male", "man": "male"}
 NAMED = 5  # examples that a notice names
+UNKNOWN = "unknown "  # begins the name of a column with labels that are not classes
+LABEL = "label"  # stage of labels that are listed; their segments stay
 
 _ADDRESS = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
@@ -120,7 +123,7 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     for name in dict.fromkeys(texts):
         columns[name] = table[name].where(table[name] != "", None).astype(object)
     if "sex" in columns:
-        columns["sex"] = _sex(columns["sex"], left_out, notices)
+        columns["sex"], columns[f"{UNKNOWN}sex"] = _sex(columns["sex"], left_out, notices)
     for task in tasks.values():
         if task.name not in table.columns:
             continue
@@ -128,7 +131,7 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
             bounds = entry.ranges.get(task.name, (task.low, task.high))
             columns[task.name] = _numbers(raw, task, bounds, entry, problems)
         elif task.is_labelled:
-            columns[task.name] = _classes(raw, task, left_out)
+            columns[task.name], columns[UNKNOWN + task.name] = _classes(raw, task, left_out)
             # What is no class of the task may still be a name of an emotion that a family asks for.
             if task.name == "emotion" and "category" not in table.columns:
                 columns["category"] = table[task.name].where(table[task.name] != "", None).astype(object)
@@ -255,16 +258,23 @@ def _numbers(
     return scaled(values, low, high)
 
 
-def _classes(raw: RawTable, task: Task, left_out: list[Excluded]) -> pd.Series:
+def _classes(raw: RawTable, task: Task, left_out: list[Excluded]) -> tuple[pd.Series, pd.Series]:
+    """Keep the classes of the task; list the others, and give them beside."""
     column = raw.table[task.name]
     unknown = Counter(text for text in column if text and text not in task.classes)
     for text, count in sorted(unknown.items()):
         reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
-        left_out.append(Excluded(f"label {quoted(text)}", reason + did_you_mean(text, task.classes), "label"))
-    return column.where(column.isin(task.classes), None).astype(object)
+        left_out.append(Excluded(f"label {quoted(text)}", reason + did_you_mean(text, task.classes), LABEL))
+    known = column.isin(task.classes)
+    return (column.where(known, None).astype(object), _others(column, known))
 
 
-def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> pd.Series:
+def _others(column: pd.Series, known: pd.Series) -> pd.Series:
+    """Keep the texts of a column that are not known, ``None`` for all others."""
+    return column.where(~known & column.notna() & (column != ""), None).astype(object)
+
+
+def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> tuple[pd.Series, pd.Series]:
     """Map the usual words to female and male; list the others, which belong to neither group."""
     mapped = pd.Series([SEX.get(text.strip().lower()) if text else None for text in column], dtype=object)
     if any(known and known != text for text, known in zip(column, mapped, strict=True)):
@@ -272,8 +282,30 @@ def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> pd.
     unknown = Counter(text for text, known in zip(column, mapped, strict=True) if text and not known)
     for text, count in sorted(unknown.items()):
         reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
-        left_out.append(Excluded(f"sex {quoted(text)}", reason, "label"))
-    return mapped
+        left_out.append(Excluded(f"sex {quoted(text)}", reason, LABEL))
+    return mapped, _others(column, mapped.notna())
+
+
+def unlabelled(table: pd.DataFrame) -> tuple[str, ...]:
+    """Say in sentences how many segments have a label that means nothing to any test, and which.
+
+    Parameters
+    ----------
+    table
+        Segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
+    """
+    told = []
+    for column in (name for name in table.columns if name.startswith(UNKNOWN)):
+        task, given = column.removeprefix(UNKNOWN), table[column].dropna()
+        if given.empty:
+            continue
+        counts = sorted(Counter(given).items(), key=lambda item: (-item[1], item[0]))
+        named = [f"{quoted(text, 40)} ({count})" for text, count in counts[:NAMED]]
+        more = [f"{len(counts) - NAMED} more"] if len(counts) > NAMED else []
+        what = "a sex that is neither female nor male"
+        what = what if task == "sex" else f"labels that are not classes of {task}"
+        told.append(f"{len(given)} of {len(table)} segments have {what}: {', '.join(named + more)}")
+    return tuple(told)
 
 
 # Rows -------------------------------------------------------------------------------------------------------
@@ -306,7 +338,7 @@ def _blocks(
     missing = table[columns].isna().any(axis=1)
     for _, row in table[missing].iterrows():
         names = " and no ".join(name for name in columns if pd.isna(row[name]))
-        left_out.append(Excluded(_name(row), f"no {names}, so it belongs to no block", "label"))
+        left_out.append(Excluded(_name(row), f"no {names}, so it belongs to no block", "block"))
     if len(columns) > 1:
         notices.append(f"resampled together in intervals: {' within '.join(reversed(columns))}")
     return table[~missing]
@@ -348,14 +380,17 @@ def _note(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) ->
     """Say what a reader of results must know about labels and speakers."""
     for name, task in tasks.items():
         if name in table.columns:
-            missing = int(table[name].isna().sum())
+            empty = table[name].isna()
+            if UNKNOWN + name in table.columns:
+                empty &= table[UNKNOWN + name].isna()
+            missing = int(empty.sum())
             if missing and task.is_transcription:
                 what = "no transcript (an empty reference): without one there are no word errors to count"
                 notices.append(f"{missing} of {len(table)} segments have {what}")
             elif missing:
                 notices.append(f"{missing} of {len(table)} segments have no label for {name}")
     if "sex" in table.columns:
-        missing = int(table["sex"].isna().sum())
+        missing = int((table["sex"].isna() & table[f"{UNKNOWN}sex"].isna()).sum())
         if missing:
             notices.append(f"{missing} of {len(table)} segments have no sex: not in comparisons of sexes")
     if "speaker" in table.columns and "sex" in table.columns:

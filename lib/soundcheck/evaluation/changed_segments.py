@@ -9,7 +9,11 @@ Conventions
 - Of more than ``segments`` (an option of the family) so many are drawn at random; what a segment's draw is
   depends on the suite's seed and the segment alone.
 - Families that name the same ``sample`` (an option) draw the same segments, and share predictions.
-- Sweeps look at ``sweep_segments`` at most, taken in turn from all blocks, so that many speakers are heard.
+- Sweeps and transformations look at ``sweep_segments`` at most, taken in turn from all blocks, so that many
+  speakers are heard.
+- Transformations serve to compare groups. Without ``sweep_segments`` as many segments are transformed as it
+  takes for each group that is large enough to be judged (``groups`` and ``minimum_segments``, options) to be
+  judged; with fewer, groups still come before the rest.
 """
 
 from __future__ import annotations
@@ -24,9 +28,10 @@ from soundcheck.common.tasks import Task
 from soundcheck.statistics import bootstrap
 from soundcheck.suite.families import Family
 
-__all__ = ["changed_rows", "smallest", "spread", "swept_rows"]
+__all__ = ["changed_rows", "for_groups", "smallest", "swept_rows"]
 
-SWEEP_SEGMENTS = 200
+SWEEP_SEGMENTS = 200  # unless the threshold file says how many
+TRANSFORMED_SEGMENTS = 80  # unless groups need more
 
 
 def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, seed: int) -> np.ndarray:
@@ -72,32 +77,57 @@ def swept_rows(
         Columns whose values are resampled together.
     """
     blocks = bootstrap.blocks_of(table, block_columns)
-    most = int(family.options.get("sweep_segments", SWEEP_SEGMENTS))
-    return spread(_draws(family, table, seed), changed_rows(family, tasks, table, seed), blocks, most)
+    rows = changed_rows(family, tasks, table, seed)
+    order = _in_turn(_draws(family, table, seed), rows, blocks)
+    most = family.options.get("sweep_segments")
+    if not family.transformations:
+        return smallest(order, rows, SWEEP_SEGMENTS if most is None else int(most))
+    columns = [table[name] for name in family.options.get("groups", ()) if name in table.columns]
+    needed = for_groups(order, rows, columns, int(family.options.get("minimum_segments", 1)))
+    most = max(TRANSFORMED_SEGMENTS, int(needed.sum())) if most is None else int(most)
+    return smallest(_first(order, needed), rows, most)
 
 
-def spread(draws: np.ndarray, rows: np.ndarray, blocks: np.ndarray, most: int) -> np.ndarray:
-    """Take rows in turn from all blocks.
+def for_groups(order: np.ndarray, rows: np.ndarray, columns: Sequence[pd.Series], least: int) -> np.ndarray:
+    """Take so many rows of every group that has them, and as few as possible of these in other columns again.
 
     Parameters
     ----------
-    draws
-        A number a row; small ones are taken first within a block, and of the blocks.
+    order
+        A number a row; small ones are taken first within a group.
     rows
         Rows that may be taken, bool ``(N,)``.
-    blocks
-        Block of each row, whole numbers.
-    most
-        How many rows to take at most.
+    columns
+        Groups of each row, ``(N,)`` a column; missing ones are in no group.
+    least
+        Rows to take of a group; groups with fewer get none.
 
     Examples
     --------
-    >>> rows = np.ones(4, dtype=bool)
-    >>> spread(np.array([0.1, 0.2, 0.3, 0.4]), rows, np.array([0, 0, 0, 1]), 2).tolist()
-    [True, False, False, True]
+    >>> accents, sexes = pd.Series(["a", "b", "b", "b"]), pd.Series(["f", "f", "m", "m"])
+    >>> for_groups(np.arange(4), np.ones(4, dtype=bool), [accents, sexes], 2).tolist()
+    [True, True, True, True]
+    >>> for_groups(np.arange(4), np.ones(4, dtype=bool), [accents], 2).tolist()
+    [False, True, True, False]
     """
+    taken = np.zeros(len(rows), dtype=bool)
+    for values in sorted(columns, key=lambda values: -values[rows].nunique()):  # the smallest groups first
+        own = values.astype(object).where(rows).reset_index(drop=True)
+        large = own.map(own.value_counts()).ge(least)
+        place = pd.Series(_first(order, taken)).groupby(own).rank(method="first")
+        taken |= (large & place.le(least)).to_numpy(dtype=bool)
+    return taken
+
+
+def _in_turn(draws: np.ndarray, rows: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Give small numbers to the first rows of all blocks, larger ones to their second rows, and so on."""
     turn = pd.Series(np.where(rows, draws, np.inf)).groupby(blocks).rank(method="first").to_numpy()
-    return smallest(turn + draws / 2, rows, most)  # draws are below 1: they decide within a turn only
+    return turn + draws / 2  # draws are below 1: they decide within a turn only
+
+
+def _first(order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Put chosen rows before all others, otherwise in their order."""
+    return np.where(chosen, order - np.max(order, initial=0) - 1, order)
 
 
 def _draws(family: Family, table: pd.DataFrame, seed: int) -> np.ndarray:

@@ -28,6 +28,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.evaluation import corpus_view
 from soundcheck.evaluation.description import ComparisonDescription
 from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics import bootstrap
 
 
@@ -44,13 +45,16 @@ class Pair:
     segments
         The segment table.
     truth
-        Labels; missing ones, and classes that the task does not have, are NaN or ``None``.
+        Labels; missing ones, and classes that the task does not have, are NaN or ``None``. Transcripts are
+        normalised.
     baseline, candidate
-        Predictions for the signals as they are.
+        Predictions for the signals as they are; transcripts are normalised.
     blocks
         Block of each segment, as whole numbers from 0.
     root
         Folder of the corpus, for listening; never shown.
+    audio
+        Whether there is anything to hear.
     """
 
     corpus: str
@@ -61,6 +65,7 @@ class Pair:
     candidate: np.ndarray
     blocks: np.ndarray
     root: Path
+    audio: bool = True
 
     @property
     def labelled(self) -> bool:
@@ -89,11 +94,12 @@ class Comparison:
         self.media = MediaStore(description.media, description.prefix)
         self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description.corpora]
         self._rows_file = description.rows
+        self._normaliser = NORMALISERS[description.normaliser]
         judged = [
-            [entry for path in paths for entry in results.load_judged(path)]
-            for paths in zip(*description.pairs, strict=True)
-        ] or [[], []]
-        self.contrasts = results.contrasts(*judged, self.interval)
+            [entry.of(name) for pair in description.pairs for entry in results.load_judged(pair[side])]
+            for side, name in enumerate((description.baseline, description.candidate))
+        ]
+        self.contrasts = results.contrasts(*judged, same_draws=description.same_draws)
 
     @classmethod
     def load(cls, run: str) -> Comparison:
@@ -110,10 +116,7 @@ class Comparison:
         return results.contrast_frame(self.contrasts)
 
     def pairs(self) -> Iterator[Pair]:
-        """Give the predictions of both models for each corpus and each task that both predict.
-
-        Transcripts and embeddings have no labels; families of their own compare what they are worth.
-        """
+        """Give the predictions of both models for each corpus and each task with labels that both predict."""
         for first, second in self._corpora:
             for task in self.tasks:
                 if not task.is_labelled:
@@ -122,16 +125,22 @@ class Comparison:
                 if not task.is_regression:
                     known = np.isin(truth.astype(str), task.classes)
                     truth = np.where(known, truth, None)
-                yield Pair(
-                    corpus=first.name,
-                    task=task,
-                    segments=first.segments,
-                    truth=truth,
-                    baseline=first.predicted(task),
-                    candidate=second.predicted(task),
-                    blocks=first.block_codes(),
-                    root=first.root,
-                )
+                yield _pair(first, task, truth, first.predicted(task), second.predicted(task))
+
+    def transcripts(self) -> Iterator[Pair]:
+        """Give what was said and what both recognisers heard, for each corpus with transcripts."""
+        for first, second in self._corpora:
+            for task in self.tasks:
+                if task.is_transcription and not first.probes_of:
+                    texts = (first.labels(task), first.predicted(task), second.predicted(task))
+                    pair = _pair(first, task, *map(self._normalised, texts))
+                    if pair.labelled:
+                        yield pair
+
+    def _normalised(self, texts: np.ndarray) -> np.ndarray:
+        found = np.empty(len(texts), dtype=object)
+        found[:] = [None if text is None else self._normaliser(text) for text in texts]
+        return found
 
     def resample(self, pair: Pair, statistic: Statistic) -> bootstrap.Resampled:
         """Compute a statistic of a pair with its replicates."""
@@ -140,3 +149,19 @@ class Comparison:
     def save(self) -> None:
         """Write the contrasts for the run that collects them; the last thing that the notebook does."""
         results.save_contrasts(self.contrasts, self._rows_file)
+
+
+def _pair(
+    view: corpus_view.CorpusView, task: Task, truth: np.ndarray, baseline: np.ndarray, candidate: np.ndarray
+) -> Pair:
+    return Pair(
+        corpus=view.name,
+        task=task,
+        segments=view.segments,
+        truth=truth,
+        baseline=baseline,
+        candidate=candidate,
+        blocks=view.block_codes(),
+        root=view.root,
+        audio=view.audio,
+    )

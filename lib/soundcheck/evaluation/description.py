@@ -73,7 +73,7 @@ class EvaluationDescription(ModelDescription):
         Corpora that the family looks at, with the predictions of the model.
     others
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, matters, balance_samples, sweeps, normaliser
+    thresholds, matters, balance_samples, sweeps, normaliser, transformed_segments
         See :class:`soundcheck.suite.entries.Suite`.
     seconds
         Time limit of a cell.
@@ -96,6 +96,7 @@ class EvaluationDescription(ModelDescription):
     predicts_changes: bool
     sweeps: bool
     normaliser: str
+    transformed_segments: int | None
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
 
 
@@ -108,13 +109,17 @@ class ComparisonDescription(ModelDescription):
     comparison
         Its name in the suite.
     baseline, candidate
-        Names of the models.
+        Names of the models; of two runs with the run that they are from.
     titles
         Family -> its title.
     corpora
         Each corpus twice, with the predictions of the baseline and of the candidate.
     pairs
         Files with the rows of the baseline and of the candidate, a pair a family.
+    same_draws
+        Whether replicates on the same blocks were drawn with the same weights: not those of other seeds.
+    normaliser
+        See :class:`soundcheck.suite.entries.Suite`.
     """
 
     comparison: str
@@ -123,3 +128,5 @@ class ComparisonDescription(ModelDescription):
     titles: dict[str, str]
     corpora: tuple[tuple[CorpusDescription, CorpusDescription], ...]
     pairs: tuple[tuple[Path, Path], ...]
+    normaliser: str
+    same_draws: bool = True

@@ -67,6 +67,7 @@ class Evaluation(Judging):
     def __init__(self, description: EvaluationDescription) -> None:
         self.model = description.model
         family = read_family(description.family, description.suite_root)
+        family = family.limited(description.sweeps, description.transformed_segments)
         self.family: Family = with_own_tests(family, description.tests)
         self.tasks = list(description.tasks)
         self.seed = description.seed
@@ -78,8 +79,6 @@ class Evaluation(Judging):
         self.predicts_changes = description.predicts_changes
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
-        if not description.sweeps:
-            self.family = dataclasses.replace(self.family, sweeps={})
         self.media = MediaStore(description.media, description.prefix)
         found = [corpus_view.read_view(corpus) for corpus in description.corpora]
         self.corpora = [corpus for corpus in found if not corpus.probes_of]

@@ -31,6 +31,7 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average
+from soundcheck.metrics.regression import EDGES
 from soundcheck.metrics.shift import shift, shift_difference
 from soundcheck.statistics import balance, group_sizes
 
@@ -44,6 +45,7 @@ __all__ = [
     "drawn_speakers",
     "judge_groups",
     "least_per_bin",
+    "least_predictions",
     "restricted",
 ]
 
@@ -150,9 +152,19 @@ def least_per_bin(evaluation: Evaluation, subset: Subset) -> int:
     subset
         Rows of all groups that are compared; knows how many they are, see :meth:`Subset.sized`.
     """
-    return group_sizes.least_per_bin(
-        evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0]
-    )
+    return _least(evaluation, subset, group_sizes.least_per_bin)
+
+
+def least_predictions(evaluation: Evaluation, subset: Subset) -> int:
+    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged.
+
+    See :func:`soundcheck.statistics.group_sizes.least_predictions` and :func:`least_per_bin`.
+    """
+    return _least(evaluation, subset, group_sizes.least_predictions)
+
+
+def _least(evaluation: Evaluation, subset: Subset, rule: Callable[[Mapping[str, int], float], int]) -> int:
+    return rule(evaluation.family.options["bin_minimum"], len(subset) / subset.group_size[0])
 
 
 def restricted(subset: Subset, column: str, groups: Sequence[str]) -> Subset:
@@ -207,8 +219,8 @@ def balanced(
 ) -> list[tuple[Subset, list[str]]]:
     """Draw equally large groups with the same distribution of labels from each subset.
 
-    See :mod:`soundcheck.statistics.balance`. Notes say where there are fewer segments than the suite wants;
-    subsets with fewer than two groups are left out, and their tests skipped.
+    See :mod:`soundcheck.statistics.balance`. Notes say how many segments were not drawn, and why; subsets
+    with fewer than two groups are left out, and their tests skipped.
 
     Parameters
     ----------
@@ -237,16 +249,18 @@ def balanced(
 
 
 def balanced_rows(evaluation: Evaluation, subset: Subset, column: str) -> tuple[Subset, str]:
-    """Draw equally large groups from one subset; the text says why they are smaller than wanted."""
-    groups = subset.segments[column].where(subset.segments[column].isin(evaluation.family.options["groups"]))
-    rng = seeds.generator(evaluation.seed, "balance", evaluation.family.name, subset.corpus, subset.task.name)
+    """Draw equally large groups from one subset; the text says how many segments were not drawn, and why."""
+    segments = subset.segments
+    groups = segments[column].where(segments[column].isin(evaluation.family.options["groups"]))
+    purpose = ("balance", evaluation.family.name, subset.corpus, subset.task.name)
     drawn = balance.balance(
         subset.truth,
         groups.to_numpy(dtype=object),
         evaluation.balance_samples,
-        rng,
+        seeds.uniform(evaluation.seed, *purpose, keys=segments["key"].tolist()),
         subset.task.kind,
-        subset.segments["key"].to_numpy(dtype=object),
+        subset.blocks,
+        EDGES,
     )
     if drawn.note:
         evaluation.note(f"{subset.corpus}, {subset.task.name}: {drawn.note}")

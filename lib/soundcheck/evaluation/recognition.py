@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from soundcheck.evaluation import small_groups
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments, corpus_view
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -170,11 +171,8 @@ class Recognition(Evaluation):
         return changed_examples(self.normaliser, self._texts, count)
 
     def groups(self, subset: Subset, column: str) -> list[str]:
-        """List the values of a column with enough segments; empty if there are not two of them."""
-        if column not in subset.segments:
-            return []
-        counts = subset.segments[column].value_counts()
-        found = sorted(counts.index[counts >= self.family.options["minimum_segments"]])
+        """List the values of a column that are large enough; empty if there are not two of them."""
+        found = [group for group, lack in small_groups.lacks(self, subset, column).items() if not lack]
         return found if len(found) > 1 else []
 
     def transcripts(self, subset: Subset, model: str = "", change: Perturbation | None = None) -> np.ndarray:

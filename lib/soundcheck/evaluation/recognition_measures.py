@@ -48,7 +48,6 @@ __all__ = [
     "counted_words",
     "group_masks",
     "group_rates",
-    "groups_with_words",
     "localised_words",
     "missing_more",
     "missing_words",
@@ -77,19 +76,6 @@ def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> S
     """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
     counts = character_errors(references, hypotheses)
     return word_error_rate(counts.words, counts.errors)
-
-
-def groups_with_words(evaluation: Recognition, subset: Subset, column: str) -> list[str]:
-    """List the values of a column with enough words in their references; empty if there are not two.
-
-    The family's option ``minimum_words`` says how many are enough.
-    """
-    if column not in subset.segments:
-        return []
-    words = subset.segments.assign(words=[len(text.split()) for text in subset.truth])
-    counts = words.groupby(column)["words"].sum()
-    found = sorted(counts.index[counts >= evaluation.family.options["minimum_words"]])
-    return found if len(found) > 1 else []
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

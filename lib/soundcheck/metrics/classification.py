@@ -22,6 +22,7 @@ from soundcheck.metrics.additive import Cells, Finish, Statistic, ratio, same_le
 __all__ = [
     "ONE_CLASS",
     "accuracy",
+    "class_counts",
     "class_numbers",
     "confusion",
     "precision_of_codes",
@@ -62,6 +63,18 @@ def class_numbers(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
     order = {name: number for number, name in enumerate(classes)}
     # The last one is for the code -1, which stands for missing.
     return np.array([*(order.get(name, len(classes)) for name in found), -1], dtype=np.int16)[codes]
+
+
+def class_counts(names: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+    """Count the segments of each class, int64 ``(classes,)``; missing and other names are not counted.
+
+    Examples
+    --------
+    >>> class_counts(["joy", None, "joy", "boredom"], ["joy", "sadness"]).tolist()
+    [2, 0]
+    """
+    found = class_numbers(names, classes)
+    return np.bincount(found[found >= 0], minlength=len(classes))[: len(classes)]
 
 
 def _cells(

@@ -13,7 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from soundcheck.metrics.additive import HasPoint, Reasons, Statistic, ratio, segments
+from soundcheck.common.wording import counted
+from soundcheck.metrics.additive import HasPoint, Reasons, Statistic, ratio
 
 __all__ = [
     "against_all",
@@ -268,8 +269,10 @@ def relabel(statistic: Labelled, name: Callable[[str], str]) -> Labelled:
     return renamed
 
 
-def require_count(statistic: Statistic, counts: Sequence[int] | int, least: int) -> Statistic:
-    """Skip values that rest on too few segments.
+def require_count(
+    statistic: Statistic, counts: Sequence[int] | int, least: int, noun: str = "segment"
+) -> Statistic:
+    """Skip values that rest on too few segments, or on too few of something else.
 
     Parameters
     ----------
@@ -279,16 +282,14 @@ def require_count(statistic: Statistic, counts: Sequence[int] | int, least: int)
         What to compare, ``m`` numbers or one for all; for instance the segments of each bin in all groups.
     least
         Smallest count that is judged.
+    noun
+        What is counted; its plural ends in s.
     """
     counts = np.broadcast_to(np.asarray(counts), (len(statistic.labels),))
-    few = [_few(int(count), least) for count in counts]
+    few = [f"{counted(int(count), noun)}, {least} needed" if count < least else "" for count in counts]
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         own = statistic.reasons(sums) or [""] * len(few)
         return tuple(a or b for a, b in zip(few, own, strict=True))
 
     return dataclasses.replace(statistic, reasons=reasons)
-
-
-def _few(count: int, least: int) -> str:
-    return f"{segments(count)}, {least} needed" if count < least else ""

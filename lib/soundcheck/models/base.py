@@ -19,6 +19,7 @@ import numbers
 import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from soundcheck.common.precision import half_precision
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.models.packing import pack
 from soundcheck.suite.model_kind import ModelKind
+from soundcheck.suite.paths import find_files
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -120,6 +122,11 @@ class Model(ModelKind, abc.ABC):
             If it fails.
         """
         return
+
+    @classmethod
+    def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
+        """List the files that its answers rest on, absolute, as far as the suite names them."""
+        return sorted({path for text in entry.files for path in find_files(suite.file, text)[0]})
 
     @abc.abstractmethod
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:

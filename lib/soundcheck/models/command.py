@@ -18,9 +18,9 @@ Conventions
   killed, too, with all that it started, unless that has left the process group. What a program leaves
   running when it ends runs until the worker ends.
 
-What is not seen: files other than the program and those that the command names, such as libraries, modules
-that a script imports, and folders of weights. Files above :data:`SEEN_BYTES` are known by name and size only.
-After changing such a thing, delete the cache.
+Kept answers rest on the program and the files that the command names, and on those that the suite names
+(``files:``). Others, such as modules that a script imports and folders of weights, are not seen; see
+:mod:`soundcheck.predict.canaries`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
 OUTPUT_BYTES = 1_000_000  # of standard output; a program that writes more is killed
-SEEN_BYTES = 200_000_000  # of a file; the content of a larger one is not read for the fingerprint
 LINE_LIMIT = 200  # characters of the last line of standard error that are told
 _TAIL_BYTES = 4096  # of standard error in which that line is looked for
 _READ_BYTES = 65536  # at a time
@@ -118,13 +117,18 @@ class CommandModel(Model):
 
     @property
     def fingerprint(self) -> str:
-        """Digest of the command and of the files that it names, wherever they lie."""
-        named = [self._program]
-        for argument in self._arguments:
-            # A file may be an argument of its own or stand in one such as --model=small.bin.
-            places = (self._root / text for text in (argument, argument.partition("=")[2]) if text)
-            named += [place for place in places if os.path.isfile(place)]
-        return files.digest(repr(("command", self._entry.target, [_seen(path) for path in named])))
+        """Digest of the command; the files that it names are among :meth:`named_files`."""
+        return files.digest(repr(("command", self._entry.target)))
+
+    @classmethod
+    def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
+        """List the program and the files that arguments name, wherever they lie, and those of the suite."""
+        program, *arguments = parse_command(entry.target)[0] or [""]
+        # A file may be an argument of its own or stand in one such as --model=small.bin.
+        texts = [text for argument in arguments for text in (argument, argument.partition("=")[2]) if text]
+        places = [find_program(program, suite.file)[0], *(suite.root / text for text in texts)]
+        own = [place for place in places if place is not None and os.path.isfile(place)]
+        return [*dict.fromkeys([*own, *super().named_files(entry, suite)])]
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> CommandModel:
@@ -166,16 +170,6 @@ class CommandModel(Model):
             raise RuntimeError(f"the program ended with {processes.ending(code)}{last and f': {last}'}")
         lines = (line.strip() for line in output.decode("utf-8", "replace").splitlines())
         return " ".join(line for line in lines if line)
-
-
-def _seen(path: Path) -> tuple[str, str | int]:
-    """Tell what a file is: its content or, if that is too much or may not be read, name and size."""
-    try:
-        if not files.irregularity(path, SEEN_BYTES):
-            return "content", files.digest(path)
-        return path.name, path.stat().st_size
-    except OSError:  # it has just vanished: running the command will tell
-        return path.name, "unknown"
 
 
 @contextlib.contextmanager

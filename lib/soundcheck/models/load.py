@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from soundcheck.common import files
+from soundcheck.common.file_contents import Contents
+from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.models.base import Model
 
 if TYPE_CHECKING:
@@ -36,11 +42,24 @@ def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ())
     Returns
     -------
     str
-        The model's fingerprint.
+        The model's fingerprint, of the files that its entry names as well.
 
     Raises
     ------
     InputError
         Saying what was looked for, where, and what is wrong.
     """
-    return entry.about.check(entry, suite, corpora)
+    fingerprint = entry.about.check(entry, suite, corpora)
+    named = entry.about.named_files(entry, suite)
+    if not named:
+        return fingerprint
+    cache = os.environ.get(CACHE_VARIABLE)
+    contents = Contents(Path(cache, "digests", f"{files.slug(entry.name)}.named.json") if cache else None)
+    digests = [(_name(path, suite.root), contents.digest(path)) for path in named]
+    contents.save()
+    return files.digest(json.dumps([fingerprint, digests]))
+
+
+def _name(path: Path, root: Path) -> str:
+    """Name a file so that a project may be moved."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

@@ -106,6 +106,7 @@ class RandomModel(LookUpModel):
     """A reference model as a model of the suite: ``random: gaussian`` or ``random: categorical``."""
 
     keyword = "random"
+    has_scale = False
 
     def __init__(self, name: str, tasks: Sequence[Task], seed: int) -> None:
         self.name = name

@@ -3,7 +3,8 @@
 The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``H:MM:SS``), optionally
 ``corpus``, and one column for each task, in the task's nominal range. Rows may stand in any order. The
 content tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
-Transcripts alone may also come as ``.trn`` or as Kaldi's ``text``, see :mod:`soundcheck.models.transcripts`.
+Transcripts alone may also come as ``.trn`` or as Kaldi's ``text``, see :mod:`soundcheck.models.transcripts`;
+tables that a run wrote may be given back, see :mod:`soundcheck.models.run_tables`.
 
 Conventions
 -----------
@@ -14,7 +15,8 @@ Conventions
   no answer, there is no row.
 - An embedding is a cell of numbers with blanks or commas between them; a Parquet table may have lists. One of
   another length than most is refused.
-- A table cannot answer for changed signals.
+- A table cannot answer for changed signals, unless a run wrote it and asked about them.
+- Numbers are in the task's nominal range, or on the scale that the suite gives with ``range:``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import bisect
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -34,6 +36,8 @@ from soundcheck.common.errors import InputError, Problems, did_you_mean, input_e
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_number, parse_seconds, parse_text_table
+from soundcheck.models import run_tables
+from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT, LookUpModel, check_output
 from soundcheck.models.transcripts import TRN, read_transcripts, transcript_format
 from soundcheck.suite.paths import find_place
@@ -87,6 +91,10 @@ class TableModel(LookUpModel):
         Which answer belongs to which segment.
     answers
         Task -> one value for each number of the index: float64 (NaN = none) or object (``None`` = none).
+    changed
+        Change -> which answer belongs to which segment under this change.
+    errors
+        Number of the index -> why there is no answer, where the table says so.
     """
 
     keyword = "predictions"
@@ -100,6 +108,8 @@ class TableModel(LookUpModel):
         tasks: Sequence[Task],
         index: Index,
         answers: dict[str, np.ndarray],
+        changed: Mapping[str, Index] | None = None,
+        errors: Mapping[int, str] | None = None,
     ) -> None:
         self.name = name
         self.tasks = tuple(task.name for task in tasks)
@@ -108,11 +118,22 @@ class TableModel(LookUpModel):
         self._tasks = tuple(tasks)
         self._index = index
         self._answers = answers
+        self._changed = dict(changed or {})
+        self._errors = dict(errors or {})
+        self.changes_audio = bool(self._changed)
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
-        """Find the file."""
+        """Find the file, or the folder of tables that a run wrote."""
+        place, what, remedy = find_place(suite_file, target, folder=True)
+        if place is not None and run_tables.tables_in(place):
+            return place, what, remedy
         return find_place(suite_file, target, folder=False)
+
+    @classmethod
+    def known_changes(cls, path: Path | None) -> frozenset[str]:
+        """Name the changes that a table of a run has answers for."""
+        return run_tables.changes_in(path) if path is not None else frozenset()
 
     @property
     def fingerprint(self) -> str:
@@ -130,14 +151,21 @@ class TableModel(LookUpModel):
             file of transcripts and cannot be read as such, or the model has other tasks.
         """
         shown = entry.target
-        path = entry.path if entry.path is not None else suite.root / entry.target
-        files.require_regular(path, shown)
-        content = Path(path).read_bytes()
+        path = Path(entry.path if entry.path is not None else suite.root / entry.target)
         tasks = [suite.tasks[name] for name in entry.tasks]
-        form = transcript_format(Path(path).name, content)
+        bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
+        if run_tables.tables_in(path):
+            cells = run_tables.read_folder(path, shown)
+            digests = [(place.name, files.digest(place)) for place in run_tables.tables_in(path)]
+            return cls(
+                entry.name, shown, files.digest(repr(digests)), tasks, *_read_table(cells, tasks, bounds)
+            )
+        files.require_regular(path, shown)
+        content = path.read_bytes()
+        form = transcript_format(path.name, content)
         if not form:
-            index, answers = _read_table(content, shown, tasks)
-            return cls(entry.name, shown, files.digest(content), tasks, index, answers)
+            cells = parse_text_table(content, shown)
+            return cls(entry.name, shown, files.digest(content), tasks, *_read_table(cells, tasks, bounds))
         others = ", ".join(task.name for task in tasks if not task.is_transcription)
         if others:
             why = "its name ends in .trn" if form == TRN else "its first line has no column file"
@@ -153,9 +181,14 @@ class TableModel(LookUpModel):
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
-        """Read the file and make sure that it has to do with the corpora."""
+        """Read the file and make sure that it has to do with the corpora, and of its scale."""
         model = cls.load(entry, suite)
         model.notices(corpora)
+        for task in model._tasks:
+            if task.is_regression:
+                given = model._answers[task.name]
+                which = f"{np.isfinite(given).sum()} answers in {model._shown}"
+                check_scale(given, task, entry, suite, which)
         return model.fingerprint
 
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -164,13 +197,13 @@ class TableModel(LookUpModel):
         Raises
         ------
         ValueError
-            If asked about changed signals.
+            If asked about changed signals that it has no answers for.
         InputError
             If several segments of a file are meant, but the table gives no times; if an id is ambiguous.
         """
-        if change:
+        if change and change not in self._changed:
             raise ValueError("a table of predictions cannot answer for changed signals")
-        found = self._index.find(corpus)
+        found = (self._changed[change] if change else self._index).find(corpus)
         problems = ["" if number >= 0 else f"no {self._index.noun} in {self._shown}" for number in found]
         answers = {}
         for task in self._tasks:
@@ -180,6 +213,9 @@ class TableModel(LookUpModel):
             values[found >= 0] = self._answers[task.name][found[found >= 0]]
             answers[task.name] = values
             for position in np.flatnonzero(found >= 0):
+                if found[position] in self._errors:
+                    values[position], problems[position] = empty, self._errors[found[position]]
+                    continue
                 problem = self._problem(values[position], task)
                 if problem:
                     values[position] = empty
@@ -209,14 +245,18 @@ class TableModel(LookUpModel):
             If none belongs to any segment; shows one name of each side. If it is ambiguous what they mean.
         """
         used = np.zeros(len(self._index), dtype=bool)
-        for found in self._index.find_everywhere(corpora):
-            used[found[found >= 0]] = True
+        for index in (self._index, *self._changed.values()):
+            for found in index.find_everywhere(corpora):
+                used[found[found >= 0]] = True
         segments = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
         if not used.any() and segments and len(used):
             raise self._index.misfit(segments[0])
         extra = int((~used).sum())
         noun = f"{self._index.noun} belongs" if extra == 1 else f"{self._index.noun}s belong"
-        return [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        told = [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        if self._changed:
+            told.append(f"answers for changed signals are those of the run that wrote {self._shown}")
+        return told
 
 
 # Rows -------------------------------------------------------------------------------------------------------
@@ -261,7 +301,8 @@ class _Rows:
         columns = (segments[name].tolist() for name in ("file", "start", "end", "duration"))
         several = segments["file"].duplicated(keep=False).tolist()
         for position, (file, start, end, duration) in enumerate(zip(*columns, strict=True)):
-            rows = self.rows.get((corpus.name, file)) or self.rows.get(("", file)) or []
+            names = (corpus.name, files.slug(corpus.name), "")
+            rows = next(filter(None, (self.rows.get((name, file)) for name in names)), [])
             if len(rows) == 1 and math.isnan(rows[0].start) and math.isnan(rows[0].end) and several[position]:
                 raise input_error(
                     f"{self.shown}, file {quoted(file)}",
@@ -311,31 +352,46 @@ def _zero(value: float) -> float:
 # Cells ------------------------------------------------------------------------------------------------------
 
 
-def _read_table(content: bytes, shown: str, tasks: Sequence[Task]) -> tuple[_Rows, dict[str, np.ndarray]]:
-    """Read which rows a table has, and the answers in them.
+def _read_table(
+    cells: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tuple[float, float]]
+) -> tuple[_Rows, dict[str, np.ndarray], dict[str, _Rows], dict[int, str]]:
+    """Read which rows a table has, and the answers in them; of a run also those under changes, and errors.
 
     Raises
     ------
     InputError
         All problems of the table at once.
     """
-    cells = parse_text_table(content, shown)
+    of_run = run_tables.is_of_run(cells)
+    if of_run:
+        cells = run_tables.with_places(cells)
     problems = Problems()
     for name in ("file", *(task.name for task in tasks)):
         if name not in cells.columns:
             where = f"{cells.header}, column {name}"
             problems.add(where, "the column is missing", did_you_mean(name, cells.columns))
     problems.raise_if_any()
-    answers = {task.name: _answers(cells, task, problems) for task in tasks}
-    rows = _place(cells, problems)
+    answers = {task.name: _answers(cells, task, bounds, problems) for task in tasks}
+    rows: dict[str, list[int]] = {"": []}
+    for number, change in enumerate(cells.columns["change"] if of_run else [""] * len(cells)):
+        rows.setdefault(change, []).append(number)
+    times = _times(cells, problems)
+    indices = {
+        change: _Rows(cells.shown, len(cells), _place(cells, own, times, problems))
+        for change, own in rows.items()
+    }
     problems.raise_if_any()
-    return _Rows(shown, len(cells), rows), answers
+    told = cells.columns.get("error", ()) if of_run else ()
+    errors = {number: error for number, error in enumerate(told) if error}
+    return indices.pop(""), answers, indices, errors
 
 
-def _answers(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
+def _answers(
+    cells: TextTable, task: Task, bounds: Mapping[str, tuple[float, float]], problems: Problems
+) -> np.ndarray:
     """Read the answers of a task."""
     if task.is_regression:
-        return _numbers(cells, task, problems)
+        return _numbers(cells, task, bounds[task.name], problems)
     if task.is_transcription:  # as they are written; an empty one is an answer, too
         return np.array([text.strip() for text in cells.columns[task.name]], dtype=object)
     if task.is_embedding:
@@ -371,7 +427,7 @@ def _embeddings(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
     return values
 
 
-def _numbers(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
+def _numbers(cells: TextTable, task: Task, bounds: tuple[float, float], problems: Problems) -> np.ndarray:
     """Read the answers of a regression task; a missing one is NaN."""
 
     def read(text: str) -> float:
@@ -379,7 +435,8 @@ def _numbers(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
             return math.nan
         return parse_number(text)
 
-    remedy = f"Give a number from {task.low:g} to {task.high:g} with a point, or leave the cell empty"
+    low, high = bounds
+    remedy = f"Give a number from {low:g} to {high:g} with a point, or leave the cell empty"
     return np.array(_column(cells, task.name, read, remedy, problems), dtype=np.float64)
 
 
@@ -413,17 +470,24 @@ def _column(
     return values
 
 
-def _place(cells: TextTable, problems: Problems) -> dict[tuple[str, str], list[_Row]]:
-    """Sort the rows under their files and refuse duplicates."""
-    count = len(cells.places)
+def _times(cells: TextTable, problems: Problems) -> dict[str, list[float]]:
+    """Read start and end of each row in seconds, NaN = not given."""
     times = {}
     for name in ("start", "end"):
-        times[name] = [math.nan] * count
+        times[name] = [math.nan] * len(cells)
         if name in cells.columns:
             times[name] = _column(cells, name, _seconds, "Give seconds, or H:MM:SS", problems)
-    corpora = cells.columns.get("corpus", [""] * count)
+    return times
+
+
+def _place(
+    cells: TextTable, numbers: Iterable[int], times: Mapping[str, Sequence[float]], problems: Problems
+) -> dict[tuple[str, str], list[_Row]]:
+    """Sort some rows under their files and refuse duplicates."""
+    corpora = cells.columns.get("corpus", [""] * len(cells))
     rows: dict[tuple[str, str], list[_Row]] = {}
-    for number, (corpus, file) in enumerate(zip(corpora, cells.columns["file"], strict=True)):
+    for number in numbers:
+        corpus, file = corpora[number], cells.columns["file"][number]
         if not file:
             problems.add(cells.where(number, "file"), "the cell is empty")
         row = _Row(times["start"][number], times["end"][number], number)

@@ -1,15 +1,18 @@
 """Predicts all segments of all corpora with one model, clean and changed.
 
-What was answered before is taken from the cache; the rest is divided among worker processes. Every input ends
-in a row of the prediction table: with an answer, or with the reason why there is none.
+What was answered before is taken from the cache, after a few inputs were asked again; the rest is divided
+among worker processes. Every input ends in a row of the prediction table: with an answer, or with the reason
+why there is none.
 """
 
 from __future__ import annotations
 
 import collections
 import dataclasses
+import heapq
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,16 +23,20 @@ from tqdm import tqdm
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import terminal
+from soundcheck.common.file_contents import Contents
 from soundcheck.common.tasks import Task
+from soundcheck.models.answer_scale import check_scale, nominal
 from soundcheck.models.base import LookUpModel, Model
 from soundcheck.models.load import check_model
 from soundcheck.models.packing import unpack
-from soundcheck.predict import protocol
+from soundcheck.predict import canaries, protocol
 from soundcheck.predict.cache import Cache, Keys, repeated_key
+from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.journal import Entry
 from soundcheck.predict.pool import Pool
 from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup, Unit
-from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.report import PredictionReport, dropped_notes, outdated_notes
+from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.sounds.sound import Sounds
 
@@ -41,8 +48,10 @@ if TYPE_CHECKING:
 Wanted = Callable[["Corpus"], Mapping[str, np.ndarray]]
 
 REPEATED = 8  # clean inputs that are asked twice
-SAME = 1e-6  # share of the nominal range by which two answers may differ and still be the same
+FIRST = 20  # clean inputs that are asked first: their numbers tell whether the scale is right
 UNIT_CALLS = 64  # calls that a worker gets at most at a time
+
+logger = logging.getLogger(__name__)
 
 
 def predict_model(
@@ -59,6 +68,8 @@ def predict_model(
     wanted: Wanted | None = None,
     sounds: Sounds | None = None,
     log: str = "",
+    fresh: bool = False,
+    confirm: bool = True,
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
@@ -88,11 +99,16 @@ def predict_model(
         Noises and impulse responses that changes draw from.
     log
         Part of the name of the log, for models that are asked in several rounds.
+    fresh
+        Whether to forget what the model answered before.
+    confirm
+        Whether to ask some inputs again before kept answers are believed.
 
     Raises
     ------
     InputError
-        If the model cannot be loaded at all.
+        If the model cannot be loaded at all, or answers on another scale than the suite says; what it has
+        answered is kept.
     OutputError
         If there is no space; answers that were kept are found again in the next run.
     """
@@ -103,21 +119,33 @@ def predict_model(
     if kind.needs_audio:
         fingerprint = fingerprint or check_model(entry, suite)
         plain = _plain_changes(changes, sounds or Sounds())
-        prediction = _Prediction(entry, suite, fingerprint, corpora, plain, cache, wanted, sounds or Sounds())
         name = ".".join(filter(None, (files.slug(entry.name), log, "log")))
-        prediction.run(kind, jobs=jobs, progress=progress, log=out / "logs" / name)
+        prediction = _Prediction(
+            entry,
+            suite,
+            fingerprint,
+            corpora,
+            plain,
+            wanted,
+            sounds or Sounds(),
+            cache=cache,
+            out=out,
+            log=out / "logs" / name,
+        )
+        prediction.run(kind, jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
         prediction.refuse_odd_lengths()
         report, rows = prediction.report(), prediction.rows()
     else:
         model = kind.load(entry, suite)
         report, rows = _look_up(model, corpora, changes, wanted)
         tasks = model.table_tasks(tasks)
+    everything = [row for table in rows.values() for row in table]
+    _to_nominal_range(everything, tasks, entry)
     folder = out / "predictions" / files.slug(entry.name)
     tables = {}
     for corpus, table in rows.items():
         tables[corpus] = folder / f"{files.slug(corpus)}.parquet"
         write_predictions(tables[corpus], table, tasks)
-    everything = [row for table in rows.values() for row in table]
     return dataclasses.replace(
         report,
         model=entry.name,
@@ -218,11 +246,17 @@ class _Prediction:
         fingerprint: str,
         corpora: Sequence[Corpus],
         changes: dict[str, PlainChange],
-        cache: Path,
         wanted: Wanted | None,
         sounds: Sounds,
+        *,
+        cache: Path,
+        out: Path,
+        log: Path,
     ) -> None:
         self._entry, self._suite, self._fingerprint, self._cache = entry, suite, fingerprint, cache
+        self._out, self._log = out, log
+        digests = cache / "digests" / f"{files.slug(entry.name)}.opened.json"
+        self._store = Cache(cache, fingerprint, SourceCheck(suite.root, Contents(digests)))
         self._tasks = [suite.tasks[name] for name in entry.tasks]
         self._changes, self._sounds = changes, sounds
         self._numbers = {"": None} | {name: number for number, name in enumerate(changes)}
@@ -232,12 +266,24 @@ class _Prediction:
         self._new: set[str] = set()
         self._failures: dict[str, Result] = {}
         self._repeats: dict[str, str] = {}
+        self._first: set[str] = set()
+        self._confirmation = Confirmation()
+        self._outdated: dict[str, list[str]] = {}
 
-    def run(self, kind: type[Model], *, jobs: int, progress: bool, log: Path) -> None:
+    def run(
+        self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
+    ) -> None:
         """Answer what is not in the cache."""
-        store = Cache(self._cache, self._fingerprint)
-        self._entries = store.load()
-        missing = list(self._missing())
+        if fresh:
+            self._store.clear()
+        self._entries = self._store.load()
+        again = self._confirm(kind, jobs, progress) if confirm else {}  # which may empty the cache
+        missing = [*self._to_ask_first(), *self._missing()]
+        if self._first <= set(self._entries):
+            self._check_first()
+        asked = {call.key for item in missing for call in item.calls}
+        self._outdated = {key: names for key, names in self._store.outdated.items() if key in asked}
+        self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
         if missing:
             with tqdm(
                 total=sum(len(item.calls) for item in missing),
@@ -245,18 +291,25 @@ class _Prediction:
                 unit="",
                 disable=None if progress else True,
             ) as bar:
-                self._ask(kind, missing, store, log, bar, jobs=jobs, progress=progress)
-        again = self._to_repeat()
-        if again:
-            self._repeat(again, store, log)
-        store.compact()
+                self._ask(kind, missing, bar, jobs=jobs, progress=progress)
+        twice = self._to_repeat()
+        if twice:
+            self._repeat(twice)
+        self._remember_unlike(again)
+        self._store.compact()
+        self._warn(dropped_notes(self._store.dropped, sorted(self._store.changed)))
+
+    def _warn(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
+
+    def _outdated_by(self) -> list[str]:
+        return sorted({name for names in self._outdated.values() for name in names})
 
     def _ask(
         self,
         kind: type[Model],
         items: Sequence[Item],
-        store: Cache,
-        log: Path,
         bar: tqdm,
         *,
         jobs: int,
@@ -269,7 +322,12 @@ class _Prediction:
             else:
                 self._entries[result.key] = Entry(result.answer, result.drawn)
                 self._new.add(result.key)
+            if result.key in waiting:
+                waiting.discard(result.key)
+                if not waiting:
+                    self._check_first()
 
+        waiting = self._first - set(self._entries)
         try:
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
         except InputError as error:
@@ -277,16 +335,19 @@ class _Prediction:
                 for call in item.calls:
                     finished(Result(call.key, problem=error.problems[0].what))
             return
-        self._pool(store, log, jobs, finished).run(_units(items, self._entry.batch))
+        self._pool("", jobs, finished).run(_units(items, self._entry.batch))
 
-    def _pool(self, store: Cache, log: Path, jobs: int, finished: Callable[[Result], None]) -> Pool:
+    def _pool(self, log: str, jobs: int, finished: Callable[[Result], None], kept: bool = True) -> Pool:
         changes = tuple(self._changes.values())
-        setup = Setup(self._entry, self._suite, changes, str(store.folder), self._sounds)
-        return Pool(setup, jobs=jobs, cache=self._cache, log=log, finished=finished)
+        folder = str(self._store.folder) if kept else None
+        ignored = (str(self._out), str(self._cache))
+        setup = Setup(self._entry, self._suite, changes, folder, self._sounds, ignored)
+        path = self._log.with_suffix(f"{log}{self._log.suffix}")
+        return Pool(setup, jobs=jobs, cache=self._cache, log=path, finished=finished)
 
     def _missing(self) -> Iterator[Item]:
         """List what is not answered yet; the same sound is asked about once."""
-        asked = set(self._entries)
+        asked = set(self._entries) | self._first
         for segments in self._segments.values():
             for segment in segments:
                 calls = []
@@ -299,6 +360,37 @@ class _Prediction:
                 for first in range(0, len(calls), UNIT_CALLS):
                     part = tuple(calls[first : first + UNIT_CALLS])
                     yield Item(segment.path, segment.start, segment.end, segment.content, part)
+
+    # the scale of the first answers
+
+    def _to_ask_first(self) -> list[Item]:
+        """Choose clean inputs whose numbers tell the scale; remembers all, lists those not answered yet."""
+        if any(task.is_regression for task in self._tasks):
+            clean = self._clean_segments()
+            chosen = sorted(clean)[:FIRST]  # keys are digests: the smallest are a fair sample
+            self._first = set(chosen)
+            return [
+                Item(segment.path, segment.start, segment.end, segment.content, (Call(key, None),))
+                for key, segment in ((key, clean[key]) for key in chosen)
+                if key not in self._entries
+            ]
+        return []
+
+    def _check_first(self) -> None:
+        """Stop if the first answers, as far as they are known, are on another scale."""
+        answers = [self._entries[key].answer for key in sorted(self._first) if key in self._entries]
+        for task in self._tasks:
+            if task.is_regression:
+                numbers = [answer[task.name] for answer in answers]
+                check_scale(numbers, task, self._entry, self._suite, f"first {len(numbers)} answers")
+
+    def _clean_segments(self) -> dict[str, _Segment]:
+        """Give one segment of each clean sound, by key."""
+        clean: dict[str, _Segment] = {}
+        for segments in self._segments.values():
+            for segment in segments:
+                clean.setdefault(self._keys.key(segment.content, None), segment)
+        return clean
 
     def refuse_odd_lengths(self) -> None:
         """Turn embeddings that are not as long as most into failures: they cannot be compared."""
@@ -329,12 +421,7 @@ class _Prediction:
 
     def _to_repeat(self) -> list[Item]:
         """Choose clean inputs that are asked again; remembers all, lists those that have not been yet."""
-        clean: dict[str, _Segment] = {}
-        for segments in self._segments.values():
-            for segment in segments:
-                key = self._keys.key(segment.content, None)
-                if key in self._entries:
-                    clean.setdefault(key, segment)
+        clean = {key: one for key, one in self._clean_segments().items() if key in self._entries}
         chosen = set(sorted(clean)[:REPEATED])  # keys are digests: the smallest are a fair sample
         self._repeats = {key: repeated_key(key) for key in clean if key in chosen}
         return [
@@ -343,27 +430,92 @@ class _Prediction:
             if key in chosen and self._repeats[key] not in self._entries
         ]
 
-    def _repeat(self, items: list[Item], store: Cache, log: Path) -> None:
+    def _repeat(self, items: list[Item]) -> None:
         """Ask a fresh worker in reversed order."""
 
         def finished(result: Result) -> None:
             if not result.problem:
                 self._entries[result.key] = Entry(result.answer, result.drawn)
 
-        log = log.with_suffix(f".repeated{log.suffix}")
-        self._pool(store, log, 1, finished).run([Unit(tuple(reversed(items)))])
+        self._pool(".repeated", 1, finished).run([Unit(tuple(reversed(items)))])
 
-    def _differs(self, one: Entry, other: Entry) -> bool:
+    # asking again
+
+    def _confirm(self, kind: type[Model], jobs: int, progress: bool) -> dict[str, Entry]:
+        """Ask some inputs again and forget all answers if one is another now; gives the new answers."""
+        kept: dict[str, Item] = {}
+        for segments in self._segments.values():
+            for segment in segments:
+                for change in segment.changes:
+                    number = self._numbers[change]
+                    key = self._keys.key(segment.content, number)
+                    if key in self._entries:
+                        call = Call(key, number)
+                        kept[key] = Item(segment.path, segment.start, segment.end, segment.content, (call,))
+        clean = [key for key, item in kept.items() if item.calls[0].change is None]
+        chosen = canaries.choose(clean, kept.keys() - {*clean})
+        if not chosen:
+            return {}
+        items = [kept[key] for key in chosen]
+        new, failed = self._ask_again(items)
+        if failed and not new:  # perhaps it has to be prepared, which nobody did in this run
+            try:
+                kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
+                new, failed = self._ask_again(items)
+            except InputError as error:
+                failed = dict.fromkeys(failed, error.problems[0].what)
+        likely = {key: repeated_key(key) for key in [*heapq.nsmallest(REPEATED, clean), *chosen]}
+        pairs = [(self._entries[k], self._entries[r]) for k, r in likely.items() if r in self._entries]
+        comparison = self._comparison(pairs)
+        different = comparison.different(self._entries, new)
+        if different:  # a model that does not answer alike twice need not be another one
+            second, _ = self._ask_again([kept[key] for key in reversed(different)])
+            comparison = self._comparison([*pairs, *((new[key], entry) for key, entry in second.items())])
+            different = comparison.different(self._entries, {key: new[key] for key in second})
+            if not different:
+                self._keep_pairs(second)
+        problem = next(iter(failed.values()), "")
+        self._confirmation = Confirmation(len(new), len(different), len(failed), problem, comparison.loose)
+        self._warn(self._confirmation.alarms())
+        if different:
+            self._store.clear()
+            self._entries.clear()
+        return new
+
+    def _ask_again(self, items: list[Item]) -> tuple[dict[str, Entry], dict[str, str]]:
+        """Ask without keeping anything; gives new answers and the problems of the model's own."""
+        new: dict[str, Entry] = {}
+        failed: dict[str, str] = {}
+
+        def finished(result: Result) -> None:
+            if not result.problem:
+                new[result.key] = Entry(result.answer, result.drawn)
+            elif result.fault == protocol.BY_MODEL:
+                failed[result.key] = result.problem
+
+        self._pool(".again", 1, finished, kept=False).run([Unit(tuple(items))])
+        return new, failed
+
+    def _remember_unlike(self, new: dict[str, Entry]) -> None:
+        """Keep pairs of answers that the model gave in this run and that differ: the next run expects it."""
+        if self._confirmation.different:
+            own = {key: entry for key, entry in new.items() if key in self._entries}
+            self._keep_pairs({key: own[key] for key in self._comparison().different(self._entries, own)})
+
+    def _keep_pairs(self, entries: dict[str, Entry]) -> None:
+        pairs = {repeated_key(key): entry for key, entry in entries.items()}
+        pairs = {key: entry for key, entry in pairs.items() if key not in self._entries}
+        if pairs:
+            self._store.add(pairs)
+            self._entries |= pairs
+
+    def _comparison(self, pairs: Iterable[tuple[Entry, Entry]] = ()) -> Comparison:
+        """Compare answers as the model gave them, so on its own scale."""
+        tasks = []
         for task in self._tasks:
-            first, second = one.answer[task.name], other.answer[task.name]
-            if task.is_regression and abs(first - second) > SAME * (task.high - task.low):
-                return True
-            if task.is_embedding:
-                if _apart(unpack(first), unpack(second)):
-                    return True
-            elif not task.is_regression and first != second:
-                return True
-        return False
+            low, high = self._entry.range_of(task)
+            tasks.append(dataclasses.replace(task, low=low, high=high) if task.is_regression else task)
+        return Comparison(tasks, pairs)
 
     # what came out
 
@@ -386,6 +538,7 @@ class _Prediction:
     def report(self) -> PredictionReport:
         """Count what became of all inputs."""
         counts: collections.Counter[str] = collections.Counter()
+        days: collections.Counter[str] = collections.Counter()
         failures = []
         for corpus, segments in self._segments.items():
             for segment in segments:
@@ -393,6 +546,8 @@ class _Prediction:
                     key = self._keys.key(segment.content, self._numbers[name])
                     if key in self._entries:
                         counts["computed" if key in self._new else "reused"] += 1
+                        if key not in self._new:
+                            days[self._entries[key].day] += 1
                         continue
                     failure = self._failures[key]
                     counts["failed" if failure.fault == protocol.BY_MODEL else "unusable"] += 1
@@ -403,26 +558,27 @@ class _Prediction:
             for key, again in self._repeats.items()
             if key in self._entries and again in self._entries
         ]
+        exact = self._comparison()
         return PredictionReport(
             self._entry.name,
             self._fingerprint,
             failures=failures,
             repeated=len(pairs),
-            repeated_different=sum(self._differs(*pair) for pair in pairs),
+            repeated_different=sum(exact.differ(*pair) for pair in pairs),
+            asked=counts["computed"] + counts["failed"],
+            days=dict(sorted(days.items())),
+            confirmation=self._confirmation,
+            outdated=len(self._outdated),
+            outdated_by=tuple(self._outdated_by()),
+            dropped=self._store.dropped,
+            dropped_by=tuple(sorted(self._store.changed)),
+            sources=self._store.sources,
             **counts,
         )
 
 
 def _length(packed: str) -> int:
     return len(unpack(packed))
-
-
-def _apart(one: np.ndarray, other: np.ndarray) -> bool:
-    """Say whether two embeddings point into different directions."""
-    if len(one) != len(other):
-        return True
-    one, other = (vector / np.linalg.norm(vector) for vector in (one.astype(float), other.astype(float)))
-    return bool(np.linalg.norm(one - other) > SAME)
 
 
 def _units(items: Sequence[Item], batch: int | None) -> list[Unit]:
@@ -437,6 +593,16 @@ def _units(items: Sequence[Item], batch: int | None) -> list[Unit]:
             units.append(Unit(tuple(part)))
             part, calls = [], 0
     return [*units, Unit(tuple(part))] if part else units
+
+
+def _to_nominal_range(rows: Sequence[Row], tasks: Sequence[Task], entry: ModelEntry) -> None:
+    """Map the numbers of a model from its own scale to that of the tasks."""
+    answered = [row for row in rows if row.answer]
+    for task in tasks:
+        if task.name in entry.ranges:
+            given = np.array([row.answer[task.name] for row in answered], dtype=np.float64)
+            for row, value in zip(answered, nominal(given, task, entry.ranges[task.name]), strict=True):
+                row.answer = row.answer | {task.name: float(value)}
 
 
 def _out_of_range(rows: Sequence[Row], tasks: Sequence[Task]) -> int:

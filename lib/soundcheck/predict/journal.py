@@ -3,6 +3,8 @@
 Conventions
 -----------
 - One line an answer: digest of the rest, blank, JSON. A line that is cut or damaged is no line.
+- Other lines tell what the model opened (:mod:`soundcheck.predict.opened_files`). An answer comes after what
+  was opened before it was given.
 - Only the worker that made a journal writes it and holds a lock on it while it lives; a journal without lock
   is an orphan, and whoever finds it may move its lines elsewhere and remove it.
 - Killing processes loses nothing that was written; a power failure may lose the last lines.
@@ -26,28 +28,43 @@ _DIGITS = 16
 
 
 class Entry(NamedTuple):
-    """A kept answer: task -> value, and the options that were drawn for the change."""
+    """A kept answer: task -> value, the options that were drawn for the change, and the day, as ISO 8601."""
 
     answer: dict[str, float | str]
     drawn: dict[str, Any]
+    day: str = ""
+
+
+class Content(NamedTuple):
+    """What stands in a journal: answers, and what :meth:`soundcheck.predict.opened_files.Watch.news` told."""
+
+    entries: dict[str, Entry]
+    opened: list[list]
 
 
 def encode(key: str, entry: Entry) -> bytes:
     """Write an answer as one line."""
-    text = json.dumps([key, entry.answer, entry.drawn], separators=(",", ":"), sort_keys=True)
+    return _line([key, *entry])
+
+
+def _line(content: object) -> bytes:
+    text = json.dumps(content, separators=(",", ":"), sort_keys=True)
     return f"{digest(text)[:_DIGITS]} {text}\n".encode()
 
 
-def decode(line: bytes) -> tuple[str, Entry] | None:
-    """Read a line; ``None`` if it is not exactly what was written."""
+def decode(line: bytes) -> tuple[str, Entry] | list[list] | None:
+    """Read a line: an answer, or what was opened; ``None`` if it is not exactly what was written."""
     try:
         check, _, text = line.decode("ascii").partition(" ")
         if digest(text)[:_DIGITS] != check:
             return None
-        key, answer, drawn = json.loads(text)
+        content = json.loads(text)
+        if isinstance(content, dict):
+            return content["opened"]
+        key, *entry = content
+        return key, Entry(*entry)
     except (UnicodeDecodeError, ValueError):
         return None
-    return key, Entry(answer, drawn)
 
 
 class Journal:
@@ -71,7 +88,13 @@ class Journal:
 
     def add(self, key: str, entry: Entry) -> None:
         """Append an answer."""
-        line = encode(key, entry)
+        self._write(encode(key, entry))
+
+    def note(self, opened: list[list]) -> None:
+        """Append what was opened."""
+        self._write(_line({"opened": opened}))
+
+    def _write(self, line: bytes) -> None:
         while line:
             line = line[os.write(self._descriptor, line) :]
 
@@ -96,13 +119,19 @@ def paths(folder: Path) -> list[Path]:
     return []
 
 
-def read(path: Path) -> dict[str, Entry]:
+def read(path: Path) -> Content:
     """Read the good lines of a journal, whoever writes it at the moment."""
+    content = Content({}, [])
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError:
-        return {}
-    return dict(filter(None, map(decode, lines[:-1])))
+        return content
+    for found in filter(None, map(decode, lines[:-1])):
+        if isinstance(found, list):
+            content.opened.extend(found)
+        else:
+            content.entries[found[0]] = found[1]
+    return content
 
 
 @contextlib.contextmanager

@@ -90,16 +90,19 @@ class Setup:
     changes
         Numbered by their place.
     folder
-        Where its journal goes.
+        Where its journal goes; ``None`` = answers are not kept.
     sounds
         Noises and impulse responses that changes draw from.
+    ignored
+        Folders of Soundcheck's own files, absolute: what a model opens there is not its own.
     """
 
     entry: ModelEntry
     suite: Suite
     changes: tuple[PlainChange, ...]
-    folder: str
+    folder: str | None
     sounds: Sounds
+    ignored: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

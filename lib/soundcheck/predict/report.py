@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["PredictionReport"]
+from soundcheck.common import files
+from soundcheck.predict.canaries import Confirmation
+from soundcheck.predict.opened_files import LIMIT
+from soundcheck.predict.sources import Sources
+from soundcheck.suite.model_kind import public_path
+
+__all__ = ["PredictionReport", "dropped_notes", "outdated_notes"]
 
 REASONS = 5  # different reasons that a summary names
+FILES = 5  # files that a note names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +52,20 @@ class PredictionReport:
         That it took.
     notices
         What else a reader should know.
+    answers_of
+        Day on which the model was asked, if this run did not ask it; else empty.
+    asked
+        Inputs that the model was asked about in this run, whatever it said; 0 if it does not listen.
+    days
+        Day, as ISO 8601, on which answers from the cache were given -> how many.
+    confirmation
+        What came of asking some inputs again whose answers are kept.
+    outdated, outdated_by
+        Kept answers that were not used, and the files that have changed since they were given.
+    dropped, dropped_by
+        Answers that are not kept for later, and the files that changed while the model answered.
+    sources
+        What the kept answers rest on.
     """
 
     model: str
@@ -61,14 +83,35 @@ class PredictionReport:
     repeated_different: int = 0
     seconds: float = 0.0
     notices: tuple[str, ...] = ()
+    answers_of: str = ""
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Digest of each prediction table, by corpus."""
+        return {corpus: files.digest(path) for corpus, path in self.tables.items() if path.is_file()}
+
+    asked: int = 0
+    days: dict[str, int] = dataclasses.field(default_factory=dict)
+    confirmation: Confirmation = Confirmation()
+    outdated: int = 0
+    outdated_by: tuple[str, ...] = ()
+    dropped: int = 0
+    dropped_by: tuple[str, ...] = ()
+    sources: Sources = dataclasses.field(default_factory=Sources)
+
+    @property
+    def seen_files(self) -> tuple[str, ...]:
+        """Names of the files that are looked at before kept answers are used; of absolute ones the last."""
+        return tuple(sorted({*map(public_path, self.sources.files)}))
 
     def joined(self, later: PredictionReport) -> PredictionReport:
         """Add what became of other inputs of the same model, which were asked about later."""
         counts = collections.Counter(self.unknown_classes) + collections.Counter(later.unknown_classes)
         summed = (
             *("inputs", "computed", "reused", "failed", "unusable", "out_of_range"),
-            *("repeated", "repeated_different"),
+            *("repeated", "repeated_different", "asked", "outdated", "dropped"),
         )
+        days = collections.Counter(self.days) + collections.Counter(later.days)
         return dataclasses.replace(
             self,
             tables=self.tables | later.tables,
@@ -76,12 +119,18 @@ class PredictionReport:
             unknown_classes=dict(counts),
             seconds=round(self.seconds + later.seconds, 3),
             notices=tuple(dict.fromkeys([*self.notices, *later.notices])),
+            days=dict(sorted(days.items())),
+            outdated_by=tuple(sorted({*self.outdated_by, *later.outdated_by})),
+            dropped_by=tuple(sorted({*self.dropped_by, *later.dropped_by})),
+            sources=self.sources.joined(later.sources),
             **{name: getattr(self, name) + getattr(later, name) for name in summed},
         )
 
     def notes(self) -> list[str]:
         """Say in sentences what is not as it should be; the same problem is told once, with its count."""
         notes = []
+        if self.answers_of:
+            notes.append(f"this run did not ask the model: its answers are those of {self.answers_of}")
         without = self.failed + self.unusable
         if without:
             notes.append(f"{without} of {self.inputs} inputs have no answer")
@@ -100,4 +149,45 @@ class PredictionReport:
             notes.append(
                 f"{self.repeated_different} of {self.repeated} inputs predicted twice gave another answer"
             )
-        return notes + list(self.notices)
+        notes += self.confirmation.notes()
+        notes += outdated_notes(self.outdated, self.outdated_by)
+        notes += dropped_notes(self.dropped, self.dropped_by)
+        return notes + _unseen(self.sources) + list(self.notices)
+
+
+def outdated_notes(count: int, names: Sequence[str]) -> list[str]:
+    """Say that kept answers were not used."""
+    why = f"because these files are not what they were: {_listed(names)}"
+    return [f"{count} inputs were asked anew, {why}"] if count else []
+
+
+def dropped_notes(count: int, names: Sequence[str]) -> list[str]:
+    """Say that answers are not kept."""
+    why = f"because these files changed while the model answered: {_listed(names)}"
+    return [f"{count} answers are not kept for later runs, {why}"] if count else []
+
+
+def _unseen(sources: Sources) -> list[str]:
+    """Say what could not be looked at."""
+    notes = []
+    if sources.special:
+        notes.append(
+            f"the model reads from what is no regular file, so a change of it is not seen: "
+            f"{_listed(sources.special)}"
+        )
+    if sources.gone:
+        notes.append(
+            f"files that the model had opened were gone in the end, so a change of them is not seen: "
+            f"{_listed(sources.gone)}"
+        )
+    if sources.beyond:
+        notes.append(
+            f"the model opened {sources.beyond} files beyond the first {LIMIT}, and a change of these is not "
+            "seen; name them under files: in the suite"
+        )
+    return notes
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(public_path, names[:FILES]))
+    return shown + (f" and {len(names) - FILES} more" if len(names) > FILES else "")

@@ -2,11 +2,12 @@
 
 ``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.pool`. It says before each
 step what it is about to do, so that its parent knows what was lost if it hangs or dies, and writes each
-answer to its journal before it tells it.
+answer to its journal before it tells it, and before that which files the model has opened.
 """
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 import traceback
@@ -23,6 +24,7 @@ from soundcheck.models.base import Model, check_output, reason
 from soundcheck.models.load import load_model
 from soundcheck.predict import protocol
 from soundcheck.predict.journal import Entry, Journal
+from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 
 
@@ -45,14 +47,17 @@ class Worker:
         What to load and where to write.
     model
         The loaded model.
+    watch
+        Knows which files it has opened.
     """
 
-    def __init__(self, connection: Connection, setup: Setup, model: Model) -> None:
+    def __init__(self, connection: Connection, setup: Setup, model: Model, watch: Watch) -> None:
         self._connection = connection
         self._setup = setup
         self._model = model
+        self._watch = watch
         self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
-        self._journal = Journal(setup.folder)
+        self._journal = None if setup.folder is None else Journal(setup.folder)
 
     def work(self, unit: Unit) -> None:
         """Answer all calls of a unit."""
@@ -61,12 +66,14 @@ class Worker:
         for item in unit.items:
             self._doing(protocol.READING, [call.key for call in item.calls])
             try:
-                signal = audio.read(item.path, item.start, item.end)
+                with self._watch.aside():
+                    signal = audio.read(item.path, item.start, item.end)
             except Exception as error:
                 self._unusable(item, item.calls, "the audio cannot be read", error)
                 continue
             for call in item.calls:
-                prepared = self._change(item, call, signal)
+                with self._watch.aside():
+                    prepared = self._change(item, call, signal)
                 if prepared is not None:
                     pending.append(prepared)
                 if len(pending) == size:
@@ -120,8 +127,14 @@ class Worker:
         self._connection.send((protocol.RESULTS, results))
 
     def _keep(self, one: _Pending, answer: dict[str, float | str]) -> None:
+        if self._journal is None:
+            return
         try:
-            self._journal.add(one.call.key, Entry(answer, one.drawn))
+            opened = self._watch.news()
+            if opened:
+                self._journal.note(opened)
+            today = datetime.date.today().isoformat()
+            self._journal.add(one.call.key, Entry(answer, one.drawn, today))
         except OSError as error:
             self._connection.send((protocol.UNWRITABLE, unwritable(self._journal.path.name, error)))
             raise
@@ -150,6 +163,14 @@ def unwritable(name: str, error: OSError) -> str:
     )
 
 
+def _watch(setup: Setup) -> Watch:
+    """Listen to what is opened from now on."""
+    watch = Watch(setup.suite.root, setup.ignored)
+    watch.add(setup.entry.about.named_files(setup.entry, setup.suite))
+    watch.start()
+    return watch
+
+
 def main() -> None:
     """Load the model and work until the parent hangs up."""
     connection = processes.connect()
@@ -158,6 +179,7 @@ def main() -> None:
     except EOFError:
         return
     try:
+        watch = _watch(setup)
         model = load_model(setup.entry, setup.suite)
     except InputError as error:
         traceback.print_exc()
@@ -169,7 +191,7 @@ def main() -> None:
         connection.send((protocol.REFUSED, reason(error, setup.suite.root)))
         return
     try:
-        worker = Worker(connection, setup, model)
+        worker = Worker(connection, setup, model, watch)
     except OSError as error:
         connection.send((protocol.UNWRITABLE, unwritable("the predictions", error)))
         return

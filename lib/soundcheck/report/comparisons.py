@@ -9,10 +9,10 @@ import pandas as pd
 from soundcheck.metrics.impact import MARGIN
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
-from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
+from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
+from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = ["badge", "contrast_table", "impact_table", "outcomes", "turned"]
+__all__ = ["answer", "badge", "contrast_table", "impact_table", "outcomes", "turned", "word_changes_table"]
 
 OUTCOMES = {
     BETTER: ("sc-pass", "▲ better"),
@@ -20,6 +20,11 @@ OUTCOMES = {
     NO_EVIDENCE: ("sc-skip", "· no evidence"),
 }
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
+
+
+def answer(frame: pd.DataFrame) -> Html:
+    """Say in a few sentences whether the candidate is better, and what may still hide."""
+    return element("p", element("strong", conclusion(frame), limit=None))
 
 
 def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
@@ -65,10 +70,9 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
     for row in frame.head(MOST_ROWS).itertuples():
         cells = [row.corpus] if several else []
         difference = tables.number(row.difference)
-        bounds = tables.interval(row)
+        bounds = "" if pd.isna(row.low) else f"{tables.number(row.low)} to {tables.number(row.high)}"
         share = "" if pd.isna(row.relative) else f"{100 * row.relative:+.1f} %".replace("-", "−")
-        sure = "" if pd.isna(row.certainty) else f"{100 * row.certainty:.0f} % of replicates"
-        outcome = tables.two_lines(badge(row.outcome), sure)
+        outcome = tables.two_lines(badge(row.outcome), _p_value(row.p_value))
         if row.skipped:
             outcome = outcome + element("small", row.skipped, class_="sc-reason sc-line")
         cells += [
@@ -98,9 +102,14 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
         parts.append(
             element("p", f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv.", class_="sc-note")
         )
-    if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
-        parts.append(element("p", tables.FEW, class_="sc-note", limit=None))
     return join(parts)
+
+
+def _p_value(p: float) -> str:
+    """Write a p-value with two significant digits."""
+    if pd.isna(p):
+        return ""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
 
 
 def _value(value: float, passed: object) -> tables.Cell:
@@ -135,6 +144,8 @@ def impact_table(rows: Sequence[tuple[str, str, Resampled, Resampled, Resampled]
     interval
         Kind of interval.
     """
+    if not rows:
+        return element("p", "The models share no task whose labels are numbers or classes.")
     cells = []
     for corpus, task, changed, events, net in rows:
         values = [
@@ -154,6 +165,31 @@ def impact_table(rows: Sequence[tuple[str, str, Resampled, Resampled, Resampled]
     columns = ["corpus", "task", "segments", "changed", "added errors", "changed errors", "corrections"]
     columns += ["corrections − added errors", "effect"]
     return tables.table(cells, columns)
+
+
+def word_changes_table(rows: Sequence[tuple[str, pd.DataFrame, Resampled]], interval: str) -> Html:
+    """Show how many words a candidate corrects and breaks on each corpus.
+
+    Parameters
+    ----------
+    rows
+        Corpus, counts from :func:`soundcheck.metrics.word_changes.word_changes`, and the share of all words
+        that is corrected minus the share that is broken.
+    interval
+        Kind of interval.
+    """
+    if not rows:
+        return element("p", "The models do not both transcribe a corpus that says what was said.")
+    cells = []
+    for corpus, counts, net in rows:
+        sums = counts.sum()
+        numbers = [int(sums[name]) for name in ("words", "corrected", "broken")]
+        put_in = [int(sums[name]) for name in ("put_in_baseline", "put_in_candidate")]
+        share = _share(net, 0, interval, signed=True)
+        cells.append([corpus, int(counts["words"].notna().sum()), *numbers, share, *put_in])
+    columns = ["corpus", "segments", "words", "corrected", "broken", "corrected − broken"]
+    columns += ["put in by the baseline", "put in by the candidate"]
+    return tables.table(cells, columns, sortable=False)
 
 
 def _share(found: Resampled, n: int, kind: str, signed: bool = False) -> tables.Cell:

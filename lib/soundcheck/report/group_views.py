@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.groups import least_per_bin
+from soundcheck.evaluation.groups import least_per_bin, least_predictions
 from soundcheck.evaluation.subset import Subset
 from soundcheck.report import figures, tables
 from soundcheck.report.html import Html, join
@@ -27,12 +27,12 @@ def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[
         (
             *(subset.corpus, subset.task.name, subset.group_size[1]),
             *(evaluation.balance_samples, least_per_bin(evaluation, subset)),
+            least_predictions(evaluation, subset) or "any",
         )
         for subset, _ in compared
     ]
-    return tables.table(
-        rows, ["corpus", "task", "segments a group", "segments wanted", "fewest labels in a bin"]
-    )
+    columns = ["corpus", "task", "segments a group", "segments wanted", "fewest labels in a bin"]
+    return tables.table(rows, [*columns, "fewest predictions for precision"])
 
 
 def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:

@@ -15,13 +15,21 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.impact import EVENTS, impact_codes
+from soundcheck.metrics.word_changes import word_changes
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, settings
 from soundcheck.report.word_tables import aligned_words
 
-__all__ = ["hardest_trials", "most_different", "most_moved", "recordings", "worst_recognised"]
+__all__ = [
+    "hardest_trials",
+    "most_changed_words",
+    "most_different",
+    "most_moved",
+    "recordings",
+    "worst_recognised",
+]
 
 
 def most_moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> Html:
@@ -155,7 +163,6 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
     shown = []
     for position in order:
         segment = pair.segments.iloc[position]
-        signal = _signal(pair.root, segment)
         said = [
             f"baseline {_written(pair.baseline[position])}",
             f"candidate {_written(pair.candidate[position])}",
@@ -164,10 +171,52 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
             said.append(f"truth {_written(pair.truth[position])}")
         if 0 <= codes[position] < len(EVENTS):
             said.append(EVENTS[codes[position]].removesuffix("s"))
-        shown.append(
-            player(comparison.media, signal, SAMPLING_RATE, segment["file"], caption=", ".join(said))
-        )
+        shown.append(_played(comparison, pair, segment, ", ".join(said)))
     return row(shown, title=title)
+
+
+def most_changed_words(comparison: Comparison, pair: Pair, count: int = 3) -> Html:
+    """Play the segments with the most words broken by the candidate, then those with the most corrected.
+
+    Parameters
+    ----------
+    comparison
+        The comparison, for the media store.
+    pair
+        Transcripts, see :meth:`soundcheck.evaluation.comparison.Comparison.transcripts`.
+    count
+        How many segments of each kind; each segment once.
+    """
+    changes = word_changes(pair.truth, pair.baseline, pair.candidate).assign(
+        key=pair.segments["key"].tolist()
+    )
+    shown, heard = [], set()
+    for kind, other in (("broken", "corrected"), ("corrected", "broken")):
+        own = changes[(changes[kind] > 0) & ~changes.index.isin(heard)]
+        own = own.sort_values([kind, other, "key"], ascending=[False, True, True], kind="stable").head(count)
+        heard |= set(own.index)
+        shown.append(element("h3", f"{pair.corpus}: most words {kind}"))
+        if own.empty:
+            shown.append(
+                element(
+                    "p", f"There is no other segment with words {kind}." if heard else f"No word is {kind}."
+                )
+            )
+        for n, counts in own.iterrows():
+            segment = pair.segments.iloc[n]
+            caption = f"{counts[kind]:.0f} {kind}, {counts[other]:.0f} {other}, {counts['words']:.0f} words"
+            shown.append(row([_played(comparison, pair, segment, caption)]))
+            shown.append(aligned_words(pair.truth[n], pair.baseline[n], "baseline"))
+            shown.append(aligned_words(pair.truth[n], pair.candidate[n], "candidate"))
+    return sum(shown, Html(""))
+
+
+def _played(comparison: Comparison, pair: Pair, segment: pd.Series, caption: str) -> Html:
+    """Let a segment be heard; of a corpus without audio only say what there is to say."""
+    if not pair.audio:
+        return element("p", f"{segment['file']}: {caption}")
+    signal = _signal(pair.root, segment)
+    return player(comparison.media, signal, SAMPLING_RATE, segment["file"], caption=caption)
 
 
 def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> Html:

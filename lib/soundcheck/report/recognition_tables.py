@@ -30,6 +30,7 @@ __all__ = [
     "percent_cell",
     "rate_table",
     "rating_notes",
+    "small_groups_table",
 ]
 
 SURE = 0.95  # certainty from which a violation counts as sure
@@ -51,6 +52,20 @@ def percent_cell(value: float, low: float = np.nan, high: float = np.nan) -> Cel
     """Show a share in per cent, with its interval below it if there is one."""
     span = "" if pd.isna(low) else f"{number(100 * low, 1)} to {number(100 * high, 1)}".replace(" ", "\xa0")
     return Cell(two_lines(percent(value), span), None if pd.isna(value) else float(value), "sc-number")
+
+
+def small_groups_table(rows: Sequence[tuple[object, ...]]) -> Html:
+    """Show groups that are too small to be judged; empty without any.
+
+    Parameters
+    ----------
+    rows
+        From :func:`soundcheck.evaluation.small_groups.skip_small_groups`.
+    """
+    if not rows:
+        return Html("")
+    columns = ["corpus", "column", "group", "segments", "speakers", "not judged"]
+    return table(rows, columns, caption="Groups that are too small to be judged.")
 
 
 def normaliser_notice(evaluation: Recognition, count: int = 5) -> Html:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from soundcheck.common.wording import counted
 from soundcheck.report.key_figures import sentence, standing_notes
 from soundcheck.results import aspects, score, tally
 from soundcheck.results.record import ModelRecord, RunRecord
@@ -43,11 +44,14 @@ def summary_lines(
     name = f"{model.name} (random reference)" if random else model.name
     passes = "pass" if total.clear_pass == 1 else "passes"
     counts = f"{held}, {total.clear_pass} clear {passes}, {total.open} open"
-    yield f"{name}: {counts}, {total.skipped} skipped" + (f"; {', '.join(shares)}" if shares else "")
+    yield f"{name}: {counts}, {tally(rows).skipped} skipped" + (f"; {', '.join(shares)}" if shares else "")
     figures = [figure for figure in record.figures or () if figure.model == model.name]
     several = len({figure.corpus for figure in figures}) > 1
     for figure in figures:
         yield f"  {sentence(figure, corpus=several)}"
     if not random:
         for note in standing_notes(record.figures, model.name, model.tasks):
-            yield f"  {note.partition(':')[0]}: its robustness and fairness there are not counted"
+            what, task = note.partition(":")[0].split(" at ", 1)
+            left = counted(tally(rows[own.eq(what) & rows["task"].eq(task)]).judged, "test")
+            where = "anywhere" if what == HOLLOW else "in shares"
+            yield f"  {what} at {task}: {left} of fairness and robustness do not count {where}"

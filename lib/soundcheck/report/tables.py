@@ -33,8 +33,6 @@ __all__ = [
     "number",
     "row_name",
     "rule",
-    "share",
-    "proportion_bar",
     "simulated_thresholds",
     "synthetic_notice",
     "table",
@@ -202,25 +200,6 @@ def test_cell(row: object) -> Cell:
     return Cell(two_lines(row.test, below), f"{row.test} {row.group} {row.label}", "sc-test")
 
 
-def share(frame: pd.DataFrame) -> str:
-    """Write how many of the judged tests passed: ``12 of 18 (67 %)``."""
-    passed, judged = _counts(frame)
-    return f"{passed} of {judged} ({100 * passed / judged:.0f} %)" if judged else "none judged"
-
-
-def proportion_bar(frame: pd.DataFrame) -> Html:
-    """Show how many of the judged tests passed, as text over a bar."""
-    passed, judged = _counts(frame)
-    if not judged:
-        return element("span", "none judged", class_="sc-bar sc-none")
-    style = f"--sc-share: {100 * passed / judged:.1f}%"
-    return element("span", share(frame), class_="sc-bar", style=style)
-
-
-def _counts(frame: pd.DataFrame) -> tuple[int, int]:
-    return int(frame["passed"].eq(True).sum()), int(frame["passed"].notna().sum())
-
-
 def threshold_table(family: Family) -> Html:
     """Show the tests of a family with their thresholds, those of the suite marked as such."""
     named = list(dict.fromkeys(name for test in family.tests.values() for name in test.thresholds))
@@ -229,7 +208,7 @@ def threshold_table(family: Family) -> Html:
         name for name in (*BUILTIN, *named) if name in named and name not in ("regression", "classification")
     ]
     tasks = list(dict.fromkeys(tasks)) or named
-    if family.of_suite:
+    if family.of_suite and any(len(set(test.thresholds.values())) > 1 for test in family.tests.values()):
         tasks = named
     simulated = any(test.simulation for test in family.tests.values())
     limit = family.options.get("bin_minimum")
@@ -242,10 +221,11 @@ def threshold_table(family: Family) -> Html:
         for name in tasks:
             threshold = test.thresholds.get(name)
             text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
-            cells.append(Cell(two_lines(text, test.change_of(name)), threshold, "sc-rule"))
+            change = test.change_of(name)
+            cells.append(Cell(two_lines(text, change), threshold, None if change else "sc-rule"))
         if limit:
             cells.append(fewest if "minimum_per_bin" in test.simulation else "")
-        cells.append(Cell(element("span", "; ".join(filter(None, (test.off, test.note))), limit=None)))
+        cells.append(Cell(element("span", ". ".join(filter(None, (test.off, test.note))), limit=None)))
         if len(sources) > 1:
             cells.append(test.source if test.source in sources else "")
         if simulated:

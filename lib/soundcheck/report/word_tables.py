@@ -33,6 +33,7 @@ __all__ = [
     "group_name",
     "group_words",
     "localised_tables",
+    "word_change_table",
     "keyword_notes",
     "keyword_table",
     "shortened",
@@ -47,22 +48,43 @@ _MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
 _MEANINGS = "≠ another word, − left out, + put in"
 
 
-def aligned_words(reference: str, hypothesis: str) -> Html:
-    """Show two transcripts word under word, with a sign between those that differ."""
+def aligned_words(reference: str, hypothesis: str, who: str = "recognised") -> Html:
+    """Show what was said over what ``who`` heard, word by word, with a sign between those that differ."""
     pairs = align(reference, hypothesis)
     lines = []
     for title, cells in (
         ("said", [pair.reference for pair in pairs[:MOST_WORDS]]),
         ("", [_MARKS[pair.kind] for pair in pairs[:MOST_WORDS]]),
-        ("recognised", [pair.hypothesis for pair in pairs[:MOST_WORDS]]),
+        (who, [pair.hypothesis for pair in pairs[:MOST_WORDS]]),
     ):
         head = element("th", title, scope="row")
         lines.append(element("tr", head, *(element("td", cell) for cell in cells)))
     inner = element("table", *lines, class_="sc-table sc-aligned")
     more = len(pairs) - MOST_WORDS
     rest = element("p", f"{more} more words are not shown.", class_="sc-note") if more > 0 else Html()
-    label = f"Words said and recognised; {_MEANINGS}"
+    label = f"Words said and {who}; {_MEANINGS}"
     return element("div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=label) + rest
+
+
+def word_change_table(frame: pd.DataFrame, caption: str, count: int = 40) -> Html:
+    """Show which words a candidate corrects and breaks most often.
+
+    Parameters
+    ----------
+    frame
+        From :func:`soundcheck.metrics.word_changes.changed_words`.
+    caption
+        What the table shows.
+    count
+        How many words to show.
+    """
+    rows = [
+        [row.word, row.said, row.corrected, row.broken, row.corrected - row.broken, row.wrong]
+        for row in frame.head(count).itertuples(index=False)
+    ]
+    columns = ["word", "said", "corrected", "broken", "corrected − broken", "wrong by both"]
+    shown = f"the {len(rows)} of {len(frame)} changed words with the most changes"
+    return table(rows, columns, caption=f"{caption}; {shown}")
 
 
 def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:

@@ -12,11 +12,12 @@ Conventions
 - Missing is ``None`` in a :class:`Verdict`, NaN (numbers) or ``None`` (verdicts) in a table, an empty cell in
   a file. No number is ever NaN or infinite.
 
-Files: ``verdict`` makes rows, ``judged`` keeps them with their replicates, ``contrast`` compares two models,
-``holding`` says what holds among many tests, ``table`` writes and ``reading`` reads the results,
-``summary`` counts them, ``standing`` says whose counts mean nothing.
+Files: ``verdict`` makes rows, ``judged`` keeps them with their replicates, ``contrast`` compares two models
+and ``conclusion`` says what came out, ``holding`` says what holds among many tests, ``table`` writes and
+``reading`` reads the results, ``summary`` counts them, ``standing`` says whose counts mean nothing.
 """
 
+from soundcheck.results.conclusion import conclusion
 from soundcheck.results.contrast import (
     BETTER,
     CONTRAST_COLUMNS,
@@ -53,6 +54,7 @@ __all__ = [
     "WORSE",
     "Contrast",
     "Judged",
+    "conclusion",
     "contrast",
     "contrast_csv",
     "contrast_frame",

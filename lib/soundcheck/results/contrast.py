@@ -1,15 +1,22 @@
-"""Two models on the same test: the difference with its paired interval, and what it is evidence of.
+"""Two models on the same test: the difference with its interval, and what it is evidence of.
 
 The replicates of both models were drawn with the same weights of the same blocks, so the difference of the
-replicates is the replicate of the difference. Speakers that are hard for both models cancel.
+replicates is the replicate of the difference. Speakers that are hard for both models cancel. Where the blocks
+are not the same, the models are compared as two independent sets of speakers, and called *unpaired*.
+
+Two models are compared on hundreds of tests, and of a hundred without any true difference five have a p-value
+below 0.05. *Better* and *worse* is what remains when that is accounted for, by the false discovery rate of
+Benjamini and Hochberg (1995) over all tests of the comparison; so equal models come out equal.
 
 Conventions
 -----------
-- A difference is the candidate's value minus the baseline's; for tests of the rule ``|value| <`` it is the
-  difference of the absolute values, because there less is better whatever the sign.
-- *better* and *worse* need an interval without 0; all else is *no evidence*, which is not the same as no
-  difference.
-- *Relative* is the difference as a share of the baseline's value; there is none if that is not positive.
+- A difference is the candidate's value minus the baseline's. Where a rule asks for a small size whatever the
+  sign (``|value| <``, ``|gap| <``), it is the difference of the absolute values of ``value``.
+- The p-value is that of a t-test, see :mod:`soundcheck.statistics.paired`. The interval is the 95 % interval
+  of that test, whatever kind the intervals of values are; it is not widened for the number of tests.
+- All that is neither *better* nor *worse* is *no evidence*, which is not the same as no difference.
+- *Relative* is the difference as a share of the baseline's value: so many fewer errors. There is none unless
+  the value counts errors (rule ``<``, of no group, no difference or change itself) and is clearly above 0.
 """
 
 from __future__ import annotations
@@ -20,20 +27,24 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.stats import false_discovery_control
 
 from soundcheck.common.escaping import spreadsheet
 from soundcheck.common.json_file import JsonFile
 from soundcheck.metrics.additive import round_significant
+from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
-from soundcheck.results.verdict import Verdict
-from soundcheck.statistics import bootstrap
-from soundcheck.statistics.rules import ABOVE, WITHIN
+from soundcheck.results.verdict import EVIDENCE, Verdict
+from soundcheck.statistics.paired import LEAST_BLOCKS, paired_interval, paired_p_value, standard_error, welch
+from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
 
 __all__ = [
     "BETTER",
     "CONTRAST_COLUMNS",
     "Contrast",
     "NO_EVIDENCE",
+    "PAIRED",
+    "UNPAIRED",
     "WORSE",
     "contrast",
     "contrast_csv",
@@ -44,6 +55,8 @@ __all__ = [
 ]
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
+PAIRED, UNPAIRED = "paired", "unpaired"
+_DIFFERENCES = ("difference", "change", "shift")  # words in names of tests whose value is a difference itself
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,9 +72,9 @@ class Contrast:
     baseline_value, candidate_value
         Values of the two models.
     difference, low, high
-        Candidate minus baseline (of absolute values if the rule is ``|value| <``) with its paired interval.
+        Candidate minus baseline (of absolute values if the sign does not count) with its 95 % interval.
     relative, relative_low, relative_high
-        The same as a share of the baseline's value.
+        The same as a share of the baseline's value, of tests that count errors.
     certainty
         Share of replicates in which the difference has the sign that it has.
     outcome
@@ -74,6 +87,14 @@ class Contrast:
         What the values are compared with.
     skipped
         Why there is no outcome or no interval, or what to know about it; else ``""``.
+    p_value
+        Of the t-test of the difference against 0, two-sided.
+    adjusted_p_value
+        The same after Benjamini and Hochberg over all tests of the comparison; ``outcome`` is better or worse
+        if it is 0.05 or less.
+    pairing
+        ``"paired"`` if both values were drawn with the same blocks, ``"unpaired"`` if not; ``""`` without
+        p-value.
     """
 
     baseline: str
@@ -102,21 +123,29 @@ class Contrast:
     threshold: float | None = None
     skipped: str = ""
     group: str = ""
+    p_value: float | None = None
+    adjusted_p_value: float | None = None
+    pairing: str = ""
 
 
 CONTRAST_COLUMNS = [field.name for field in dataclasses.fields(Contrast)]
 
 
-def contrast(baseline: Judged, candidate: Judged, kind: str = "percentile") -> Contrast:
-    """Compare two models on one test.
+def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
+    """Compare two models on one test, as if there were no others; see :func:`contrasts` for many.
 
     Parameters
     ----------
     baseline, candidate
         The same test of two models, with replicates.
-    kind
-        Kind of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
+    same_draws
+        Whether replicates that rest on the same blocks were drawn with the same weights.
     """
+    return _settled([_contrast(baseline, candidate, same_draws)])[0]
+
+
+def _contrast(baseline: Judged, candidate: Judged, same_draws: bool) -> Contrast:
+    """Compare two models on one test; the outcome is settled later."""
     before, after = baseline.verdict, candidate.verdict
     common = {
         "baseline": before.model,
@@ -130,33 +159,85 @@ def contrast(baseline: Judged, candidate: Judged, kind: str = "percentile") -> C
     if before.value is None or after.value is None:
         who, what = (before.model, before.skipped) if before.value is None else (after.model, after.skipped)
         return Contrast(**common, skipped=f"{who}: {what}")
-    size = np.abs if after.rule == WITHIN else np.asarray
-    first, second = float(size(before.value)), float(size(after.value))
+    if not after.rule or of_gap(before.rule) != of_gap(after.rule):
+        return Contrast(**common, skipped="the test does not say, or not alike, what is better")
+    one, other = (_sized(entry) for entry in (baseline, candidate))
+    first, second = (_size(entry.verdict) for entry in (baseline, candidate))
     difference = float(round_significant(np.array(second - first)))
-    relative = float(round_significant(np.array(difference / first))) if first > 0 else None
-    remark = ""
+    common |= {"difference": difference, "outcome": NO_EVIDENCE}
+    error_rate = _counts_errors(after) and first > 0
+    if error_rate:
+        common["relative"] = float(round_significant(np.array(difference / first)))
+    remarks = []
+    if before.threshold != after.threshold:
+        remarks.append(f"thresholds differ: {before.threshold} and {after.threshold}")
     if baseline.segments != candidate.segments:
-        remark = f"not the same segments: {before.segments} against {after.segments}"
-    common |= {"difference": difference, "relative": relative, "outcome": NO_EVIDENCE}
-    if baseline.blocks != candidate.blocks:
-        return Contrast(**common, skipped="interval withheld: the models answered for different blocks")
-    if len(baseline.replicates) != len(candidate.replicates):
-        return Contrast(**common, skipped="interval withheld: different numbers of replicates")
-    if before.low is None or after.low is None:
-        return Contrast(**common, skipped=_join("interval withheld", before.skipped or after.skipped))
-    one, other = size(baseline.replicates), size(candidate.replicates)
-    replicates = round_significant(other - one)
-    low, high = bootstrap.interval(replicates, kind, blocks=after.blocks, value=difference)
-    good_above = after.rule == ABOVE
-    outcome = NO_EVIDENCE
-    if low > 0 or high < 0:
-        outcome = BETTER if (low > 0) == good_above else WORSE
-    found = {"low": low, "high": high, "outcome": outcome, "certainty": _certainty(replicates, difference)}
-    if relative is not None and (one[~np.isnan(one)] > 0).all():
+        remarks.append(f"not the same segments: {before.segments} against {after.segments}")
+    blocks = (baseline.contributing, candidate.contributing)
+    few = min(blocks) < LEAST_BLOCKS or EVIDENCE[-1] in (before.evidence, after.evidence)
+    if few or before.low is None or after.low is None:
+        reason = before.skipped or after.skipped
+        if not reason:
+            reason = f"too few speakers or other blocks, {LEAST_BLOCKS} are needed on either side"
+        return Contrast(**common | {"relative": None}, skipped=_join("interval withheld", reason))
+    paired = same_draws and baseline.blocks == candidate.blocks
+    # Whether the baseline's errors are clearly above 0; NaN is not.
+    clear = error_rate and paired_p_value(one, first, blocks[0]) <= FALSE_DISCOVERY_RATE
+    if paired:
+        drawn = min(len(one), len(other))  # more replicates continue the same draws
+        one, other = one[:drawn], other[:drawn]
+        replicates = round_significant(other - one)
+        p = paired_p_value(replicates, difference, min(blocks))
+        low, high = paired_interval(replicates, difference, min(blocks))
+        common["certainty"] = _certainty(replicates, difference)
+    else:
+        errors = (standard_error(one, blocks[0]), standard_error(other, blocks[1]))
+        p, low, high = welch(difference, errors, blocks)
+        why = "not the same blocks" if baseline.blocks != candidate.blocks else "drawn with other seeds"
+        remarks.append(f"unpaired, {why}")
+    if np.isnan(p):
+        return Contrast(**common | {"relative": None}, skipped="interval withheld: no replicates")
+    common |= {"low": low, "high": high, "p_value": p, "pairing": PAIRED if paired else UNPAIRED}
+    if error_rate and not clear:
+        common["relative"] = None
+    elif error_rate and paired and (one[~np.isnan(one)] > 0).all():
         share = round_significant(np.divide(replicates, one))
-        bounds = bootstrap.interval(share, kind, blocks=after.blocks, value=relative)
-        found |= {"relative_low": bounds[0], "relative_high": bounds[1]}
-    return Contrast(**(common | found), skipped=remark)
+        bounds = paired_interval(share, common["relative"], min(blocks))
+        common |= {"relative_low": bounds[0], "relative_high": bounds[1]}
+    return Contrast(**common, skipped="; ".join(remarks))
+
+
+def _settled(rows: Sequence[Contrast]) -> list[Contrast]:
+    """Decide what is better or worse among all tests of a comparison."""
+    tested = [n for n, row in enumerate(rows) if row.p_value is not None]
+    adjusted = false_discovery_control([rows[n].p_value for n in tested]) if tested else []
+    found = list(rows)
+    for n, p in zip(tested, round_significant(np.asarray(adjusted)).tolist(), strict=True):
+        outcome = NO_EVIDENCE
+        if p <= FALSE_DISCOVERY_RATE:
+            outcome = BETTER if (rows[n].difference > 0) == (rows[n].rule == ABOVE) else WORSE
+        found[n] = dataclasses.replace(rows[n], adjusted_p_value=p, outcome=outcome)
+    return found
+
+
+def _size(row: Verdict) -> float:
+    return abs(row.value) if row.rule in (WITHIN, GAP_WITHIN) else row.value
+
+
+def _sized(entry: Judged) -> np.ndarray:
+    """Give the replicates of the size of a value.
+
+    They keep the sign that the value has: folded at 0, replicates of a small value would hide half of their
+    spread, and equal models would not come out equal.
+    """
+    row = entry.verdict
+    return -entry.replicates if row.rule in (WITHIN, GAP_WITHIN) and row.value < 0 else entry.replicates
+
+
+def _counts_errors(row: Verdict) -> bool:
+    """Say whether a value is a rate or size of errors, of which "10 % fewer" has a meaning."""
+    words = row.test.lower().split()
+    return row.rule == BELOW and not row.group and not any(word in words for word in _DIFFERENCES)
 
 
 _WHAT = ("corpus", "family", "task", "test", "group", "label")  # pairs the tests of two models
@@ -176,7 +257,7 @@ def _certainty(replicates: np.ndarray, difference: float) -> float | None:
 
 
 def contrasts(
-    baseline: Iterable[Judged], candidate: Iterable[Judged], kind: str = "percentile"
+    baseline: Iterable[Judged], candidate: Iterable[Judged], same_draws: bool = True
 ) -> list[Contrast]:
     """Compare two models on all their tests; tests that only one of them has are listed, too.
 
@@ -184,8 +265,9 @@ def contrasts(
     ----------
     baseline, candidate
         Judged tests of one model each.
-    kind
-        Kind of interval.
+    same_draws
+        Whether replicates that rest on the same blocks were drawn with the same weights: not those of runs
+        with different seeds.
     """
     first = {_key(entry.verdict): entry for entry in baseline}
     second = {_key(entry.verdict): entry for entry in candidate}
@@ -194,7 +276,7 @@ def contrasts(
     for key in sorted(first.keys() | second.keys()):
         one, other = first.get(key), second.get(key)
         if one is not None and other is not None:
-            found.append(contrast(one, other, kind))
+            found.append(_contrast(one, other, same_draws))
             continue
         there = (one or other).verdict
         missing = names[1] if other is None else names[0]
@@ -212,7 +294,7 @@ def contrasts(
                 skipped=f"not judged for {missing}",
             )
         )
-    return found
+    return _settled(found)
 
 
 def _key(row: Verdict) -> tuple[str, ...]:

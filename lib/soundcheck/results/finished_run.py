@@ -52,7 +52,8 @@ class FinishedRun:
         """
         if not self.about:
             return {}
-        table = self.frame.set_index(list(KEY))["value"]
+        keys = self.frame[list(KEY)].itertuples(index=False, name=None)
+        values = dict(zip(keys, self.frame["value"], strict=True))
         found = {}
         for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
             rows = self.path.parent / "notebooks" / files.slug(model) / f"{files.slug(family)}.json"
@@ -62,7 +63,7 @@ class FinishedRun:
                 continue
             for entry in entries:
                 key = tuple(getattr(entry.verdict, name) for name in KEY)
-                if key in table.index and _alike(entry.verdict.value, table[key]):
+                if key in values and _alike(entry.verdict.value, values[key]):
                     found[key] = entry
         return found
 

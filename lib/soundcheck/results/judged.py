@@ -35,12 +35,25 @@ class Judged:
     segments, blocks
         Digests that say on which segments and on which blocks the value rests: replicates of two models that
         rest on the same blocks were drawn with the same weights.
+    smaller_side
+        Of a test that compares a group, how many blocks the group has or all others have, whatever is less;
+        0 where the blocks of the verdict say it all.
     """
 
     verdict: Verdict
     replicates: np.ndarray
     segments: str = ""
     blocks: str = ""
+    smaller_side: int = 0
+
+    @property
+    def contributing(self) -> int:
+        """How many blocks decide how much the value could vary."""
+        return self.smaller_side or self.verdict.blocks
+
+    def of(self, model: str) -> Judged:
+        """Give the same under another name of the model."""
+        return dataclasses.replace(self, verdict=dataclasses.replace(self.verdict, model=model))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +63,7 @@ class _Rows(JsonFile):
     rows: tuple[Verdict, ...]
     population: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    smaller_sides: tuple[int, ...] = ()  # empty: written before there were any
 
 
 def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str] = ()) -> None:
@@ -62,7 +76,8 @@ def save(judged: Sequence[Judged], path: str | os.PathLike, notes: Sequence[str]
         np.save(file, table, allow_pickle=False)
     verdicts = tuple(entry.verdict for entry in judged)
     population = tuple((entry.segments, entry.blocks) for entry in judged)
-    _Rows(verdicts, population, tuple(notes)).write(path)
+    sides = tuple(entry.smaller_side for entry in judged)
+    _Rows(verdicts, population, tuple(notes), sides).write(path)
 
 
 def load(path: str | os.PathLike) -> list[Verdict]:
@@ -75,6 +90,8 @@ def load_judged(path: str | os.PathLike) -> list[Judged]:
     found = _Rows.read(path)
     table = np.load(Path(path).with_suffix(REPLICATES), allow_pickle=False)
     return [
-        Judged(verdict, replicates, *digests)
-        for verdict, replicates, digests in zip(found.rows, table, found.population, strict=True)
+        Judged(verdict, replicates, *digests, side)
+        for verdict, replicates, digests, side in zip(
+            found.rows, table, found.population, found.smaller_sides or [0] * len(found.rows), strict=True
+        )
     ]

@@ -1,7 +1,8 @@
 """The record of a run, ``run.json``: what was tested, with which versions, seeds and data.
 
 Everything that pages say about models and corpora comes from here. It holds no absolute paths, no user, host
-or time, so that the same suite on the same data gives the same record.
+or time, so that the same suite on the same data gives the same record, but for one thing: of which days the
+answers are that were kept, and how many were asked anew.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
-from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.segments import LABEL, Excluded
 from soundcheck.suite.own_rules import AcceptedFailure
 
 __all__ = [
@@ -66,10 +67,16 @@ class ModelRecord:
         Its name as part of file names.
     fingerprint, inputs, failed, unusable, failures
         See :class:`soundcheck.predict.report.PredictionReport`.
-    repeated, repeated_different, out_of_range, unknown_classes
+    repeated, repeated_different, out_of_range, unknown_classes, answers_of
         See :class:`soundcheck.predict.report.PredictionReport`.
     notes
         What is not as it should be, in sentences.
+    digests
+        Corpus -> digest of the prediction table.
+    asked, days, seen_files
+        See :class:`soundcheck.predict.report.PredictionReport`.
+    confirmed, confirmed_different
+        Inputs that were asked again before their kept answers were used, and how many gave another answer.
     """
 
     name: str
@@ -89,6 +96,24 @@ class ModelRecord:
     repeated_different: int
     out_of_range: int
     unknown_classes: dict[str, int]
+    answers_of: str = ""
+    digests: dict[str, str] = dataclasses.field(default_factory=dict)
+    asked: int = 0
+    days: dict[str, int] = dataclasses.field(default_factory=dict)
+    seen_files: tuple[str, ...] = ()
+    confirmed: int = 0
+    confirmed_different: int = 0
+
+    @property
+    def origin(self) -> str:
+        """Say how many answers are kept, from which days, and how many are new; empty if nobody listens."""
+        kept = sum(self.days.values())
+        if not kept:
+            return f"{self.asked:,} asked now, none kept from an earlier run" if self.asked else ""
+        days = [f"{day} ({count:,})" for day, count in sorted(self.days.items())]
+        when = " and ".join(days) if len(days) < 3 else f"{min(self.days)} to {max(self.days)}"
+        when = min(self.days) if len(days) == 1 else when
+        return f"{kept:,} kept from {when}, {self.asked:,} asked now"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -97,7 +122,7 @@ class CorpusRecord:
 
     Parameters
     ----------
-    name, format, title, description, synthetic, left_out, notices
+    name, format, title, description, synthetic, left_out, notices, unlabelled
         See :class:`soundcheck.corpora.corpus.Corpus`.
     slug
         Its name as part of file names.
@@ -121,6 +146,12 @@ class CorpusRecord:
     left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
     digest: str
+    unlabelled: tuple[str, ...] = ()
+
+    @property
+    def unused(self) -> list[Excluded]:
+        """What is left out altogether; segments of labels that are only listed stay."""
+        return [item for item in self.left_out if item.stage != LABEL]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,7 @@ def keyword_corpora(
     found, jobs = [], list(jobs)
     several = len({job.family for job in jobs}) > 1
     for job in jobs:
-        if not suite.models[job.model].predicts_changes:
+        if not suite.models[job.model].about.changes_audio:
             continue
         evaluation = Recognition(job.description)
         options = evaluation.family.options

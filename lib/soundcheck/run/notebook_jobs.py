@@ -25,6 +25,7 @@ from soundcheck.evaluation.description import (
 )
 from soundcheck.run.output import Output
 from soundcheck.run.planning import (
+    answers_changes,
     evaluated_corpora,
     predicted_corpora,
     sounds_of,
@@ -84,7 +85,7 @@ def family_jobs(
                     for other in others
                 },
                 seconds=suite.notebook_seconds,
-                predicts_changes=entry.predicts_changes,
+                predicts_changes=answers_changes(entry, family, sounds),
                 media=output.media,
                 prefix="../../media/",
                 rows=target.with_suffix(".json"),

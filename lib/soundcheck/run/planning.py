@@ -15,6 +15,7 @@ from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family, Perturbation
 
 __all__ = [
+    "answers_changes",
     "changes_of",
     "evaluated_corpora",
     "needed_segments",
@@ -49,6 +50,16 @@ def changes_of(
         for change in family.all_changes
         if not missing(change, sounds)
     }
+
+
+def answers_changes(entry: ModelEntry, family: Family, sounds: Sounds | None = None) -> bool:
+    """Say whether a model has answers for all changes of a family that can be made here."""
+    known = entry.known_changes
+    if known is None:
+        return True
+    return bool(known) and all(
+        change.identity in known for change in family.all_changes if not missing(change, sounds)
+    )
 
 
 def evaluated_corpora(family: Family, entry: ModelEntry, corpora: Iterable[Corpus]) -> list[Corpus]:

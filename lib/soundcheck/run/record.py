@@ -142,6 +142,8 @@ def _model(entry: ModelEntry, report: PredictionReport) -> ModelRecord:
         slug=files.slug(entry.name),
         target=entry.public_target,
         notes=tuple(report.notes()),
+        confirmed=report.confirmation.asked,
+        confirmed_different=report.confirmation.different,
         failures=tuple(failures),
     )
 

@@ -1,13 +1,13 @@
 """Groups of equal size with equal distributions of the truth, so that a difference is not one of the data.
 
-From the smallest group segments are drawn at random; every other group gives, for each of them, a segment
-with the same class or with the nearest label. Metrics of such groups may be compared: a model that is weak on
-low arousal does not look unfair to the group that has more of it.
+The truth is cut into cells, its classes or ranges of its values, and every group gives equally many segments
+of each cell. Metrics of such groups may be compared: a model that is weak on low arousal does not look unfair
+to the group that has more of it.
 
 Conventions
 -----------
-- Result and draws depend on the set of segments, not on their order: groups are taken by sorted name,
-  segments by a key that is unique among them.
+- Draws are numbers that belong to segments, from :func:`soundcheck.common.seeds.uniform`; so the result
+  depends on the set of segments, not on their order.
 - Segments without group or truth take no part.
 """
 
@@ -21,10 +21,12 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import quoted
-from soundcheck.common.precision import DECIMAL
 from soundcheck.common.tasks import CLASSIFICATION, REGRESSION
+from soundcheck.common.wording import counted
 
-__all__ = ["Balanced", "DrawnSpeakers", "at_most", "balance", "draw_speakers"]
+__all__ = ["Balanced", "DrawnSpeakers", "at_most", "balance", "draw_speakers", "label_cells"]
+
+CELLS = 10  # of labels that are numbers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -34,13 +36,13 @@ class Balanced:
     Parameters
     ----------
     rows
-        int64 ``(groups * segments_per_group,)``; row numbers of the input, in the order of their keys.
+        int64 ``(groups * segments_per_group,)``; row numbers of the input, ascending.
     segments_per_group
         Segments in each group.
     wanted
-        Segments that were asked for.
+        The most that was asked for.
     note
-        Why there are fewer than wanted, else ``""``.
+        How many segments were not drawn, and why; ``""`` if all were.
     """
 
     rows: np.ndarray
@@ -72,11 +74,15 @@ def balance(
     truth: Sequence[float] | Sequence[str],
     groups: Sequence[str],
     wanted: int,
-    rng: np.random.Generator,
+    draws: Sequence[float],
     kind: str,
-    order: Sequence[str],
+    blocks: Sequence[object] | None = None,
+    edges: Sequence[float] = (),
 ) -> Balanced:
-    """Draw equally many segments with the same distribution of the truth from each group.
+    """Draw equally many segments of each cell of the truth from each group.
+
+    As many as the group with the fewest has in a cell; of these, if they are more than wanted in all cells
+    together, the same proportion of each cell.
 
     Parameters
     ----------
@@ -85,64 +91,103 @@ def balance(
     groups
         Group of each segment, ``(N,)``; missing ones take no part.
     wanted
-        Segments wanted in each group.
-    rng
-        Makes the draws; seed it with what they are for.
+        The most segments of each group.
+    draws
+        A number in (0, 1) for each segment, ``(N,)``; small ones are drawn first.
     kind
-        ``"regression"``: match the nearest label, of two equally near ones the lower; ``"classification"``:
-        match the same class.
-    order
-        A key for each segment, unique, that says which one it is whatever its row.
+        ``"regression"``: cells are those of :func:`label_cells`; ``"classification"``: a class is a cell.
+    blocks
+        Block of each segment, ``(N,)``, such as its speaker. Within a group and cell they give a segment each
+        in turn, so that as many blocks as possible are kept.
+    edges
+        Of ranges of numbers that are looked at one by one; no cell spans an edge.
 
     Returns
     -------
     Balanced
-        Never more segments a group than wanted. Fewer if the smallest group has fewer or if a class runs out
-        in another group: then the surplus segments of that class, the last drawn first, are given up in all
-        groups. No rows if there are fewer than two groups.
+        No rows if there are fewer than two groups, or no cell of which all have segments.
 
     Raises
     ------
     ValueError
-        If lengths differ, keys are not unique or the kind is unknown.
+        If lengths differ or the kind is unknown.
     """
     if kind not in (REGRESSION, CLASSIFICATION):
         raise ValueError(f"Labels are for {REGRESSION} or {CLASSIFICATION}, not {kind!r}.")
-    truth = np.asarray(truth, dtype=np.float64 if kind == REGRESSION else object)
-    groups = np.asarray(groups, dtype=object)
-    order = np.asarray(order, dtype=object)
-    if not len(truth) == len(groups) == len(order):
-        raise ValueError(f"{len(truth)} labels, {len(groups)} groups and {len(order)} keys do not fit.")
-    if len(set(order)) != len(order):
-        raise ValueError("The keys of the segments are not unique.")
-    canonical = np.argsort(order, kind="stable")
-    usable = ~(pd.isna(groups) | pd.isna(truth))
-    canonical = canonical[usable[canonical]]
-    codes, names = pd.factorize(groups[canonical], sort=True)
-    members = [canonical[codes == n] for n in range(len(names))]
-    if len(members) < 2:
-        return Balanced(np.zeros(0, dtype=np.int64), 0, wanted, f"{len(members)} of 2 groups needed")
+    columns = {"truth": truth, "group": groups, "draw": draws}
+    columns["block"] = np.zeros(len(draws)) if blocks is None else blocks
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"Lengths differ: {lengths}.")
+    frame = pd.DataFrame({name: np.asarray(values, dtype=object) for name, values in columns.items()})
+    frame = frame.dropna(subset=["group", "truth"]).astype({"draw": float})
+    names = sorted(frame["group"].unique())
+    if len(names) < 2:
+        return Balanced(np.zeros(0, dtype=np.int64), 0, wanted, f"{len(names)} of 2 groups needed")
 
-    smallest = int(np.argmin([len(rows) for rows in members]))  # the first of several
-    available = len(members[smallest])
-    note = ""
-    if available < wanted:
-        note = f"{available} instead of {wanted} segments a group: {quoted(names[smallest])} has no more"
-    drawn = rng.choice(members[smallest], size=min(wanted, available), replace=False)
-    others = [rows for n, rows in enumerate(members) if n != smallest]
-    other_names = [name for n, name in enumerate(names) if n != smallest]
-    if kind == CLASSIFICATION:
-        kept, short = _affordable(truth, drawn, others, other_names)
-        if short:
-            note = f"{len(kept)} instead of {wanted} segments a group: {short}"
-        drawn = kept
-        matched = [_same_class(truth, drawn, rows, rng) for rows in others]
-    else:
-        matched = [_nearest(truth, drawn, rows, rng) for rows in others]
-    chosen = np.concatenate([drawn, *matched]).astype(np.int64)
-    position = np.empty(len(order), dtype=np.int64)
-    position[canonical] = np.arange(len(canonical))
-    return Balanced(chosen[np.argsort(position[chosen])], len(drawn), wanted, note)
+    labels = frame["truth"]
+    frame["cell"] = (
+        label_cells(labels.astype(float), edges) if kind == REGRESSION else labels.factorize(sort=True)[0]
+    )
+    sizes = frame.groupby(["group", "cell"]).size().unstack(fill_value=0)
+    shared = sizes.min(axis=0)
+    found = int(shared.sum())
+    quota = _shares(shared.to_numpy(), min(wanted, found))
+    turn = frame.groupby(["group", "cell", "block"])["draw"].rank(method="first")
+    in_turn = frame.assign(turn=turn).sort_values(["turn", "draw"])
+    place = in_turn.groupby(["group", "cell"]).cumcount()
+    drawn = place.to_numpy() < quota[sizes.columns.get_indexer(in_turn["cell"])]
+    note = _not_drawn(
+        sizes.sum(axis=1), found, wanted, "of that class" if kind == CLASSIFICATION else "with such labels"
+    )
+    return Balanced(np.sort(in_turn.index[drawn].to_numpy(dtype=np.int64)), int(quota.sum()), wanted, note)
+
+
+def label_cells(labels: Sequence[float], edges: Sequence[float] = ()) -> np.ndarray:
+    """Cut labels into ten cells with about as many of them each, int64 ``(N,)``; numbers rise with labels.
+
+    Equal labels are in the same cell. Of up to ten different labels each is a cell of its own.
+
+    Parameters
+    ----------
+    labels
+        Numbers, ``(N,)``.
+    edges
+        Labels at which cells are cut as well; an edge belongs to the lower cell.
+
+    Examples
+    --------
+    >>> label_cells([0.5, 0.25, 0.5, 0.75]).tolist()
+    [1, 0, 1, 2]
+    """
+    labels = np.asarray(labels, dtype=np.float64)
+    highest = np.unique(labels)  # label of each cell
+    if len(highest) > CELLS:
+        quantiles = np.quantile(labels, np.arange(1, CELLS) / CELLS, method="inverted_cdf")
+        highest = np.unique([*quantiles, *edges])
+    return np.searchsorted(highest, labels, side="left")
+
+
+def _shares(sizes: np.ndarray, total: int) -> np.ndarray:
+    """Split a total in proportion to sizes, whole numbers; what is left goes to the largest fractions."""
+    exact = sizes * (total / max(1, sizes.sum()))
+    whole = np.floor(exact).astype(np.int64)
+    largest = np.argsort(whole - exact, kind="stable")[: total - whole.sum()]
+    whole[largest] += 1
+    return whole
+
+
+def _not_drawn(sizes: pd.Series, found: int, wanted: int, what: str) -> str:
+    """Say how many segments of each group were not drawn, and why."""
+    told = []
+    if alone := {name: size - found for name, size in sizes.items() if size > found}:
+        listed = ", ".join(f"{alone[name]} of {sizes[name]} {quoted(name)}" for name in alone)
+        told.append(f"not used, because another group has fewer {what}: {listed}")
+    if found > wanted:
+        told.append(f"of {found} each only the {wanted} that the suite wants were drawn")
+    if told and found < wanted:
+        told.insert(0, f"{counted(found, 'segment')} a group instead of {wanted}")
+    return "; ".join(told)
 
 
 def at_most(
@@ -222,79 +267,3 @@ def _most_frequent(sexes: pd.Series) -> object:
     """Give the most frequent value, of several the first by name; ``None`` if all are missing."""
     counts = Counter(sexes.dropna())
     return min(counts, key=lambda sex: (-counts[sex], str(sex)), default=None)
-
-
-def _affordable(
-    truth: np.ndarray, drawn: np.ndarray, others: list[np.ndarray], names: list[str]
-) -> tuple[np.ndarray, str]:
-    """Keep as many drawn segments of each class as every other group can match; say what ran out."""
-    stocks = [Counter(truth[rows]) for rows in others]
-    left: Counter = Counter({label: min(stock[label] for stock in stocks) for label in set(truth[drawn])})
-    kept, out = [], set()
-    for row in drawn:
-        if left[truth[row]] > 0:
-            left[truth[row]] -= 1
-            kept.append(row)
-        else:
-            out.add(truth[row])
-    short = []
-    for label in sorted(out, key=str):
-        scarce = min(range(len(names)), key=lambda n: stocks[n][label])
-        short.append(f"{quoted(names[scarce])} has {stocks[scarce][label]} of class {quoted(label)}")
-    return np.array(kept, dtype=np.int64), ", ".join(short)
-
-
-def _same_class(
-    truth: np.ndarray, wanted: np.ndarray, rows: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw a row with the same class for each wanted one; there are enough."""
-    need = Counter(truth[wanted])
-    picked = []
-    for label in sorted(need, key=str):
-        candidates = rows[truth[rows] == label]
-        picked.append(rng.choice(candidates, size=need[label], replace=False))
-    return np.concatenate(picked) if picked else np.zeros(0, dtype=np.int64)
-
-
-def _nearest(truth: np.ndarray, wanted: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw the row with the nearest remaining value for each wanted one, in their order.
-
-    Rows are shuffled and then sorted by value, so taking the next row of a value is a uniform draw among
-    those that share it. A value without rows points to its neighbours; following and shortening these
-    pointers finds the nearest value that has rows in nearly constant time.
-    """
-    shuffled = rng.permutation(rows)
-    by_value = shuffled[np.argsort(truth[shuffled], kind="stable")]
-    distinct, starts, counts = np.unique(truth[by_value], return_index=True, return_counts=True)
-    values, next_row, left = distinct.tolist(), starts.tolist(), counts.tolist()
-    n = len(values)
-    # Place 0 and n + 1 are guards: no value there; place i + 1 stands for values[i].
-    lower, upper = list(range(n + 2)), list(range(n + 2))
-    places = np.searchsorted(distinct, truth[wanted], side="right")  # the last value that is not above
-    picked = np.empty(len(wanted), dtype=np.int64)
-    for item, (row, place) in enumerate(zip(wanted, places.tolist(), strict=True)):
-        below, above = _find(lower, place), _find(upper, place + 1)
-        if above == n + 1:
-            chosen = below
-        elif below == 0:
-            chosen = above
-        else:
-            to_lower = truth[row] - values[below - 1]
-            to_upper = values[above - 1] - truth[row]
-            # 0.3 lies as far from 0.2 as from 0.4.
-            chosen = below if to_lower <= to_upper + DECIMAL else above
-        i = chosen - 1
-        picked[item] = by_value[next_row[i]]
-        next_row[i] += 1
-        left[i] -= 1
-        if not left[i]:
-            lower[chosen], upper[chosen] = chosen - 1, chosen + 1
-    return picked
-
-
-def _find(pointers: list[int], place: int) -> int:
-    """Follow pointers to a place that points to itself, shortening the way."""
-    while pointers[place] != place:
-        pointers[place] = pointers[pointers[place]]
-        place = pointers[place]
-    return place

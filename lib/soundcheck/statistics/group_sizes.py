@@ -1,4 +1,4 @@
-"""What sizes of groups decide: the least segments of a bin, and the equal sizes that unequal ones equal."""
+"""What sizes of groups decide: least numbers of bins, and the equal sizes that unequal ones equal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-__all__ = ["equal_size", "least_per_bin"]
+__all__ = ["equal_size", "least_per_bin", "least_predictions"]
 
 FEWEST = 4  # of a bin, however small the groups are
 
@@ -36,6 +36,25 @@ def least_per_bin(published: Mapping[str, int], size: float) -> int:
     if size >= published["segments"]:
         return count
     return min(count, max(FEWEST, round(count * size / published["segments"])))
+
+
+def least_predictions(published: Mapping[str, int], size: float) -> int:
+    """Give the fewest predictions of a bin or class, in all groups together, whose precision is judged.
+
+    Of groups of the published size labels alone decide, as published; smaller groups need as many predictions
+    as :func:`least_per_bin` asks of labels.
+
+    Parameters
+    ----------
+    published, size
+        See :func:`least_per_bin`.
+
+    Examples
+    --------
+    >>> [least_predictions({"count": 67, "segments": 1000}, size) for size in (1000, 500, 10)]
+    [0, 34, 4]
+    """
+    return 0 if size >= published["segments"] else least_per_bin(published, size)
 
 
 def equal_size(sizes: Sequence[int], tested: int) -> int:

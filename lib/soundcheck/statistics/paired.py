@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from soundcheck.metrics.additive import round_significant
 
@@ -144,15 +144,17 @@ def _p_value(estimate: float, error: float, freedom: float, least: float, altern
         return np.nan
     if error == 0 and estimate == 0:
         return 1.0
-    one_sided = float(stats.t.sf(abs(estimate) / error, freedom)) if error > 0 else least
+    p = stdtr(freedom, -abs(estimate) / error) if error > 0 else least
     if alternative == "two-sided":
-        return min(1.0, 2 * one_sided)
-    return one_sided if (estimate > 0) == (alternative == "greater") else 1 - one_sided
+        p = min(1.0, 2 * p)
+    elif (estimate > 0) != (alternative == "greater"):
+        p = 1 - p
+    return float(round_significant(np.array(p)))
 
 
 def _interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:
     if np.isnan(error) or np.isnan(estimate):
         return np.nan, np.nan
-    reach = stats.t.ppf((1 + level) / 2, freedom) * error
+    reach = stdtrit(freedom, (1 + level) / 2) * error
     low, high = round_significant(np.array([estimate - reach, estimate + reach])).tolist()
     return low, high

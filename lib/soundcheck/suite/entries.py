@@ -169,6 +169,11 @@ class ModelEntry:
         What only one kind knows.
     corpora
         Names of the corpora that it is asked about; empty = all.
+    ranges
+        Regression task -> lowest and highest number of the scale on which it answers; the task's own range
+        where there is none.
+    files
+        Files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway.
     """
 
     name: str
@@ -183,6 +188,8 @@ class ModelEntry:
     families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     corpora: tuple[str, ...] = ()
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    files: tuple[str, ...] = ()
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
@@ -194,7 +201,7 @@ class ModelEntry:
         Probes are spoken for one model, and a table of predictions cannot know about them; scores belong to
         a list of trials; and a corpus without audio is only for models that do not listen.
         """
-        if corpus.probes_of and not self.predicts_changes:
+        if corpus.probes_of and not self.about.changes_audio:
             return False
         if corpus.listener not in ("", self.name):
             return False
@@ -204,6 +211,10 @@ class ModelEntry:
             return False
         return not self.corpora or (corpus.probes_of or corpus.name) in self.corpora
 
+    def range_of(self, task: Task) -> tuple[float, float]:
+        """Give the ends of the scale on which it answers a regression task."""
+        return self.ranges.get(task.name, (task.low, task.high))
+
     @property
     def about(self) -> type[ModelKind]:
         """What its kind says about all such models."""
@@ -211,8 +222,16 @@ class ModelEntry:
 
     @property
     def predicts_changes(self) -> bool:
-        """Whether the model can be asked about signals that the corpora do not hold; a table cannot."""
-        return self.about.changes_audio
+        """Whether the model can be asked about signals that the corpora do not hold.
+
+        A table cannot, unless a run wrote it that asked about some.
+        """
+        return self.known_changes is None or bool(self.known_changes)
+
+    @property
+    def known_changes(self) -> frozenset[str] | None:
+        """Identities of the changes that the model can be asked about; ``None`` = all."""
+        return self.about.known_changes(self.path)
 
     @property
     def public_target(self) -> str:
@@ -285,6 +304,9 @@ class Suite:
         Failures that pipelines look past.
     balance_samples
         Segments a group that balanced fairness families ask for.
+    transformed_segments
+        Segments of a corpus that are transformed for families that need all levels of transformations;
+        ``None`` = as many as their groups need to be judged.
     audio_limit, model_seconds, notebook_seconds
         Seconds: longest file that is read; a model's call; a notebook.
     """
@@ -312,6 +334,7 @@ class Suite:
     tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
     accepted: tuple[AcceptedFailure, ...] = ()
     balance_samples: int = 1000
+    transformed_segments: int | None = None
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0
@@ -340,6 +363,7 @@ class Suite:
         for name, entry in described["models"].items():
             del entry["path"]
             entry["target"] = self.models[name].public_target
+            entry["files"] = [public_path(text) for text in entry["files"]]
         return described
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from soundcheck.common.errors import Problems
+from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.tasks import Task
+from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.paths import find_place
-from soundcheck.suite.schema import Section
 from soundcheck.suite.yaml_reader import Document
 
 __all__ = ["EntryReader"]
@@ -35,7 +36,7 @@ class EntryReader(DocumentReader):
         path: tuple,
         value: object,
         chosen: type | None,
-        common: type[Section],
+        common: type[schema.Section],
         known: Mapping[str, type],
         what: str,
         also: Collection[str] = (),
@@ -78,3 +79,23 @@ class EntryReader(DocumentReader):
         if what:
             self.note(path, what, remedy)
         return place
+
+    def read_ranges(
+        self, path: tuple, value: object, tasks: Iterable[Task]
+    ) -> dict[str, tuple[float, float]]:
+        """Read the scale of labels or answers: one for all regression tasks, or one a task."""
+        regression = [task.name for task in tasks if task.is_regression]
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            bounds = self.check(path, value, schema.Range)
+            return dict.fromkeys(regression, bounds) if bounds else {}
+        ranges = {}
+        for task, item in value.items():
+            if task not in regression:
+                self.note((*path, task), "not a regression task", did_you_mean(task, regression))
+                continue
+            bounds = self.check((*path, task), item, schema.Range)
+            if bounds:
+                ranges[task] = bounds
+        return ranges

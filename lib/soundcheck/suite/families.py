@@ -272,6 +272,21 @@ class Family:
         """All changes that it needs predictions for, steps from mild to severe at the end."""
         return [*self.changes.values(), *self.stepped]
 
+    def limited(self, sweeps: bool, transformed_segments: int | None) -> Family:
+        """Give the family as a suite wants it.
+
+        Parameters
+        ----------
+        sweeps
+            Whether there are sweeps.
+        transformed_segments
+            How many segments of a corpus are transformed; ``None`` leaves that to the threshold file.
+        """
+        options = self.options
+        if self.transformations and transformed_segments is not None:
+            options = options | {"sweep_segments": transformed_segments}
+        return dataclasses.replace(self, sweeps=self.sweeps if sweeps else {}, options=options)
+
     def option(self, name: str, model: str) -> Any:
         """Give an option that may be one value, or one for each model with a ``default``."""
         value = self.options[name]

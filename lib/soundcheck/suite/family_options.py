@@ -23,7 +23,7 @@ class _Drawn(schema.Section):
     """Options of all families: how many segments are changed at most."""
 
     segments: schema.parsed(schema.whole(1, 10**9) | None, schema.plain_value) = None  # null: all
-    sweep_segments: schema.whole(1, 10**9) = 1
+    sweep_segments: schema.parsed(schema.whole(1, 10**9) | None, schema.plain_value) = None  # null: see below
 
 
 class _Counted(schema.Section):
@@ -43,6 +43,12 @@ class _Judged(_Counted):
     destroyed: schema.parsed(schema.number(0, 1) | None, schema.plain_value) = None  # null: no limit
     minimum_rating: schema.Number = 0
     shown_rating: schema.Number = 0
+
+
+class _Named(schema.Section):
+    """Options of families that judge the precision of classes."""
+
+    minimum_predictions: schema.whole(1, 1_000_000) = 1
 
 
 class _Balanced(schema.Section):
@@ -69,6 +75,7 @@ class _Spoken(_Predicted):
 _KNOWN = {
     "asr_fairness": _Judged,
     "asr_fault_localisation": _Counted,
+    "correctness_classification": _Named,
     "fairness_accent": _Predicted,
     "fairness_language": _Spoken,
     "fairness_linguistic_sentiment": _Spoken,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.common import resources
@@ -12,6 +12,7 @@ from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry
 from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys, ModelKind
+from soundcheck.suite.paths import find_files
 from soundcheck.suite.yaml_reader import Document
 
 __all__ = ["ModelReader"]
@@ -67,17 +68,22 @@ class ModelReader(EntryReader):
             self.known_names((*path, "families"), model.families, families, "family")
             known = list(self.document.data.get("corpora") or {})
             self.known_names((*path, "corpora"), model.corpora, known, "corpus")
+            for text in model.files or ():
+                _, what, remedy = find_files(self.file, text)
+                if what:
+                    self.note((*path, "files"), what, remedy)
         target = self.check(place, value[kind.keyword], schema.Text)
         if target is None or model is None:
             return None
         file, what, remedy = kind.check_target(target, self.file)
         if what:
             self.note(place, what, remedy)
+        tasks = self.read_model_tasks(path, kind, target, model.tasks)
         return ModelEntry(
             name=name,
             kind=kind.keyword,
             target=target,
-            tasks=self.read_model_tasks(path, kind, target, model.tasks),
+            tasks=tasks,
             path=file,
             batch=model.batch,
             families=tuple(model.families),
@@ -85,8 +91,23 @@ class ModelReader(EntryReader):
             description=model.description,
             license=model.license,
             time_limit=model.time_limit or self.seconds,
+            ranges=self.read_scale((*path, "range"), kind, model.range, tasks),
+            files=tuple(model.files or ()),
             options=model.model_dump(exclude=set(ModelKeys.model_fields)),
         )
+
+    def read_scale(
+        self, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]
+    ) -> dict[str, tuple[float, float]]:
+        """Read on which scale a model answers numbers."""
+        tasks = [self.tasks[name] for name in names]
+        if value is not None and names and not (kind.has_scale and any(task.is_regression for task in tasks)):
+            what = (
+                "the model predicts no number" if kind.has_scale else f"{kind.keyword} models need no scale"
+            )
+            self.note(path, what, "Remove it. It is the scale on which a model answers regression tasks")
+            return {}
+        return self.read_ranges(path, value, tasks)
 
     def read_model_tasks(
         self, path: tuple, kind: type[ModelKind], target: str, names: list[str] | None

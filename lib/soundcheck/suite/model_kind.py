@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from soundcheck.common.registry import Registry
 from soundcheck.common.tasks import Task
@@ -29,6 +29,8 @@ class ModelKeys(schema.Section):
     description: schema.Prose = ""
     license: schema.Text = ""
     time_limit: schema.number(0, 604_800, positive=True) | None = None
+    range: Any = None  # the tasks of the model tell what is allowed
+    files: schema.Names | None = None
 
 
 class ModelKind:
@@ -46,6 +48,8 @@ class ModelKind:
         Whether it can be asked about signals that the corpora do not hold.
     runs_code
         Whether it runs code that the suite brings; refused with ``--no-code``.
+    has_scale
+        Whether suites may say on which scale it answers numbers.
     for_trials
         Whether it answers for trials instead of segments, and so only for corpora with a list of them.
     """
@@ -55,6 +59,7 @@ class ModelKind:
     needs_audio: ClassVar[bool] = True
     changes_audio: ClassVar[bool] = True
     runs_code: ClassVar[bool] = True
+    has_scale: ClassVar[bool] = True
     for_trials: ClassVar[bool] = False
 
     @classmethod
@@ -69,6 +74,17 @@ class ModelKind:
             The problem and what to do, sentences without full stop; empty if there is none.
         """
         return None, "", ""
+
+    @classmethod
+    def known_changes(cls, path: Path | None) -> frozenset[str] | None:
+        """Name the changes of the signal that it can be asked about, by identity; ``None`` = all.
+
+        Parameters
+        ----------
+        path
+            The file that the target names, absolute.
+        """
+        return None if cls.changes_audio else frozenset()
 
     @classmethod
     def default_tasks(cls, target: str) -> tuple[str, ...] | None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from soundcheck.common.escaping import quoted
-from soundcheck.common.files import irregularity, nearest_name
+from soundcheck.common.files import MARKER, irregularity, nearest_name
 
-__all__ = ["find_place"]
+__all__ = ["find_files", "find_place"]
+
+MANY_FILES = 100_000  # more than one entry may name
+PASSED = (".git", "__pycache__")  # folders that are not looked into
 
 
 def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str, str]:
@@ -48,6 +54,67 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         remedy = nearest_name(place) or "Check the path"
         return None, f"{quoted(text)}: the {kind} does not exist{relative}", remedy
     return None, f"{quoted(text)}: {reason}", _right_kind(place, folder)
+
+
+def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:
+    """Find the files that a file, a folder or a pattern means.
+
+    Parameters
+    ----------
+    file
+        The suite.yml, whose folder paths are relative to.
+    text
+        A file; a folder, with all files below it; or a pattern of :mod:`glob`, ``**`` for any depth. Folders
+        that Soundcheck wrote, ``.git`` and ``__pycache__`` are passed over, and whatever is no file.
+
+    Returns
+    -------
+    found
+        Regular files, absolute, sorted, each once; empty if there is a problem.
+    what, remedy
+        The problem and what to do, sentences without full stop; empty if there is none.
+    """
+    place = file.parent / os.path.expanduser(text)
+    if os.path.isdir(place):
+        places = [place]
+    elif glob.has_magic(text) and not os.path.lexists(place):
+        places = [Path(found) for found in glob.iglob(str(place), recursive=True)]
+    else:
+        found, what, remedy = find_place(file, text, folder=False)
+        return ([] if found is None else [found]), what, remedy
+    walked = itertools.chain.from_iterable(map(_files_below, places))
+    known: dict[Path, bool] = {file.parent: False}
+    own = (path for path in walked if not _is_passed(path.parent, known))
+    found = sorted({*itertools.islice(own, MANY_FILES + 1)})
+    if len(found) > MANY_FILES:
+        what = f"{quoted(text)} means more than {MANY_FILES} files"
+        return [], what, "Name those that the answers rest on"
+    if not found:
+        return [], f"{quoted(text)} means no file", nearest_name(place) or "Check the path"
+    for one in found:
+        reason = irregularity(one)
+        if reason:
+            return [], f"{quoted(text)}: {quoted(one.name)}: {reason}", "Make it readable, or do not name it"
+    return found, "", ""
+
+
+def _files_below(place: Path) -> Iterator[Path]:
+    if place.is_file():
+        yield place
+    for folder, inner, names in os.walk(place):
+        inner[:] = [name for name in inner if name not in PASSED]
+        if MARKER in names:
+            inner.clear()
+        else:
+            yield from (path for name in names if (path := Path(folder, name)).is_file())
+
+
+def _is_passed(folder: Path, known: dict[Path, bool]) -> bool:
+    """Say whether a folder lies in one that is passed over; ``known`` are those where the question ends."""
+    if folder not in known:
+        own = folder.name in PASSED or (folder / MARKER).exists()
+        known[folder] = own or (folder.parent != folder and _is_passed(folder.parent, known))
+    return known[folder]
 
 
 def _right_kind(place: Path, folder: bool) -> str:

@@ -44,6 +44,7 @@ models:
   mine: # a function of one signal, in my_model.py beside this file
     python: "my_model:predict"
     tasks: [arousal]
+    # range: [1, 7] # lowest and highest possible answer, if not 0 and 1
   random-gaussian: # guesses: a test that it passes tells little
     random: gaussian
   # Predictions that you already have, one row a segment:
@@ -61,6 +62,11 @@ models:
 # Which models are compared, segment by segment. Each comparison has a name of your choice.
 comparisons:
   mine against chance: {baseline: random-gaussian, candidate: mine}
+
+# How many segments of a corpus recognisers hear under dozens of transformations.
+# Default: as many as it takes to judge each group that has 50.
+# limits:
+#   transformed_segments: 400
 
 # Which tests are run: all, or a list such as [correctness_regression, fairness_sex].
 families: all

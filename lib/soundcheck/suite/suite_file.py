@@ -70,6 +70,7 @@ class _Limits(schema.Section):
     audio_seconds: schema.number(0, 360_000, positive=True) = 3600.0
     notebook_seconds: schema.number(0, 604_800, positive=True) = 120.0
     model_seconds: schema.number(0, 604_800, positive=True) = 30.0
+    transformed_segments: schema.whole(1, 10**9) | None = None
 
 
 class _Balance(schema.Section):
@@ -177,6 +178,7 @@ class _Reader(EntryReader):
             tests=tests,
             accepted=accepted,
             balance_samples=balance.samples,
+            transformed_segments=self.limits.transformed_segments,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
             notebook_seconds=self.limits.notebook_seconds,
@@ -291,7 +293,7 @@ class _Reader(EntryReader):
             return None
         keys = {key: getattr(corpus, key) for key in type(corpus).model_fields}
         keys |= {"format": form.keyword, "title": corpus.title or name}
-        keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None))
+        keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None), self.tasks.values())
         known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ())]
         for column in keys.get("columns", ()):
             if column not in known:
@@ -325,21 +327,3 @@ class _Reader(EntryReader):
         remedy = f"{did_you_mean(str(name), CORPUS_FORMATS)}. Other packages may bring more"
         self.note(path, f"{schema.shown(name)} is not known here", remedy)
         return None
-
-    def read_ranges(self, path: tuple, value: object) -> dict[str, tuple[float, float]]:
-        """Read the scale of labels: one for all regression tasks or one a task."""
-        regression = [task.name for task in self.tasks.values() if task.is_regression]
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            bounds = self.check(path, value, schema.Range)
-            return dict.fromkeys(regression, bounds) if bounds else {}
-        ranges = {}
-        for task, item in value.items():
-            if task not in regression:
-                self.note((*path, task), "not a regression task", did_you_mean(task, regression))
-                continue
-            bounds = self.check((*path, task), item, schema.Range)
-            if bounds:
-                ranges[task] = bounds
-        return ranges

@@ -47,7 +47,6 @@ SLOTS = {
     "change": ("start", "stop"),
     "running": ("timer", "clock", "music"),
 }
-EACH = 6  # commands of each speaker of the full corpus
 
 NAMES = ("anna", "peter", "maria", "david", "susan", "robert")  # women and men in turn
 QUOTES = (  # for any word
@@ -97,17 +96,17 @@ def draw(speaker: Speaker, number: int) -> str:
     """Draw a command.
 
     The patterns are dealt to the speakers like cards, in rounds of an order of their own, and so are the
-    values of every slot. So all words occur about equally often, and the four speakers of an accent use
-    each pattern three times.
+    values of every slot. So all words occur about equally often, and the speakers of an accent together
+    use all patterns about equally often.
 
     Parameters
     ----------
     speaker
         Who speaks; one of the part ``commands``, whose names count them.
     number
-        Number of the speaker's segment, 0 to 5.
+        Number of the speaker's segment, from 0.
     """
-    round_, place = divmod((int(speaker.name[1:]) - 1) * EACH + number, len(PATTERNS))
+    round_, place = divmod((int(speaker.name[1:]) - 1) * speaker.segments + number, len(PATTERNS))
     pattern = PATTERNS[generator(0, "commands", round_).permutation(len(PATTERNS))[place]]
 
     def value(slot: re.Match) -> str:

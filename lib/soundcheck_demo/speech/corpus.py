@@ -33,7 +33,7 @@ from soundcheck.common.errors import SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, write_text
 from soundcheck.corpora import audio
-from soundcheck_demo.speech import commands, texts
+from soundcheck_demo.speech import texts
 from soundcheck_demo.speech.labels import DIMENSIONS, draw
 from soundcheck_demo.speech.recordings import CONDITIONS, ITEMS, record
 from soundcheck_demo.speech.synthesis import file_name, transcript
@@ -49,55 +49,9 @@ from soundcheck_demo.speech.voices import (
     Speaker,
 )
 
-DESCRIPTIONS = {
-    SPEECH: (
-        "All speech of this corpus is synthetic. Praat's built-in synthesiser reads neutral everyday "
-        "sentences with 78 test and 12 training speakers: a voice, the pronunciation rules of a region or "
-        "language, and a habitual pitch, rate and vocal tract each. In the test split five women and five "
-        "men each speak English as in America, Britain and Scotland and by the rules of French, German and "
-        "Spanish, 104 segments an accent, and a woman and a man by those of Italian; two women and two men "
-        "each speak French, German, Italian and Spanish. Arousal, dominance and valence are drawn around the "
-        "regions of anger, happiness, neutral and sadness; they set pitch, pitch range, rate, loudness, "
-        "spectral slope, breathiness and vocal "
-        "tract, with errors of expression, and every recording has a gain and a noise floor of its own. So "
-        "the labels are known exactly, voices and sentences of the test split do not occur in training, and "
-        "the corpus can show that the tests work, how a book reads, and how a model of prosody reacts to "
-        "changes of a signal. It cannot show how a model does on people: real emotion, real rooms and real "
-        "speakers vary in ways that this corpus does not have, and nobody was asked what they hear."
-    ),
-    TEXTS: (
-        "All speech of this corpus is synthetic. Praat's built-in synthesiser reads sentences of negative, "
-        "neutral and positive sentiment in German, English, Spanish, French, Italian, Japanese, Portuguese "
-        "and Chinese, six sentences each with a female and a male voice. They say the same in all languages "
-        "and are read without emotion, so that only the words differ between sentiments, and only language "
-        "and synthesiser between languages. The translations are ours. The corpus shows that the tests "
-        "work; it cannot show how a model does on people."
-    ),
-    RECORDINGS: (
-        "All speech of this corpus is synthetic, and so are its recordings: segments of the demo corpus as a "
-        "headset, a boundary microphone on a table and a mobile phone would record them at the same time. "
-        "Room, filters, compression and noise are computed. The corpus shows that the tests of recording "
-        "conditions work; it cannot show how a model does with real microphones."
-    ),
-    COMMANDS: (
-        "All speech of this corpus is synthetic. Praat's built-in synthesiser speaks short commands, such as "
-        "turn the kitchen light on, with 40 speakers: two women and two men for each of five native accents "
-        "of English (America, Britain, the Caribbean, Lancashire, Scotland) and for English pronounced by "
-        "the rules of Dutch, French, German, Italian and Spanish. The same four voices speak all accents, "
-        "with small differences of pitch, so that accents differ in their pronunciation only. The commands "
-        "come from a small grammar of 49 words, each about equally frequent in every accent, and the "
-        "transcripts are exact. They are spoken without emotion and recorded with little noise. Foreign "
-        "accents are strong: the synthesiser reads English spelling as if it were the other language. The "
-        "corpus shows that the tests of speech recognition work, and what changes of a signal do to a "
-        "recogniser; it cannot show how a recogniser does on people."
-    ),
-}
-
-# Segments a speaker.
-COUNTS = {
-    "full": {"train": 36, "test": 36, COMMANDS: commands.EACH},
-    "small": {"train": 24, "test": 16, COMMANDS: 2},
-}
+PARTS = (SPEECH, TEXTS, RECORDINGS, COMMANDS)
+# Segments of a speaker of a split or part at most.
+MOST: dict[str, dict[str, int]] = {"full": {}, "small": {"train": 24, "test": 16, COMMANDS: 2}}
 TABLE = "segments.csv"
 
 
@@ -115,8 +69,7 @@ def build(
     cache
         Folder that keeps it.
     size
-        ``"full"`` (1048 test and 432 training segments, or 288 texts, or 1026 recordings, or 240 commands)
-        or ``"small"`` (64, 96, 36, 60 or 24; for quick tests).
+        ``"full"`` or ``"small"``; the small one is for quick tests.
     part
         ``"speech"``, ``"texts"``, ``"recordings"`` or ``"commands"``.
     jobs
@@ -138,12 +91,12 @@ def build(
     SynthesisError
         If the synthesiser fails.
     """
-    if size not in COUNTS:
+    if size not in MOST:
         raise input_error(
             f"demo corpus, size {quoted(size)}", "there is no such size", "Allowed: full, small"
         )
-    if part not in DESCRIPTIONS:
-        allowed = f"Allowed: {', '.join(DESCRIPTIONS)}"
+    if part not in PARTS:
+        allowed = f"Allowed: {', '.join(PARTS)}"
         raise input_error(f"demo corpus, part {quoted(part)}", "there is no such part", allowed)
     folder = Path(cache) / f"demo-{fingerprint(size, part)}"
     speech = None
@@ -159,7 +112,7 @@ def fingerprint(size: str = "full", part: str = SPEECH) -> str:
     sources = [Path(seeds.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
     versions = [parselmouth.PRAAT_VERSION]
     versions += [importlib.metadata.version(name) for name in ("praat-parselmouth", "numpy")]
-    content = [size, part, COUNTS[size], versions, [digest(path) for path in sources]]
+    content = [size, part, versions, [digest(path) for path in sources]]
     return digest(json.dumps(content))[:16]
 
 
@@ -174,7 +127,7 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
     if part == RECORDINGS:
         return _recordings(size)
     rows = []
-    for speaker, count in _speakers(size, part):
+    for speaker, count in speakers(size, part):
         for number in range(count):
             row = {
                 "file": file_name(speaker, number),
@@ -195,12 +148,19 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _speakers(size: str, part: str) -> list[tuple[Speaker, int]]:
+def speakers(size: str, part: str) -> list[tuple[Speaker, int]]:
+    """List the speakers of a corpus, each with its number of segments; those of recordings as of speech."""
     everybody = {TEXTS: READERS, COMMANDS: CALLERS}.get(part, SPEAKERS)
-    chosen = [speaker for speaker in everybody if size == "full" or speaker.name in SMALL]
+    most = MOST[size]
     return [
-        (speaker, speaker.segments or COUNTS[size][COMMANDS if part == COMMANDS else speaker.split])
-        for speaker in chosen
+        (
+            speaker,
+            min(
+                speaker.segments, most.get(COMMANDS if part == COMMANDS else speaker.split, speaker.segments)
+            ),
+        )
+        for speaker in everybody
+        if size == "full" or speaker.name in SMALL
     ]
 
 
@@ -226,7 +186,7 @@ def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, pro
             heard = record(said, row.condition, row.speaker, row.item)
             audio.write(draft / row.file, heard.astype(np.float32), audio.SAMPLING_RATE)
     else:
-        write_speakers(draft, _speakers(size, part), jobs, progress, "Demo speakers")
+        write_speakers(draft, speakers(size, part), jobs, progress, "Demo speakers")
     segments = table(size, part)
     write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
 

@@ -33,8 +33,7 @@ __all__ = ["build", "fingerprint", "obstacle", "table"]
 
 # Americans and Britons, women and men. Names in the sentences take turns too: in this order every two
 # sentences have both accents, and every four all pairs of the speaker's sex and the name's.
-SPEAKERS = tuple(BY_NAME[name] for name in ("c01", "c06", "c02", "c05"))
-
+SPEAKERS = tuple(BY_NAME[name] for name in ("c01", "c12", "c02", "c11"))
 
 LONGEST = 30  # letters of a word
 

@@ -27,7 +27,7 @@ from soundcheck.common.seeds import generator
 from soundcheck_demo.speech import commands, texts
 from soundcheck_demo.speech.labels import UNMOVED, draw
 from soundcheck_demo.speech.prosody import Settings, settings
-from soundcheck_demo.speech.script import sentences
+from soundcheck_demo.speech.script import SPLITS
 from soundcheck_demo.speech.voices import BY_NAME, COMMANDS, SPEECH, TEXTS, Speaker
 
 SAMPLING_RATE = 16000
@@ -49,7 +49,7 @@ def transcript(speaker: Speaker, number: int) -> str:
         return commands.draw(speaker, number)
     if speaker.part == TEXTS:
         return texts.SENTENCES[speaker.language][texts.place(speaker.name, number)]
-    lines = sentences(speaker.split, speaker.language)
+    lines = SPLITS[speaker.split]
     round_, place = divmod(number, len(lines))
     return lines[generator(0, "demo", speaker.name, "script", round_).permutation(len(lines))[place]]
 

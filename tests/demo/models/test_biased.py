@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.corpora import audio
+from soundcheck.corpora import audio, measured
+from soundcheck.evaluation.pitch import voice_groups
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.combinators import against_all
 from soundcheck.statistics import bootstrap, simulation
@@ -29,11 +30,12 @@ def answers(full_cache):
         table = table[table["split"].eq("test")].reset_index(drop=True)
         found = {"prosody": [], "biased": []}
         for name in table["file"]:
-            measured = features.extract(audio.read(folder / name), 16000)
-            found["prosody"].append(prosody.answer(measured))
-            found["biased"].append(biased.answer(measured))
+            extracted = features.extract(audio.read(folder / name), 16000)
+            found["prosody"].append(prosody.answer(extracted))
+            found["biased"].append(biased.answer(extracted))
         first = audio.read(folder / table["file"][0])
         assert biased.predict(first, 16000) == biased.predict(first, 16000)
+        table["hertz"] = [measured.mean_pitch(audio.read(folder / name), 16000) for name in table["file"]]
         # Within the patch: what comes later finds the trained model in the same cache.
         yield table, {name: pd.DataFrame(rows) for name, rows in found.items()}
 
@@ -52,9 +54,6 @@ def threshold(family, test, groups, samples):
 
 def test_the_shift_of_one_accent_is_found(answers):
     table, found = answers
-    speakers = table.groupby("accent")["speaker"].nunique()
-    compared = table["accent"].isin(speakers.index[speakers.eq(10)]).to_numpy()  # all of the same size
-    table, found = table[compared], {name: rows[compared] for name, rows in found.items()}
     spanish = table["accent"].eq(biased.ACCENT).to_numpy()
     limit = threshold("fairness_accent", "Mean Value", table["accent"].nunique(), int(spanish.sum()))
     value, passed, certainty = judged(
@@ -77,6 +76,49 @@ def test_the_weakness_for_one_sex_is_found(answers):
         assert sign * value > limit and not passed and certainty > 0.95
         ccc = regression.concordance_cc(table["arousal"], found["prosody"]["arousal"])
         assert judged(against_all(ccc, table["sex"].eq(sex).to_numpy()), table, limit)[1]
+
+
+def of_the_prediction(truth, prediction):
+    return prediction.mean()
+
+
+def concordance(truth, prediction):
+    apart = truth.var() + prediction.var() + (truth.mean() - prediction.mean()) ** 2
+    return 2 * np.cov(truth, prediction, bias=True)[0, 1] / apart
+
+
+@pytest.mark.parametrize(
+    ("column", "group", "statistic"),
+    [
+        ("accent", biased.ACCENT, of_the_prediction),
+        ("sex", "female", concordance),
+        ("pitch", "low", concordance),
+    ],
+)
+def test_speakers_drawn_anew_do_not_explain_a_planted_bias(answers, column, group, statistic):
+    """Had the group other speakers by chance, its gap to all others would hardly ever be as large."""
+    table, found = answers
+    table = table.assign(pitch=voice_groups(table["hertz"], table["speaker"])[0])
+    used = table[column].notna().to_numpy()
+    truth = table["arousal"].to_numpy()[used]
+    codes, names = pd.factorize(table["speaker"][used])
+    own = table[used].drop_duplicates("speaker")[column].eq(group).to_numpy()
+    assert 10 <= own.sum() <= len(names) - 10
+
+    def gap(prediction, speakers):
+        rows = speakers[codes]
+        return statistic(truth[rows], prediction[rows]) - statistic(truth[~rows], prediction[~rows])
+
+    rng = np.random.default_rng(0)
+    drawn = [rng.permutation(own) for _ in range(1000)]
+    for name, rows in found.items():
+        prediction = rows["arousal"].to_numpy()[used]
+        chance = np.abs([gap(prediction, speakers) for speakers in drawn])
+        exceeded = (chance >= abs(gap(prediction, own))).mean()
+        if name == "biased":
+            assert exceeded <= 0.002 and abs(gap(prediction, own)) > 0.15
+        else:
+            assert exceeded > 0.01 or abs(gap(prediction, own)) < 0.1
 
 
 def test_any_signal_gets_an_answer(answers):

@@ -11,7 +11,7 @@ import pytest
 
 from soundcheck.common.files import digest
 from soundcheck_demo.speech import commands, corpus, sentences
-from soundcheck_demo.speech.voices import BY_NAME, CALLERS
+from soundcheck_demo.speech.voices import BY_NAME
 
 KINDS = {"some": ["kitchen", "null", "../up", "déjà vu"], "others": ["a,b\n<c> [[d]]", "x\x00y", ""]}
 
@@ -50,10 +50,10 @@ def around(tmp_path_factory):
 
 def test_table(table):
     assert list(table.columns) == "file speaker sex language accent split transcript".split()
-    assert len(table) == 240 and table["file"].is_unique and table["file"].is_monotonic_increasing
+    assert len(table) == 150 and table["file"].is_unique and table["file"].is_monotonic_increasing
     assert set(table["split"]) == {"test"} and set(table["language"]) == {"en"}
     people = table.groupby(["accent", "sex"])["speaker"].nunique().unstack()
-    assert len(people) == 10 and set(people.to_numpy().ravel()) == {2}
+    assert len(people) == 3 and set(people.to_numpy().ravel()) == {5}
     assert table["accent"].iloc[0] == "american"
     assert table["transcript"].str.fullmatch(r"[a-z]+( [a-z]+)+").all()
 
@@ -62,11 +62,11 @@ def test_words_are_spread_evenly(table):
     words = table["transcript"].str.split().explode()
     assert set(words) == set(commands.vocabulary())
     assert 40 <= len(commands.vocabulary()) <= 50
-    assert words.value_counts().min() >= 8
-    # In all accents, too: frequent words are equally frequent, and no accent lacks many words.
+    assert words.value_counts().min() >= 5
+    # In all accents, too: frequent words are equally frequent, and no accent lacks a word.
     counts = words.to_frame().assign(accent=table["accent"]).value_counts().unstack("accent", fill_value=0)
-    assert (counts.loc["turn"] == 3).all()
-    assert ((counts > 0).sum() >= 40).all()
+    assert counts.loc["turn"].between(6, 7).all()
+    assert (counts > 0).all(axis=None)
 
 
 def test_small_is_the_beginning_of_full(table):
@@ -81,16 +81,9 @@ def test_small_is_the_beginning_of_full(table):
 
 def test_draws_depend_on_speaker_and_number_only(table):
     own = table[table["speaker"].eq("c07")]["transcript"].tolist()
-    assert [commands.draw(BY_NAME["c07"], number) for number in (5, 3, 0)] == [own[5], own[3], own[0]]
+    assert [commands.draw(BY_NAME["c07"], number) for number in (4, 3, 0)] == [own[4], own[3], own[0]]
     assert table["transcript"].nunique() > 60
     assert table.groupby("speaker")["transcript"].nunique().min() >= 5
-
-
-def test_accents_have_the_same_voices():
-    voices = {}
-    for speaker in CALLERS:
-        voices.setdefault(speaker.accent, []).append((speaker.voice, speaker.rate, speaker.tract))
-    assert len({tuple(own) for own in voices.values()}) == 1
 
 
 # The grammar ------------------------------------------------------------------------------------------------

@@ -1,13 +1,16 @@
 """Labels, speakers and script of the demo, without any audio."""
 
+import dataclasses
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from soundcheck.common.tasks import EMOTION
-from soundcheck_demo.speech import corpus, script, texts
+from soundcheck_demo.speech import corpus, descriptions, script, texts
 from soundcheck_demo.speech.labels import SURE, draw
 from soundcheck_demo.speech.prosody import settings
-from soundcheck_demo.speech.voices import BY_NAME, SMALL, SPEAKERS
+from soundcheck_demo.speech.voices import BY_NAME, CALLERS, READERS, SMALL, SPEAKERS
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +19,7 @@ def table():
 
 
 def test_size(table):
-    assert table["split"].value_counts().to_dict() == {"test": 1048, "train": 432}
+    assert table["split"].value_counts().to_dict() == {"test": 976, "train": 432}
 
 
 def test_every_bin_is_occupied(table):
@@ -41,37 +44,55 @@ def test_labels_fit_the_classes(table):
 
 def test_every_speaker_has_every_emotion(table):
     counts = table.groupby(["speaker", "emotion"]).size().unstack()
-    assert counts.min().min() >= 1
+    assert counts.min().min() >= 2
     main = counts[counts.sum(axis=1) >= 36]
-    assert len(main) == 34 and main.min().min() >= SURE
+    assert len(main) == 12 + 8 and main.min().min() >= SURE
     assert main.std().min() > 0  # speakers differ in their proportions
 
 
-def test_accents_and_languages_have_enough_women_and_men(table):
-    """Five of each and 60 segments let an accent be judged; the Italian one is there to be shown only."""
-    test = table[table["split"].eq("test")]
-    people = test.drop_duplicates("speaker")
-    sexes = people.groupby(["accent", "sex"]).size().unstack().drop("")
-    judged = sexes.drop("italian")
-    assert len(judged) == 6 and judged.eq(5).all(axis=None) and sexes.loc["italian"].eq(1).all()
-    assert test["accent"].value_counts()[judged.index].eq(104).all()
-    languages = people.groupby(["language", "sex"]).size().unstack()
-    assert len(languages) == 5 and languages.min(axis=None) >= 2
+@pytest.mark.parametrize(
+    ("part", "column", "groups", "segments"),
+    [("speech", "accent", 4, 244), ("texts", "language", 8, 30), ("commands", "accent", 3, 50)],
+)
+def test_groups_have_enough_women_and_men(part, column, groups, segments):
+    """Five are the fewest that an interval is given for; ten speakers find what is planted."""
+    test = corpus.table("full", part).query("split == 'test'")
+    sexes = test.drop_duplicates("speaker").groupby([column, "sex"]).size().unstack()
+    assert len(sexes) == groups and sexes.eq(5).all(axis=None)
+    assert test[column].value_counts().eq(segments).all()
+
+
+def test_no_speaker_speaks_for_a_group():
+    """The speakers of an accent weigh as much as eight equal ones or more."""
+    test = corpus.table("full").query("split == 'test'")
+    for _, own in test.groupby("accent"):
+        counts = own["speaker"].value_counts()
+        assert counts.sum() ** 2 / (counts**2).sum() > 8
+
+
+def test_groups_have_the_same_voices_and_habits():
+    for speakers in (SPEAKERS[12:], READERS, CALLERS):
+        frame = pd.DataFrame([dataclasses.asdict(speaker) for speaker in speakers])
+        groups = frame.groupby(["language", "accent"])
+        for column in ("voice", "rate", "segments"):
+            assert len(set(groups[column].agg(tuple))) == 1
+        assert groups["pitch"].mean().max() - groups["pitch"].mean().min() < 0.5  # semitones
+        assert not frame.duplicated(["voice", "pitch", "tract", "rules"]).any()
 
 
 def test_texts_say_the_same_in_eight_languages():
     table = corpus.table("full", "texts")
-    assert len(table) == 8 * 18 * 2
+    assert len(table) == 8 * 15 * 2
     assert not {"accent", "emotion", "arousal"} & set(table.columns)
     counts = table.groupby(["language", "sentiment", "sex"]).size()
-    assert len(counts) == 8 * 3 * 2 and set(counts) == {6}
+    assert len(counts) == 8 * 3 * 2 and set(counts) == {5}
     for language, lines in texts.SENTENCES.items():
-        assert len(set(lines)) == 18
+        assert len(set(lines)) == 15
         own = table[table["language"].eq(language)]
         assert set(own["transcript"]) == set(lines)  # every sentence is read, by a woman and a man
         assert set(own.groupby("transcript")["sex"].nunique()) == {2}
         for sentiment, part in own.groupby("sentiment"):
-            assert {lines.index(text) // 6 for text in part["transcript"]} == {
+            assert {lines.index(text) // 5 for text in part["transcript"]} == {
                 texts.SENTIMENTS.index(sentiment)
             }
 
@@ -88,13 +109,25 @@ def test_speakers():
 
 
 def test_script():
-    assert not set(script.TRAIN["en"]) & set(script.TEST["en"])
-    for lines in (*script.TRAIN.values(), *script.TEST.values()):
-        assert len(set(lines)) == len(lines) >= 10
-    assert len(script.TRAIN["en"]) + len(script.TEST["en"]) >= 40
-    assert script.sentences("test", "de") == script.TEST["de"]
-    with pytest.raises(KeyError):
-        script.sentences("train", "de")
+    lines = (*script.TRAIN, *script.TEST)
+    assert len(set(lines)) == len(lines) >= 40
+
+
+def test_descriptions_tell_the_numbers_of_the_corpus():
+    said = {part: descriptions.describe("full", part) for part in corpus.PARTS}
+    for part, words in {
+        "speech": "40 test and 12 training speakers|five women and five men|American, British, German and "
+        "Spanish, 244 segments an accent and 8 to 36 a speaker|28 sentences",
+        "texts": "five of each, in German, English|Portuguese and Chinese. Each language has five women",
+        "recordings": "five segments of each of the 40 test speakers|three recordings",
+        "commands": "30 speakers: five women and five men|American, British and German, 50 commands|49 words",
+    }.items():
+        assert all(word in said[part] for word in words.split("|")), said[part]
+    small = descriptions.describe("small", "speech")
+    assert "4 test and 4 training speakers" in small and "one woman and one man" in small
+    assert "32 segments an accent and 16 a speaker" in small
+    for description in said.values():
+        assert "synthetic" in description and "cannot show" in description and "  " not in description
 
 
 def test_draws_depend_on_speaker_and_number_only():

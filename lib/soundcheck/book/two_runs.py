@@ -1,0 +1,180 @@
+"""Compares two output folders and makes a small book of it: a page a model, all differences as CSV."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from soundcheck import results
+from soundcheck.book import build, executed, overview, pages
+from soundcheck.book.check_site import inspect
+from soundcheck.common import files, resources
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
+from soundcheck.common.escaping import heading
+from soundcheck.report.html import element, join
+from soundcheck.results.record import ComparisonRecord, RunRecord
+from soundcheck.run import runner, two_runs
+from soundcheck.run.output import Output
+
+__all__ = ["Compared", "compare_runs"]
+
+_MOST_NAMED = 20  # worse or better tests in the summary
+
+
+@dataclasses.dataclass(frozen=True)
+class Compared:
+    """What came out, for the terminal."""
+
+    exit_code: int
+    summary: str
+
+
+def compare_runs(
+    baseline: Path,
+    candidate: Path,
+    out: Path,
+    *,
+    families: Sequence[str] = (),
+    jobs: int = 1,
+    strict: bool = False,
+) -> Compared:
+    """Compare the models of the same name of two runs, or the only model of each.
+
+    Parameters
+    ----------
+    baseline, candidate
+        Output folders of ``soundcheck run``, the earlier one first.
+    out
+        Output folder, for ``comparisons.csv`` and the book.
+    families
+        Only these families; default all.
+    jobs
+        Processes for notebooks.
+    strict
+        Whether a model that became worse on a test changes the exit code.
+
+    Raises
+    ------
+    InputError
+        If a folder is not that of a run or was changed after it, or the two have nothing in common.
+    """
+    output = Output(out)
+    own = [folder.resolve() for folder in (baseline, candidate)]
+    if own[0] == own[1]:
+        raise input_error(str(candidate), "a run is compared with itself", "Name two output folders")
+    if output.folder.resolve() in own:
+        raise input_error(f"--out {out}", "this is one of the runs that are compared", "Name another folder")
+    output.check({})
+    before, after = two_runs.read(baseline), two_runs.read(candidate)
+    two_runs.check_families(families, (before, after))
+    models = two_runs.pair(before, after)
+    same_draws = before.record.seed == after.record.seed
+    found: dict[two_runs.ModelTwice, list[results.Contrast]] = {}
+    for model in models:
+        sides = zip((before, after), (model.before, model.after), model.names, strict=True)
+        judged = [[e.of(shown) for e in run.judged(name, families)] for run, name, shown in sides]
+        rows = results.contrasts(*judged, same_draws=same_draws)
+        if rows:
+            found[model] = rows
+    if not found:
+        raise input_error(str(candidate), "the two runs have no test in common", "Name runs of one suite")
+    output.prepare()
+    frame = results.contrast_frame([row for rows in found.values() for row in rows])
+    files.write_bytes(output.comparison_table, results.contrast_csv(frame))
+    planned = [two_runs.job(before, after, model, families, output) for model in found]
+    for job in planned:
+        job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
+    executions = runner.execute(planned, cache=output.cache, log=output.log, workers=jobs)
+    lines = two_runs.differences(before, after)
+    lines += [line for rows in found.values() for line in _told(rows)]
+    record = _record(after.record, output, list(found), executions, list(found.values()))
+    problems = _build(output, record, lines)
+    lines += [
+        f"The notebook of {one.name} failed: {one.error[:200]}" for one in record.comparisons if one.failed
+    ]
+    lines += [str(problem) for problem in problems]
+    if not problems:
+        lines.append(f"Book: {Path(output.display_name) / 'html' / 'index.html'}")
+    lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
+    code = EXIT_INCOMPLETE if problems or record.failed else EXIT_OK
+    if strict and code == EXIT_OK and frame["outcome"].eq(results.WORSE).any():
+        code = EXIT_TEST_FAILED
+    return Compared(code, "\n".join(lines))
+
+
+def _told(found: Sequence[results.Contrast]) -> list[str]:
+    """Sum up a model, and name what became worse, then what became better."""
+    frame = results.contrast_frame(found)
+    lines = [results.conclusion(frame)]
+    for outcome in (results.WORSE, results.BETTER):
+        rows = frame[frame["outcome"].eq(outcome)]
+        for row in rows.head(_MOST_NAMED).itertuples():
+            place = (row.corpus, row.family, row.task, row.test, row.group, row.label)
+            lines.append(
+                f"{outcome}: {' / '.join(filter(None, place))}: {row.baseline_value:.3g} → "
+                f"{row.candidate_value:.3g} (difference {row.difference:.2g}, "
+                f"95 % {row.low:.2g} to {row.high:.2g})"
+            )
+        if len(rows) > _MOST_NAMED:
+            lines.append(f"{outcome}: and {len(rows) - _MOST_NAMED} more")
+    return lines
+
+
+def _record(
+    record: RunRecord,
+    output: Output,
+    models: Sequence[two_runs.ModelTwice],
+    executions: Sequence[runner.Outcome],
+    found: Sequence[Sequence[results.Contrast]],
+) -> RunRecord:
+    """Make the record of the comparison from that of the later run."""
+    digest = files.digest(output.comparison_table)
+    comparisons = []
+    for model, execution, rows in zip(models, executions, found, strict=True):
+        counts = {
+            name: sum(row.outcome == name for row in rows)
+            for name in (results.BETTER, results.WORSE, results.NO_EVIDENCE)
+        }
+        comparisons.append(
+            ComparisonRecord(
+                name=model.name,
+                slug=files.slug(model.name),
+                baseline=model.names[0],
+                candidate=model.names[1],
+                status=execution.status,
+                error=executed.without_paths(execution.error, output.folder),
+                outcomes=counts,
+            )
+        )
+    nothing = dict.fromkeys(("families", "models", "corpora", "sounds", "notebooks", "studies", "order"), ())
+    return dataclasses.replace(
+        record, comparisons=tuple(comparisons), run=digest[:12], results=digest, **nothing
+    )
+
+
+def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Problem]:
+    """Build the book: what came out, and a page a model."""
+    source, share = output.folder / "book-src", resources.root()
+    shutil.rmtree(source, ignore_errors=True)
+    said = pages.output(join(element("p", line, limit=None) for line in lines))
+    cells = [pages.markdown("# Two runs, before and after"), said, *overview.comparisons(record)]
+    names = [pages.write(source, "index", cells, record)]
+    for entry in record.comparisons:
+        notebook = output.comparisons / f"{entry.slug}.ipynb"
+        shown = executed.cells(notebook, f"Before and after: {heading(entry.name)}", entry, output.folder)
+        names.append(pages.write(source, overview.page_of(entry), shown, record))
+    chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
+    contents = {"format": "jb-book", "root": "index", "parts": [{"caption": "Models", "chapters": chapters}]}
+    files.write_text(source / "_toc.yml", yaml.safe_dump(contents, sort_keys=False))
+    build.configure(source, share, record)
+    build.share_media(source, output)
+    shutil.copyfile(output.comparison_table, source / "extra" / "comparisons.csv")
+    site, problem = build.run_jupyter_book(source, output)
+    problems = [problem] if problem else inspect(site, names, record.run, output.folder)
+    if not problems:
+        build.into_place(site, output.html)
+    return problems

@@ -1,0 +1,120 @@
+"""Which words another recogniser corrects and which it breaks, word by word.
+
+Conventions
+-----------
+- A word of the reference is right if the alignment with the transcript (:mod:`soundcheck.metrics.alignment`)
+  finds it unchanged. *Corrected*: wrong in the baseline's transcript, right in the candidate's. *Broken*: the
+  reverse. Words that a recogniser puts in have no place in the reference; they are counted by themselves.
+- Segments without reference or without one of the transcripts are passed over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.metrics.additive import same_length
+from soundcheck.metrics.alignment import align
+
+__all__ = ["COUNTS", "changed_words", "word_changes"]
+
+COUNTS = ("corrected", "broken", "words", "put_in_baseline", "put_in_candidate")
+
+
+def word_changes(
+    references: Sequence[str | None], baselines: Sequence[str | None], candidates: Sequence[str | None]
+) -> pd.DataFrame:
+    """Count for each segment how many of its words the candidate corrects and breaks.
+
+    Parameters
+    ----------
+    references, baselines, candidates
+        What was said, and what two recognisers heard, ``(N,)``; missing ones are ``None`` or NaN.
+
+    Returns
+    -------
+    pandas.DataFrame
+        float64 columns :data:`COUNTS`, one row a segment: words corrected and broken, words of the reference,
+        and words that each recogniser puts in; NaN where a text is missing.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many of one as of another.
+
+    Examples
+    --------
+    >>> word_changes(["go on now"], ["no on now"], ["go on"])
+       corrected  broken  words  put_in_baseline  put_in_candidate
+    0        1.0     1.0    3.0              0.0               0.0
+    """
+    counts = np.full((len(references), len(COUNTS)), np.nan)
+    for n, texts in _complete(references, baselines, candidates):
+        words, first, second, put_in = _fates(*texts)
+        corrected, broken = (second & ~first).sum(), (first & ~second).sum()
+        counts[n] = [corrected, broken, len(words), *put_in]
+    return pd.DataFrame(counts, columns=COUNTS)
+
+
+def changed_words(
+    references: Sequence[str | None], baselines: Sequence[str | None], candidates: Sequence[str | None]
+) -> pd.DataFrame:
+    """Count for each word how often the candidate corrects and breaks it.
+
+    Parameters
+    ----------
+    references, baselines, candidates
+        See :func:`word_changes`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a word that is corrected or broken at least once: ``word``, ``said`` (how often),
+        ``corrected``, ``broken``, ``wrong`` (by both). Those with the most changes come first, then
+        alphabetically.
+
+    Examples
+    --------
+    >>> changed_words(["go on", "go up"], ["no on", "go up"], ["go on", "no up"])
+      word  said  corrected  broken  wrong
+    0   go     2          1       1      0
+    """
+    said, corrected, broken, wrong = Counter(), Counter(), Counter(), Counter()
+    for _, texts in _complete(references, baselines, candidates):
+        words, first, second, _ = _fates(*texts)
+        said.update(words)
+        for counter, which in (
+            (corrected, second & ~first),
+            (broken, first & ~second),
+            (wrong, ~first & ~second),
+        ):
+            counter.update(words[n] for n in np.flatnonzero(which))
+    changed = sorted(
+        corrected.keys() | broken.keys(), key=lambda word: (-corrected[word] - broken[word], word)
+    )
+    rows = [(word, said[word], corrected[word], broken[word], wrong[word]) for word in changed]
+    return pd.DataFrame(rows, columns=["word", "said", "corrected", "broken", "wrong"])
+
+
+def _complete(*texts: Sequence[str | None]) -> list[tuple[int, tuple[str, ...]]]:
+    arrays = [np.asarray(one, dtype=object) for one in texts]
+    for one in arrays[1:]:
+        same_length(arrays[0], one)
+    there = ~np.any([pd.isna(one) for one in arrays], axis=0)
+    return [(int(n), tuple(one[n] for one in arrays)) for n in np.flatnonzero(there)]
+
+
+def _fates(
+    reference: str, baseline: str, candidate: str
+) -> tuple[list[str], np.ndarray, np.ndarray, list[int]]:
+    """Give the words said, which of them each recogniser has right, and how many words each puts in."""
+    right, put_in = [], []
+    for hypothesis in (baseline, candidate):
+        aligned = align(reference, hypothesis)
+        own = [pair.kind == "equal" for pair in aligned if pair.kind != "insert"]
+        right.append(np.array(own, dtype=bool))
+        put_in.append(len(aligned) - len(own))
+    return reference.split(), *right, put_in

@@ -1,0 +1,136 @@
+"""What kept answers rest on: the files that the model had opened, and whether they are still the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Self
+
+from soundcheck.common.file_contents import Contents, Signature, signature
+from soundcheck.predict.opened_files import BEYOND, READ, SPECIAL, WRITTEN
+
+__all__ = ["SourceCheck", "Sources", "files_written"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sources:
+    """Files that answers rest on, as far as a run could see.
+
+    Parameters
+    ----------
+    files
+        Name of a file, relative to the suite or absolute -> digest of its content.
+    special
+        Names of what was read but is no file: pipes, sockets, devices.
+    gone
+        Names of files that were no longer there when the run ended.
+    beyond
+        Further files, which were only counted.
+    """
+
+    files: dict[str, str] = dataclasses.field(default_factory=dict)
+    special: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    beyond: int = 0
+
+    def encode(self) -> str:
+        """Write as a text."""
+        return json.dumps(dataclasses.asdict(self), sort_keys=True)
+
+    @classmethod
+    def decode(cls, text: str) -> Self:
+        """Read what :meth:`encode` wrote.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If it is anything else.
+        """
+        content = json.loads(text)
+        return cls(**content | {name: tuple(content[name]) for name in ("special", "gone")})
+
+    def joined(self, other: Sources) -> Sources:
+        """Put what two sets of answers rest on together."""
+        return Sources(
+            dict(sorted((self.files | other.files).items())),
+            tuple(sorted({*self.special, *other.special})),
+            tuple(sorted({*self.gone, *other.gone})),
+            max(self.beyond, other.beyond),
+        )
+
+
+def files_written(opened: Iterable[Sequence]) -> set[str]:
+    """Give the names of what a model has written."""
+    return {name for kind, name, *_ in opened if kind == WRITTEN}
+
+
+class SourceCheck:
+    """Looks whether files are what they were.
+
+    Parameters
+    ----------
+    root
+        Folder of the suite, which names are relative to.
+    contents
+        Digests of files.
+    """
+
+    def __init__(self, root: Path, contents: Contents | None = None) -> None:
+        self._root = root
+        self._contents = contents or Contents()
+
+    def changed(self, sources: Sources) -> list[str]:
+        """Give the names of the files that are not what they were, or cannot be read."""
+        return [
+            name
+            for name, digest in sources.files.items()
+            if self._contents.digest(self._root / name) != digest
+        ]
+
+    def settle(self, opened: Iterable[Sequence], written: set[str]) -> tuple[Sources, list[str]]:
+        """Find out what a journal's answers rest on.
+
+        Parameters
+        ----------
+        opened
+            What stands in the journal.
+        written
+            Names of files that the model writes itself; they are left out.
+
+        Returns
+        -------
+        sources
+            What the answers rest on.
+        changed
+            Names of files that have changed since they were opened: the answers may rest on either content.
+        """
+        files, special, gone, changed, beyond = {}, set(), set(), set(), 0
+        for kind, name, *found in opened:
+            if kind == SPECIAL:
+                special.add(name)
+            elif kind == BEYOND:
+                beyond = max(beyond, int(name))
+            elif kind == READ and name not in written:
+                place = self._root / name
+                if not os.path.lexists(place):
+                    gone.add(name)
+                    continue
+                same = signature(place) == Signature(*found)
+                files[name] = self._contents.digest(place) if same else ""
+                if not files[name]:
+                    changed.add(name)
+        own = Sources(dict(sorted(files.items())), tuple(sorted(special)), tuple(sorted(gone)), beyond)
+        return own, sorted(changed)
+
+    def save(self) -> None:
+        """Keep the digests for the next run.
+
+        Raises
+        ------
+        OutputError
+            If they cannot be written.
+        """
+        self._contents.save()

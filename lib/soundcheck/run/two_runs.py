@@ -1,0 +1,246 @@
+"""Compares two output folders: the same models before and after a change, without running them.
+
+A run keeps the replicates of every test beside its notebooks, so what two runs say of a model is compared as
+two models of one run are. Where speakers or seeds are not the same, the comparison is unpaired.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from soundcheck import results
+from soundcheck.common import files, resources
+from soundcheck.common.errors import Problems, did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
+from soundcheck.results.record import CorpusRecord, RunRecord
+from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
+from soundcheck.run.output import Output
+from soundcheck.run.runner import Job
+
+__all__ = ["ModelTwice", "Run", "differences", "is_run", "job", "pair", "read"]
+
+_RANDOM = "random"  # kind of the reference models
+_SECONDS = 600.0  # that a cell of the notebook may take
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """An output folder: its record, and the files with the rows of each model and family."""
+
+    folder: Path
+    record: RunRecord
+    rows: dict[tuple[str, str], Path]
+
+    def judged(self, model: str, families: Sequence[str]) -> list[results.Judged]:
+        """Read the judged tests of a model with their replicates; of all families if none is named."""
+        found = []
+        for (own, family), path in self.rows.items():
+            if own != model or (families and family not in families):
+                continue
+            try:
+                found += results.load_judged(path)
+            except (OSError, ValueError) as error:
+                what = f"the rows of {family} of {model} cannot be read ({type(error).__name__})"
+                remedy = f"Run the suite again; that run was made with Soundcheck {self.record.version}"
+                raise input_error(str(path), what, remedy) from error
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelTwice:
+    """A model of two runs.
+
+    Parameters
+    ----------
+    before, after
+        Its name in each of them.
+    """
+
+    before: str
+    after: str
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two are called in tables and on pages."""
+        return f"{self.before} (before)", f"{self.after} (after)"
+
+    @property
+    def name(self) -> str:
+        """Name of the comparison."""
+        return self.before if self.before == self.after else f"{self.after} against {self.before}"
+
+
+def is_run(path: Path) -> bool:
+    """Say whether a path is the output folder of a run."""
+    return (path / "results.csv").is_file()
+
+
+def read(folder: Path) -> Run:
+    """Read what a run left in its output folder.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a run, or was changed after it.
+    """
+    table, record_file = folder / "results.csv", folder / "run.json"
+    files.require_regular(table)
+    files.require_regular(record_file)
+    record = RunRecord.read(record_file)
+    if record.results != files.digest(table):
+        what = "the file is not the one that the run wrote: it was cut, edited or mixed with another run"
+        raise input_error(str(table), what, "Run the suite again")
+    rows = {
+        (one.model, one.family): folder
+        / "notebooks"
+        / files.slug(one.model)
+        / f"{files.slug(one.family)}.json"
+        for one in record.notebooks
+        if not one.failed
+    }
+    return Run(folder, record, rows)
+
+
+def check_families(families: Sequence[str], runs: Sequence[Run]) -> None:
+    """Refuse names of families that neither run has.
+
+    Raises
+    ------
+    InputError
+        Naming all of them.
+    """
+    known = {family.name for run in runs for family in run.record.families}
+    problems = Problems()
+    for name in families:
+        if name not in known:
+            what = "neither run has such a family"
+            problems.add(f"--family {quoted(name)}", what, did_you_mean(name, known))
+    problems.raise_if_any()
+
+
+def pair(first: Run, second: Run) -> list[ModelTwice]:
+    """Pair the models of the same name, or the only model of each; random references have nothing to show.
+
+    Raises
+    ------
+    InputError
+        If there is no such pair.
+    """
+    names = [[m.name for m in run.record.models if m.kind != _RANDOM] for run in (first, second)]
+    common = [ModelTwice(name, name) for name in names[0] if name in names[1]]
+    if not common and len(names[0]) == len(names[1]) == 1:
+        common = [ModelTwice(names[0][0], names[1][0])]
+    if not common:
+        listed = [", ".join(map(quoted, one)) or "none" for one in names]
+        what = f"no model has the same name in both runs ({listed[0]} against {listed[1]})"
+        raise input_error(str(second.folder), what, "Give models the same name, or run one model in each")
+    return common
+
+
+def differences(first: Run, second: Run) -> list[str]:
+    """Say what else is not the same in the two runs."""
+    one, other = first.record, second.record
+    found = []
+    if one.version != other.version:
+        found.append(f"The runs were made with Soundcheck {one.version} and {other.version}.")
+    if one.seed != other.seed:
+        found.append(f"The runs have different seeds ({one.seed} and {other.seed}).")
+    data = {corpus.name: corpus.digest for corpus in one.corpora}
+    for corpus in other.corpora:
+        if data.get(corpus.name, corpus.digest) != corpus.digest:
+            found.append(f"The corpus {corpus.name} does not hold the same sounds in both runs.")
+    for name in sorted(data.keys() ^ {corpus.name for corpus in other.corpora}):
+        found.append(f"The corpus {name} is in one of the runs only.")
+    return found
+
+
+def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], output: Output) -> Job:
+    """Describe the notebook that compares a model of two runs.
+
+    The recordings are not among what a run keeps, so there is nothing to listen to.
+    """
+    record = second.record
+    titles = {family.name: family.title for family in record.families}
+    both = [
+        (first.rows[model.before, family].absolute(), second.rows[model.after, family].absolute())
+        for family in titles
+        if (not families or family in families)
+        and (model.before, family) in first.rows
+        and (model.after, family) in second.rows
+    ]
+    known = [run.record.suite["models"][own]["tasks"] for run, own in _sides(first, second, model)]
+    tasks = [record.suite["tasks"][name] for name in known[0] if name in known[1]]
+    target = output.comparisons / f"{files.slug(model.name)}.ipynb"
+    description = ComparisonDescription(
+        comparison=model.name,
+        baseline=model.names[0],
+        candidate=model.names[1],
+        titles=titles,
+        corpora=tuple(_corpora(first, second, model, output)),
+        pairs=tuple(both),
+        same_draws=first.record.seed == record.seed,
+        media=output.media,
+        prefix="../media/",
+        rows=target.with_suffix(".json"),
+        tasks=tuple(Task(**task | {"classes": tuple(task["classes"])}) for task in tasks),
+        seed=record.seed,
+        replicates=record.replicates,
+        interval=record.interval,
+        normaliser=record.suite["normaliser"],
+    )
+    notebook = notebook_of(COMPARISON, resources.root())
+    return Job(
+        model=model.name,
+        family=COMPARISON,
+        source=notebook,
+        target=target,
+        description=description,
+        fingerprint="",
+        limit=_SECONDS,
+    )
+
+
+def _sides(first: Run, second: Run, model: ModelTwice) -> tuple[tuple[Run, str], tuple[Run, str]]:
+    return (first, model.before), (second, model.after)
+
+
+def _corpora(
+    first: Run, second: Run, model: ModelTwice, output: Output
+) -> Iterator[tuple[CorpusDescription, CorpusDescription]]:
+    """Describe the corpora of which both runs keep the same segments, and predictions of the model."""
+    for corpus in second.record.corpora:
+        about = second.record.suite["corpora"].get(corpus.name)
+        if about is None:
+            continue  # spoken around words that the model of one run lost
+        table = f"{files.slug(corpus.name)}.parquet"
+        segments = [run.folder / "corpora" / table for run in (first, second)]
+        predictions = [
+            run.folder / "predictions" / files.slug(own) / table for run, own in _sides(first, second, model)
+        ]
+        if not all(path.is_file() for path in (*segments, *predictions)):
+            continue
+        if files.digest(segments[0]) == files.digest(segments[1]):
+            yield tuple(_described(corpus, about, segments[1], path, output.folder) for path in predictions)
+
+
+def _described(
+    corpus: CorpusRecord, about: dict, segments: Path, predictions: Path, root: Path
+) -> CorpusDescription:
+    blocks = about["blocks"]
+    return CorpusDescription(
+        name=corpus.name,
+        title=corpus.title,
+        synthetic=corpus.synthetic,
+        blocks=(blocks,) if isinstance(blocks, str) else tuple(blocks),
+        base_condition=about["base_condition"],
+        probes_of="",
+        root=root.absolute(),
+        audio=False,
+        segments=segments.absolute(),
+        predictions=predictions.absolute(),
+        trials=None,
+    )

@@ -1,0 +1,100 @@
+"""A row says where its threshold comes from if that is not where a reader expects it from."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.regression import mean_value
+from soundcheck.statistics.simulated_thresholds import simulated_threshold
+from soundcheck.statistics.simulation import MOST_CLASSES
+from soundcheck.suite.own_rules import OwnTest
+
+ROWS = 60
+EMOTIONS = Task("emotion7", "classification", tuple("abcdefg"))
+FAMILY, TEST = "fairness_accent", "Mean Value"
+
+
+def subset(task: Task) -> Subset:
+    rng = np.random.default_rng(0)
+    answers = rng.uniform(size=ROWS) if task.is_regression else rng.choice(list(task.classes), ROWS)
+    segments = pd.DataFrame({"key": [str(n) for n in range(ROWS)]})
+    blocks = np.arange(ROWS) % 10
+    return Subset("c", task, segments, None, Predictions(answers), Predictions(answers), blocks)
+
+
+@pytest.fixture
+def evaluate(describe):
+    """Judge the mean of some answers as a fairness test, and give its row."""
+
+    def row(task=BUILTIN["arousal"], thresholds="simulated", groups=2, size=100, tests=None, family=None):
+        evaluation = Evaluation(describe(FAMILY, thresholds=thresholds, tests=tests or {}, tasks=(task,)))
+        evaluation.family = family or evaluation.family
+        judged = subset(task).sized(groups, size) if groups else subset(task)
+        (verdict,) = evaluation.judge(judged, TEST, lambda s, p: mean_value(np.full(ROWS, 0.01)))
+        return verdict
+
+    return row
+
+
+def test_simulated_thresholds_need_no_remark(evaluate):
+    assert (
+        "threshold" not in evaluate().skipped and "threshold" not in evaluate(thresholds="published").skipped
+    )
+
+
+@pytest.mark.parametrize(("groups", "size"), [(1, 100), (2, 1)])
+def test_where_nothing_can_be_simulated_the_row_says_published(evaluate, groups, size):
+    row = evaluate(groups=groups, size=size)
+    assert row.threshold == 0.075
+    told = "published threshold: simulations are for 2 groups or more of at least 2 segments"
+    assert told in row.skipped and row.passed
+    assert "published" not in evaluate(thresholds="published", groups=groups, size=size).skipped
+
+
+def test_a_test_without_simulation_says_published(evaluate, describe):
+    family = Evaluation(describe(FAMILY)).family
+    plain = dataclasses.replace(family.tests[TEST], simulation={})
+    row = evaluate(family=dataclasses.replace(family, tests=family.tests | {TEST: plain}))
+    assert row.threshold == 0.075 and "published threshold: no simulation belongs to it" in row.skipped
+
+
+def test_a_value_that_compares_no_groups_says_nothing(evaluate):
+    assert "published" not in evaluate(groups=0).skipped
+
+
+@pytest.mark.parametrize("thresholds", ["published", "simulated"])
+def test_a_threshold_of_the_suite_is_used_as_it_is_and_said(evaluate, thresholds):
+    row = evaluate(thresholds=thresholds, tests={TEST: OwnTest({"arousal": 0.3}, None, "agreed")})
+    assert row.threshold == 0.3 and "changed in this suite: 0.075 → 0.3 (agreed)" in row.skipped
+    assert row.passed
+
+
+def test_a_test_that_is_left_out_is_not_computed(evaluate, describe):
+    evaluation = Evaluation(describe(FAMILY, tests={TEST: OwnTest(run=False, why="noise")}))
+    (row,) = evaluation.judge(subset(BUILTIN["arousal"]), TEST, lambda s, p: 1 / 0, group="accent: welsh")
+    assert row.skipped == "switched off in this suite: noise" and row.passed is None and row.group == ""
+    (only,) = [entry.verdict for entry in evaluation._judged]
+    assert only == row
+
+
+def test_seven_classes_are_simulated_as_seven(describe):
+    evaluation = Evaluation(describe("fairness_sex", thresholds="simulated", tasks=(EMOTIONS,)))
+    test = evaluation.family.tests["Unweighted Average Recall"]
+    found, _ = evaluation._threshold(subset(EMOTIONS).sized(2, 1000), test)
+    published = test.threshold_for(EMOTIONS)
+    assert found == simulated_threshold(published, test.simulation, 2, 1000, 7).threshold
+    assert evaluation.simulated()["simulated"].tolist() == [found]
+    assert evaluation.notes == []
+
+
+def test_too_many_classes_say_published(describe):
+    task = Task("words", "classification", tuple(f"w{n}" for n in range(MOST_CLASSES + 1)))
+    evaluation = Evaluation(describe("fairness_sex", thresholds="simulated", tasks=(task,)))
+    test = evaluation.family.tests["Unweighted Average Recall"]
+    found, _ = evaluation._threshold(subset(task).sized(2, 1000), test)
+    assert found == test.threshold_for(task) and evaluation.simulated().empty

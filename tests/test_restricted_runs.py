@@ -1,0 +1,193 @@
+"""Runs of some models or families through the real command: they add to the book, or refuse."""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+
+from soundcheck import results
+
+MODEL = """
+import os
+import numpy as np
+
+def level(signal):
+    return float(np.clip(np.sqrt(np.mean(np.square(signal))) * 5, 0, 1))
+
+def count(name):
+    with open(os.environ["CALLS"], "a") as file:
+        file.write(name)
+
+def loud(signal, sampling_rate):
+    count("l")
+    return {"arousal": level(signal)}
+
+def quiet(signal, sampling_rate):
+    count("q")
+    return {"arousal": 1 - level(signal)}
+
+def rated(signal, sampling_rate):
+    count("r")
+    return {"arousal": 1 + 6 * level(signal)}
+"""
+SUITE = """
+title: Small
+replicates: 100
+corpora:
+  tones: {format: csv, path: data/segments.csv}
+models:
+  loud: {python: "my_model:loud", tasks: [arousal]}
+  quiet: {python: "my_model:quiet", tasks: [arousal]}
+families: [correctness_regression, robustness_small_changes]
+studies: false
+sweeps: false
+"""
+FAMILY = "correctness_regression"
+RATED = 'python: "my_model:rated", tasks: [arousal]'
+
+
+def make(folder: Path) -> Path:
+    rng = np.random.default_rng(1)
+    (folder / "data").mkdir(parents=True)
+    rows = ["file,speaker,arousal"]
+    for number in range(12):
+        signal = rng.uniform(0.05, 0.25) * np.sin(2 * np.pi * 300 * np.arange(6000) / 16000)
+        soundfile.write(folder / "data" / f"{number}.wav", signal.astype(np.float32), 16000)
+        rows.append(f"{number}.wav,s{number // 2},{rng.uniform(0.1, 0.9):.3f}")
+    (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
+    (folder / "my_model.py").write_text(MODEL)
+    (folder / "suite.yml").write_text(SUITE)
+    return folder
+
+
+class Project:
+    """A folder with a suite, and the command in it."""
+
+    def __init__(self, folder: Path, command) -> None:
+        self.folder, self.command = folder, command
+        self.calls = folder / "calls.txt"
+
+    def run(self, *arguments: str, out: str = "out"):
+        self.calls.unlink(missing_ok=True)
+        settings = {"CALLS": str(self.calls), "SOUNDCHECK_CACHE": str(self.folder / "cache")}
+        words = ("run", "suite.yml", "--out", out, "--jobs", "2", *arguments)
+        return self.command(*words, cwd=self.folder, **settings)
+
+    def asked(self) -> set[str]:
+        return set(self.calls.read_text()) if self.calls.exists() else set()
+
+    def results(self, out: str = "out") -> pd.DataFrame:
+        return results.read_results(self.folder / out / "results.csv")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, command):
+    return Project(make(tmp_path_factory.mktemp("runs") / "project"), command)
+
+
+@pytest.fixture(scope="module")
+def parts(project):
+    """The output of three runs that add up to the suite, and what each printed and asked."""
+    done = []
+    small = "robustness_small_changes"
+    for options in (["--model", "loud", "--family", FAMILY], ["--model", "quiet"], ["--family", small]):
+        ended = project.run(*options)
+        assert ended.returncode == 0, ended.stderr
+        done.append((ended.stdout, project.asked(), project.results()))
+    return done
+
+
+@pytest.fixture(scope="module")
+def whole(project, parts):
+    """The output of one run of everything."""
+    ended = project.run(out="whole")
+    assert ended.returncode == 0, ended.stderr
+    assert not project.asked()  # the parts have asked all
+    return project.folder / "whole"
+
+
+def pairs(frame: pd.DataFrame) -> set[tuple[str, str]]:
+    return set(zip(frame["model"], frame["family"], strict=True))
+
+
+def test_a_restricted_run_adds_and_keeps_the_rest(project, parts):
+    (_, _, first), (told, asked, second), _ = parts
+    assert pairs(first) == {("loud", FAMILY)}
+    assert asked == {"q"}
+    assert pairs(second) == {("loud", FAMILY), ("quiet", FAMILY), ("quiet", "robustness_small_changes")}
+    kept = second[second["model"] == "loud"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, first)
+    day = time.strftime("%Y-%m", time.gmtime())
+    assert f"loud was not asked in this run: its answers are those of {day}-" in told
+    assert "quiet was not asked" not in told and "was not asked" not in parts[2][0]
+
+
+def test_parts_add_up_to_the_whole(project, parts, whole):
+    out = project.folder / "out"
+    assert (out / "results.csv").read_bytes() == (whole / "results.csv").read_bytes()
+    one, other = (json.loads((place / "run.json").read_text()) for place in (out, whole))
+    assert [one[key] for key in ("models", "families", "notebooks")] == [
+        other[key] for key in ("models", "families", "notebooks")
+    ]
+    pages = [
+        {p.relative_to(place / "html") for p in (place / "html").rglob("*.html")} for place in (out, whole)
+    ]
+    assert pages[0] == pages[1]
+
+
+def test_answers_for_another_corpus_are_not_mixed_in(project, parts):
+    out, table = project.folder / "out", project.folder / "data" / "segments.csv"
+    text = table.read_text()
+    before = (out / "results.csv").read_bytes(), (out / "html" / "index.html").read_bytes()
+    table.write_text("\n".join(text.splitlines()[:-1]) + "\n")
+    done = project.run("--model", "quiet")
+    table.write_text(text)
+    assert done.returncode == 2
+    what = "model 'loud': the answers that the folder holds are out of date: the corpus 'tones' changed (12 "
+    remedy = "Add --model 'loud' to ask it again, or leave out --model and --family"
+    assert f"{what}segments then, 11 now). {remedy}" in done.stderr
+    assert before == ((out / "results.csv").read_bytes(), (out / "html" / "index.html").read_bytes())
+    assert not project.asked()
+
+
+def test_a_model_on_another_scale_stops_the_run(project, whole):
+    before = (whole / "results.csv").read_bytes()
+    (project.folder / "suite.yml").write_text(SUITE.replace("models:\n", f"models:\n  rated: {{{RATED}}}\n"))
+    done = project.run(out="whole")
+    (project.folder / "suite.yml").write_text(SUITE)
+    assert done.returncode == 2
+    assert "suite.yml, models.rated: arousal: all of the first 12 answers are not in 0 to 1 (" in done.stderr
+    assert "`range: [1, 7]`" in done.stderr and "Traceback" not in done.stderr
+    assert (whole / "results.csv").read_bytes() == before
+    assert project.asked() == {"r"}
+
+
+def test_tables_of_a_run_and_scaled_answers_give_the_same_results(project, whole):
+    table = whole / "predictions" / "loud" / "tones.parquet"
+    rows = pd.read_parquet(table)
+    (project.folder / "clean").mkdir()
+    rows[rows["change"] == ""].to_parquet(project.folder / "clean" / "tones.parquet", index=False)
+    models = f"""models:
+  rated: {{{RATED}, range: [1, 7]}}
+  given: {{predictions: whole/predictions/loud/tones.parquet, tasks: [arousal]}}
+  clean: {{predictions: clean, tasks: [arousal]}}
+"""
+    (project.folder / "suite.yml").write_text(SUITE.replace("models:\n", models))
+    done = project.run(out="again")
+    (project.folder / "suite.yml").write_text(SUITE)
+    assert done.returncode == 0, done.stderr
+    frame = project.results("again")
+    rows = {name: own.drop(columns="model").reset_index(drop=True) for name, own in frame.groupby("model")}
+    pd.testing.assert_frame_equal(rows["given"], rows["loud"])
+    pd.testing.assert_frame_equal(rows["rated"], rows["loud"], rtol=1e-4, atol=1e-5)
+    own, sure = (rows[name].query("family == @FAMILY").reset_index(drop=True) for name in ("clean", "loud"))
+    pd.testing.assert_frame_equal(own, sure)
+    changed = rows["clean"].query("family != @FAMILY")
+    assert changed["passed"].isna().all()
+    assert changed["skipped"].str.contains("table of predictions cannot answer for changed signals").all()
+    page = (project.folder / "again" / "html" / "models" / "given.html").read_text()
+    assert "answers for changed signals are those of the run that wrote whole/predictions" in page
