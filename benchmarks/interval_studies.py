@@ -571,7 +571,7 @@ def coverages(data_sets: int) -> tuple[list[dict], list[str]]:
                     row |= {"data_sets": data_sets} | {kind: each.coverage for kind, each in found.items()}
                     row |= dict(zip(("t_below", "t_above"), found["t"].missed, strict=True))
                     row["width"] = found["percentile"].width
-                    row["expanded_width"] = found["expanded"].width if shown else ""
+                    row |= {f"{kind}_width": found[kind].width if shown else "" for kind in ("expanded", "t")}
                     rows.append(row | {"withheld": found["percentile"].withheld})
                     if blocks == "segments":
                         continue

@@ -24,6 +24,7 @@ from soundcheck.corpora import audio
 from soundcheck.sounds import responses
 from soundcheck_demo.sounds import environment, events, music, rooms
 from soundcheck_demo.speech import corpus as demo
+from soundcheck_demo.speech import texts
 from soundcheck_demo.speech.voices import READERS
 
 __all__ = ["SOURCES", "build", "fingerprint"]
@@ -78,7 +79,8 @@ def fingerprint() -> str:
 
 
 def _make(folder: Path, jobs: int, progress: bool) -> None:
-    demo.write_speakers(folder, [(s, SENTENCES) for s in _voices()], jobs, progress, "Babble")
+    read = [(voice, list(texts.SENTENCES[voice.language][:SENTENCES])) for voice in _voices()]
+    demo.write_speakers(folder, read, jobs, progress, "Babble")
     _join_voices(folder)
     _draw(folder / "coughing", "cough", COUGHS, events.cough)
     _draw(folder / "sneezing", "sneeze", SNEEZES, events.sneeze)
