@@ -101,7 +101,8 @@ def _make(folder: Path, jobs: int, progress: bool) -> None:
 def _voices() -> list:
     """Choose readers of as many languages as there are, women and men alike."""
     step = len(READERS) / VOICES
-    return [READERS[int(n * step)] for n in range(VOICES)]
+    pairs = [int(n * step) // 2 * 2 for n in range(VOICES)]  # a woman and a man
+    return [READERS[pair + n % 2] for n, pair in enumerate(pairs)]
 
 
 def _join_voices(folder: Path) -> None:
