@@ -241,7 +241,7 @@ def test_check_judges_and_writes_junit(project, command):
     assert "Mean Change" in done.stdout
     text = (folder / "junit.xml").read_text()
     assert "<failure" in text
-    assert 'classname="loud.own_family"' in text
+    assert 'classname="loud.tones.own_family"' in text
 
 
 def test_failing_notebook_is_kept_and_others_go_on(project, tmp_path, command):

@@ -20,6 +20,7 @@ from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.metrics.speakers import speaker_averages
 from soundcheck.statistics import bootstrap
+from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import INTERVALS
 
 REPLICATES = 100
@@ -107,11 +108,15 @@ def same(rows: Subset, plain, additive, seed=3) -> None:
     np.testing.assert_allclose(found.value, expected.value, atol=1e-9)
     np.testing.assert_allclose(found.replicates, expected.replicates, atol=1e-9)
     assert found.replicates.shape == expected.replicates.shape
-    assert list(map(bool, found.withheld)) == list(map(bool, expected.withheld))
-    assert (found.blocks >= expected.blocks).all()  # nobody knows which rows a function looks at
+    # Nobody knows which rows a function looks at, so of a rare class it may have too many blocks.
+    alike = (found.blocks == expected.blocks) | (expected.blocks >= LEAST_BLOCKS)
+    withheld = np.array([[bool(text) for text in each.withheld] for each in (found, expected)])
+    assert (withheld[0] == withheld[1])[alike].all()
+    assert (found.blocks >= expected.blocks).all()
     kinds = INTERVALS if (found.blocks == expected.blocks).all() else ("percentile", "gaussian")
     for kind in kinds:
-        np.testing.assert_allclose(found.interval(kind), expected.interval(kind), atol=1e-9)
+        ours, theirs = (np.array(each.interval(kind))[:, alike] for each in (found, expected))
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", PAIRS)
