@@ -209,8 +209,8 @@ def test_hostile_text_stays_text():
 def test_decimals_of_a_test_are_kept():
     frame = results.to_frame([row(), row(test="Other")])
     first, second = Cells(str(verdict_table(frame, decimals={"Other": 1}))).rows[1:]
-    assert "0.612 0.550 to 0.670" in first[2]
-    assert "0.6 0.6 to 0.7" in second[2]
+    assert "0.612 0.550 to 0.670" in first[3]
+    assert "0.6 0.6 to 0.7" in second[3]
 
 
 def test_an_empty_frame_is_an_empty_table():

@@ -102,14 +102,14 @@ def verdict_table(
     whole, left = frame, _skipped_as_a_whole(frame)
     frame = frame[~left] if not left.all() else frame
     several, gaps = frame["corpus"].nunique() > 1, bool(frame["matters"].notna().any())
-    columns = ["corpus"] * several + ["task", "test", "value and 95 % interval"]
-    columns += ["gap and 95 % interval"] * gaps + ["segments", "threshold", "state", "random"]
+    columns = ["corpus"] * several + ["task", "test", "state", "value and 95 % interval"]
+    columns += ["gap and 95 % interval"] * gaps + ["segments", "threshold", "random"]
     rows = []
     for row in frame.itertuples():
-        cells = [test_cell(row), _value(row, (decimals or {}).get(row.test))]
+        state = state_cell(row, None if among is None else among[row.Index])
+        cells = [test_cell(row), state, _value(row, (decimals or {}).get(row.test))]
         cells += [gap_cell(row)] * gaps
         cells += [_counts(row), Cell(rule(row), _some(row.threshold), "sc-rule")]
-        cells.append(state_cell(row, None if among is None else among[row.Index]))
         rows.append([*[row.corpus] * several, row.task, *cells, _reference(row)])
     parts = [folded(table(rows, columns, caption=caption), len(rows))]
     if len(frame) < len(whole):
