@@ -320,5 +320,5 @@ def test_book_is_built_checked_and_kept(made_up, monkeypatch):
     assert "<" not in titles
     assert not (html / "_sources").exists()
 
-    monkeypatch.setattr(build, "run_jupyter_book", lambda *_: pytest.fail("built again though nothing changed"))
+    monkeypatch.setattr(build, "run_jupyter_book", lambda *_: pytest.fail("built again, nothing changed"))
     assert build.build(*arguments, **made_up.arguments) == []
