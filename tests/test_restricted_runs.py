@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,9 @@ class Project:
         return self.command(*words, cwd=self.folder, **settings)
 
     def asked(self) -> set[str]:
-        return set(self.calls.read_text()) if self.calls.exists() else set()
+        """Say which models were asked about more than the five inputs that confirm kept answers."""
+        calls = Counter(self.calls.read_text() if self.calls.exists() else "")
+        return {name for name, count in calls.items() if count > 5}
 
     def results(self, out: str = "out") -> pd.DataFrame:
         return results.read_results(self.folder / out / "results.csv")
@@ -130,6 +133,8 @@ def test_parts_add_up_to_the_whole(project, parts, whole):
     out = project.folder / "out"
     assert (out / "results.csv").read_bytes() == (whole / "results.csv").read_bytes()
     one, other = (json.loads((place / "run.json").read_text()) for place in (out, whole))
+    for model in (*one["models"], *other["models"]):  # when the answers were given differs
+        del model["asked"], model["days"], model["confirmed"]
     assert [one[key] for key in ("models", "families", "notebooks")] == [
         other[key] for key in ("models", "families", "notebooks")
     ]
