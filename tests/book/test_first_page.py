@@ -90,15 +90,20 @@ def test_findings_are_ordered_by_what_is_beyond_in_widths_of_the_interval():
     assert ordered["excess"].tolist()[:4] == pytest.approx(known)
 
 
-def test_of_two_groups_one_finding_stands_first(recorded):
+def test_of_each_model_and_family_one_finding_stands_first(recorded):
     low = {"gap": -0.18, "gap_low": -0.32, "gap_high": -0.11}
     frame = to_frame(
-        [row(group="sex: female"), row(group="sex: male", **low), row(task="valence", group="sex: male")]
+        [
+            row(group="sex: female"),
+            row(group="sex: male", **low),  # the mirror of the first
+            row(task="valence", group="sex: male"),
+            row(family="other", group="accent: welsh"),
+        ]
     )
     shown = str(findings.worries(recorded(), frame, overview.result_page))
     first, folded = shown.split("<details>")
-    assert first.count("<li>") == 2 and folded.count("<li>") == 1
-    assert "Differences between groups: 3" in first
+    assert first.count("<li>") == 2 and folded.count("<li>") == 2
+    assert "Differences between groups: 4" in first and "welsh" in first
 
 
 @pytest.mark.parametrize("rule", [">", "gap"])

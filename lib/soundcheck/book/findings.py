@@ -21,7 +21,7 @@ from soundcheck.statistics.rules import ABOVE, BELOW
 __all__ = ["by_excess", "counted_in", "excess", "open_table", "sentence", "speakers_needed", "worries"]
 
 TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", ROBUSTNESS: "Robustness"}
-FIRST, FIRST_OF_FAMILY, MORE = 3, 2, 25  # findings of an aspect that are shown, and that are folded below
+FIRST, FIRST_OF_GROUPS, MORE = 3, 10, 25  # findings of an aspect that are shown, and that are folded below
 OPEN_ROWS = 15
 Page = Callable[[str, str], str]
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
@@ -150,7 +150,8 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
             continue
         told = ordered[~_mirrored(ordered)]
         of_family = told.groupby(["model", "family"], sort=False).cumcount()
-        first = told[of_family < FIRST_OF_FAMILY].head(FIRST)
+        # The gravest of each model and family, so that one bias does not hide another.
+        first = told[of_family.eq(0)].head(FIRST_OF_GROUPS if aspect == "fairness" else FIRST)
         rest = ordered.drop(first.index).head(MORE)
         parts.append(element("p", element("strong", f"{title}: {len(ordered)}"), class_="sc-aspect"))
         parts.append(element("ul", *_items(record, first, excuses, several, page), class_="sc-worries"))
