@@ -29,7 +29,8 @@ from soundcheck.results.verdict import Verdict
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.bootstrap import Resampled, certainty, interval
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
-from soundcheck.statistics.rules import BELOW, GAP_RULES, WITHIN, of_gap, passes
+from soundcheck.statistics.paired import paired_p_value
+from soundcheck.statistics.rules import BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
 from soundcheck.suite.families import TestDefinition
 
 __all__ = ["GroupGap", "Settings", "Gaps", "concluded_group", "concluded_value", "gaps_of", "scale_of"]
@@ -183,7 +184,8 @@ def gaps_of(
         if sides is not None and low[n] == high[n]:
             low[n], high[n] = _of_constants(base, sides, contributing, n, found.value[n], definition)
         if np.isnan(p_values[n]):
-            p_values[n] = evidence.two_sided_p_value(found.value[n], replicates, own, definition.rule)
+            side = "greater" if one_sided(definition.rule) else "two-sided"
+            p_values[n] = paired_p_value(replicates, found.value[n], own, side)
     reference = gap(subset, subset.reference)
     known = dict(zip(reference.labels, values(reference), strict=True))
     return Gaps(

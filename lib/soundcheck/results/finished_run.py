@@ -17,7 +17,7 @@ from soundcheck.results.reading import read_results
 from soundcheck.results.record import RunRecord
 from soundcheck.results.verdict import KEY
 
-__all__ = ["FinishedRun", "read_baseline", "read_run"]
+__all__ = ["FinishedRun", "read_baseline", "read_run", "rows_file"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -56,9 +56,8 @@ class FinishedRun:
         values = dict(zip(keys, self.frame["value"], strict=True))
         found = {}
         for model, family in self.frame[["model", "family"]].drop_duplicates().itertuples(index=False):
-            rows = self.path.parent / "notebooks" / files.slug(model) / f"{files.slug(family)}.json"
             try:
-                entries = load_judged(rows)
+                entries = load_judged(rows_file(self.path.parent, model, family))
             except (OSError, ValueError):
                 continue
             for entry in entries:
@@ -66,6 +65,11 @@ class FinishedRun:
                 if key in values and _alike(entry.verdict.value, values[key]):
                     found[key] = entry
         return found
+
+
+def rows_file(folder: Path, model: str, family: str) -> Path:
+    """Give the file of an output folder with the rows of a model and family and their replicates."""
+    return folder / "notebooks" / files.slug(model) / f"{files.slug(family)}.json"
 
 
 def _alike(one: float | None, other: float) -> bool:

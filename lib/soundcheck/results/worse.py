@@ -178,7 +178,8 @@ def _side(run: FinishedRun, key: tuple[str, ...], row: object, name: str, rule: 
         own, gap = row.high - row.low, interval[1] - interval[0]
         replicates = replicates * (gap / own) if own > 0 and gap > 0 else None
     kind = str(run.about.get("interval", ""))
-    return _Side(number, sign, int(row.blocks), interval, kind, replicates, entry)
+    blocks = int(row.blocks) if entry is None else entry.contributing
+    return _Side(number, sign, blocks, interval, kind, replicates, entry)
 
 
 def _same(first: _Side, second: _Side) -> bool:

@@ -16,6 +16,7 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
+from soundcheck.results.finished_run import read_run, rows_file
 from soundcheck.results.record import CorpusRecord, RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.output import Output
@@ -87,18 +88,10 @@ def read(folder: Path) -> Run:
     InputError
         If the folder is not that of a run, or was changed after it.
     """
-    table, record_file = folder / "results.csv", folder / "run.json"
-    files.require_regular(table)
-    files.require_regular(record_file)
-    record = RunRecord.read(record_file)
-    if record.results != files.digest(table):
-        what = "the file is not the one that the run wrote: it was cut, edited or mixed with another run"
-        raise input_error(str(table), what, "Run the suite again")
+    files.require_regular(folder / "run.json")
+    record = read_run(folder).record
     rows = {
-        (one.model, one.family): folder
-        / "notebooks"
-        / files.slug(one.model)
-        / f"{files.slug(one.family)}.json"
+        (one.model, one.family): rows_file(folder, one.model, one.family)
         for one in record.notebooks
         if not one.failed
     }

@@ -21,7 +21,8 @@ import numpy as np
 from scipy.special import expit, logit, stdtr, stdtrit
 from scipy.stats import binomtest
 
-from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN, one_sided
+from soundcheck.metrics.additive import round_significant
+from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN
 
 __all__ = [
     "CLEAR_FAIL",
@@ -36,7 +37,6 @@ __all__ = [
     "evidence",
     "p_value",
     "t_interval",
-    "two_sided_p_value",
 ]
 
 LEAST_BLOCKS = 5  # of either side, below which there is no interval
@@ -108,7 +108,8 @@ def corrected_sd(replicates: np.ndarray, blocks: int) -> float:
     defined = replicates[np.isfinite(replicates)]
     if len(defined) < 2 or blocks < 2:
         return np.nan
-    return float(np.std(defined, ddof=1) * np.sqrt(blocks / (blocks - 1)))
+    # Rounded, because equal numbers have a spread of float noise, and that is none.
+    return float(round_significant(np.std(defined, ddof=1) * np.sqrt(blocks / (blocks - 1))))
 
 
 def _freed(value: float, replicates: np.ndarray, scale: Scale) -> tuple[float, np.ndarray]:
@@ -224,34 +225,10 @@ def p_value(
     center, freed = _freed(value, replicates, scale)
     beyond = center - float(scale.free(threshold))
     sd = corrected_sd(freed, blocks)
-    if sd == 0:
-        return 0.5 if beyond == 0 else float((beyond > 0) == (rule == ABOVE))
+    if sd == 0:  # every block is alike: the sign test of so many blocks
+        least = 0.5**blocks
+        return 0.5 if beyond == 0 else 1 - least if (beyond > 0) == (rule == ABOVE) else least
     return float(stdtr(blocks - 1, (beyond if rule == ABOVE else -beyond) / sd))
-
-
-def two_sided_p_value(gap: float, replicates: np.ndarray, blocks: int, rule: str = WITHIN) -> float:
-    """Compute how likely a gap of this size is if there is none, by Student's t.
-
-    Parameters
-    ----------
-    gap, replicates, blocks
-        The gap, its replicates, and the blocks of the smaller side.
-    rule
-        :data:`~soundcheck.statistics.rules.BELOW` if only groups that are above the others fail.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN if there is no interval.
-    """
-    sd = corrected_sd(replicates, blocks)
-    if np.isnan(sd):
-        return np.nan
-    if sd == 0:
-        return 1.0 if gap == 0 or (one_sided(rule) and gap < 0) else 0.0
-    if one_sided(rule):
-        return float(stdtr(blocks - 1, -gap / sd))
-    return float(2 * stdtr(blocks - 1, -abs(gap) / sd))
 
 
 def evidence(rule: str, low: float, high: float, threshold: float) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from soundcheck.metrics.additive import round_significant
-from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.statistics.evidence import LEAST_BLOCKS, corrected_sd
 
 __all__ = ["LEAST_BLOCKS", "Alternative", "paired_interval", "paired_p_value", "standard_error", "welch"]
 
@@ -49,11 +49,9 @@ def standard_error(replicates: np.ndarray, blocks: int) -> float:
         :math:`\sqrt{K/(K-1)}` times the standard deviation of the replicates; NaN below 5 blocks or with
         fewer than two defined replicates.
     """
-    replicates = np.asarray(replicates, dtype=np.float64)
-    defined = replicates[~np.isnan(replicates)]
-    if blocks < LEAST_BLOCKS or len(defined) < 2:
+    if blocks < LEAST_BLOCKS:
         return np.nan
-    return float(round_significant(np.sqrt(blocks / (blocks - 1)) * np.std(defined, ddof=1)))
+    return corrected_sd(np.asarray(replicates, dtype=np.float64), blocks)
 
 
 def paired_p_value(
