@@ -1,0 +1,310 @@
+r"""Groups that nobody named: looks at every value of every column, and at every two of two columns.
+
+What is looked at are *candidates*: the segments with one value of a column, and those with one value each of
+two columns. The gap of a candidate is how badly it is served minus how badly the others are. With the
+standard deviation of its replicates and the blocks :math:`K` of the smaller side,
+
+.. math:: t = \frac{\text{gap}}{\sqrt{K/(K-1)}\; \mathrm{sd}(\text{gap}^*)}
+
+is compared with Student's distribution with :math:`K-1` degrees of freedom, on the side of being served
+worse. Among hundreds of candidates some have a small p-value by chance; *named* are those that remain at a
+false discovery rate of 5 % over all of them.
+
+Benjamini and Hochberg (1995), Controlling the false discovery rate. Benjamini and Yekutieli (2005), False
+discovery rate-adjusted multiple confidence intervals for selected parameters, for the intervals: the worst of
+many looks worse than it is, so theirs are wider the fewer are named.
+
+Conventions
+-----------
+- All blocks are used at once to find groups and to judge them: halves would find fewer.
+- A gap below the size that matters has a p-value of 1. So does an undefined one.
+- Segments without a value in a column are on neither side of its candidates.
+- Candidates of the same segments are one; it has the name that came first, and single columns come first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from scipy.special import stdtrit
+from scipy.stats import false_discovery_control
+
+from soundcheck.metrics.additive import Statistic, round_significant
+from soundcheck.metrics.combinators import difference, restrict
+from soundcheck.statistics.bootstrap import REPLICATES, resample_all
+from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error
+
+__all__ = [
+    "FALSE_DISCOVERY_RATE",
+    "LEAST_SEGMENTS",
+    "PLANNED_POWER",
+    "PLANNED_SHARE",
+    "Candidate",
+    "Named",
+    "Search",
+    "search",
+]
+
+LEAST_SEGMENTS = 25  # of either side
+FALSE_DISCOVERY_RATE = 0.05
+PLANNED_SHARE, PLANNED_POWER = 1 / 8, 0.8  # of the segments; of a group that is planned for
+
+_SHARED = 0.5  # share of its segments with a worse group from which a group is shown below that one
+_AT_ONCE = 200  # candidates whose replicates are in memory together
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Candidate:
+    """A group that was looked at.
+
+    Parameters
+    ----------
+    words
+        The value of each column that makes it, one or two.
+    gap
+        How badly it is served minus how badly the others are; NaN if undefined.
+    error
+        Standard error of the gap; NaN if undefined.
+    p_value
+        Of being served no worse, from 0 to 1.
+    segments
+        Numbers of its segments, ascending.
+    blocks, smaller
+        Its blocks, and those of the smaller side.
+    replicates
+        Of the gap, float64 ``(replicates,)``; empty if the p-value is above 5 %.
+    """
+
+    words: tuple[str, ...]
+    gap: float
+    error: float
+    p_value: float
+    segments: np.ndarray
+    blocks: int
+    smaller: int
+    replicates: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """The group in words."""
+        return " × ".join(self.words)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Named:
+    """A group that is served worse than the others.
+
+    Parameters
+    ----------
+    candidate
+        The group.
+    value, others
+        How badly it is served, and how badly the others are.
+    low, high
+        Interval of the gap; its level allows for the choice among all candidates.
+    adjusted
+        The p-value, adjusted for all candidates.
+    folded
+        Groups that are served worse, too, by less, and share half of their segments or more with it.
+    """
+
+    candidate: Candidate
+    value: float
+    others: float
+    low: float
+    high: float
+    adjusted: float
+    folded: tuple[Named, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The group in words."""
+        return self.candidate.name
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Search:
+    """What was looked at, and what was found.
+
+    Parameters
+    ----------
+    candidates
+        All groups that were looked at.
+    adjusted
+        Their p-values, adjusted for all of them, float64 ``(candidates,)``.
+    named
+        Groups that are served worse, by the size of their gap.
+    level
+        Probability of their intervals; NaN if there are none.
+    segments
+        Segments that take part.
+    matters
+        The gap that matters.
+    """
+
+    candidates: tuple[Candidate, ...]
+    adjusted: np.ndarray
+    named: tuple[Named, ...]
+    level: float
+    segments: int
+    matters: float
+
+    @property
+    def p_value(self) -> float:
+        """The smallest adjusted p-value: of no group being served worse. NaN without candidates."""
+        return float(self.adjusted.min(initial=1.0)) if len(self.adjusted) else np.nan
+
+    def planned_gap(self) -> float:
+        """Plan which gap of a group of an eighth of the segments would be named in 80 of 100 cases.
+
+        The spread is that of the candidates of a similar size, from half to twice as large, had they that
+        size; the p-value would have to pass among all candidates without the help of another one.
+
+        Returns
+        -------
+        float
+            At least the gap that matters; NaN if no candidate has a similar size.
+        """
+        wanted = PLANNED_SHARE * self.segments
+        sizes = []
+        for one in self.candidates:
+            if wanted / 2 <= len(one.segments) <= 2 * wanted and np.isfinite(one.error):
+                error = one.error * np.sqrt(len(one.segments) / wanted)
+                least = FALSE_DISCOVERY_RATE / len(self.candidates)
+                sizes.append(error * stdtrit(one.smaller - 1, [1 - least, PLANNED_POWER]).sum())
+        return float(max(self.matters, np.median(sizes))) if sizes else np.nan
+
+
+def search(
+    columns: Mapping[str, Sequence[str | None]],
+    statistic: Statistic,
+    blocks: np.ndarray,
+    matters: float,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Search:
+    """Look for groups that are served worse than the others.
+
+    Parameters
+    ----------
+    columns
+        Name -> one word a segment, ``(N,)``; missing ones are ``None`` or NaN. Words stand in the names of
+        groups, so they should say what they are about: ``"accent: irish"``.
+    statistic
+        How badly segments are served, over ``N`` segments, one value.
+    blocks
+        Block of each segment, whole numbers from 0, ``(N,)``.
+    matters
+        The gap that matters, above 0.
+    replicates, seed
+        See :func:`soundcheck.statistics.bootstrap.resample`.
+    """
+    blocks, rows = np.asarray(blocks), statistic.rows
+    columns = {name: np.asarray(words, dtype=object) for name, words in columns.items()}
+    sides = _sides(columns, rows, blocks)
+    found: list[Candidate] = []
+    while pieces := list(itertools.islice(sides, _AT_ONCE)):
+        gaps = [difference(restrict(statistic, own), restrict(statistic, rest)) for _, own, rest in pieces]
+        drawn = resample_all(gaps, blocks, replicates, seed)
+        for (words, own, rest), one in zip(pieces, drawn, strict=True):
+            counts = [len(np.unique(blocks[side])) for side in (own, rest)]
+            found.append(_candidate(words, own, one.value[0], one.replicates[:, 0], counts, matters))
+    adjusted = np.empty(0)
+    if found:
+        adjusted = round_significant(false_discovery_control([one.p_value for one in found]))
+    chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
+    level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(found) if len(chosen) else np.nan
+    named = [_named(found[n], float(adjusted[n]), level, statistic) for n in chosen]
+    return Search(tuple(found), adjusted, _folded(named), level, int(rows.sum()), matters)
+
+
+def _sides(
+    columns: Mapping[str, np.ndarray], rows: np.ndarray, blocks: np.ndarray
+) -> Iterator[tuple[tuple[str, ...], np.ndarray, np.ndarray]]:
+    """Give words, segments and the others' segments, bool ``(N,)``, of each candidate once."""
+    seen: set[bytes] = set()
+    for names in (*((name,) for name in columns), *itertools.combinations(columns, 2)):
+        known, code, values = _coded([columns[name] for name in names], rows)
+        sizes = np.bincount(code[known], minlength=len(values))
+        large = (sizes >= LEAST_SEGMENTS) & (known.sum() - sizes >= LEAST_SEGMENTS)
+        for value in np.flatnonzero(large):
+            own = known & (code == value)
+            key = np.packbits(own).tobytes()
+            rest = known & ~own
+            if key in seen or min(len(np.unique(blocks[side])) for side in (own, rest)) < LEAST_BLOCKS:
+                continue
+            seen.add(key)
+            yield values[value], own, rest
+
+
+def _coded(
+    columns: Sequence[np.ndarray], rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[tuple[str, ...]]]:
+    """Number the words of one column, or of two together, in the order of the words.
+
+    Returns which segments have words, bool ``(N,)``, the number of each, and the words of each number.
+    """
+    known = rows & ~np.logical_or.reduce([_missing(words) for words in columns])
+    pairs = list(zip(*(words[known].astype(str) for words in columns), strict=True))
+    values = sorted(set(pairs))
+    places = {pair: n for n, pair in enumerate(values)}
+    code = np.full(len(rows), -1)
+    code[known] = [places[pair] for pair in pairs]
+    return known, code, [tuple(str(word) for word in pair) for pair in values]
+
+
+def _missing(words: np.ndarray) -> np.ndarray:
+    return np.array([word is None or word != word for word in words], dtype=bool)  # NaN is not itself
+
+
+def _candidate(
+    words: tuple[str, ...],
+    own: np.ndarray,
+    gap: float,
+    replicates: np.ndarray,
+    counts: Sequence[int],
+    matters: float,
+) -> Candidate:
+    smaller, p_value = min(counts), 1.0
+    if gap >= matters:
+        p_value = float(np.nan_to_num(paired_p_value(replicates, gap, smaller, "greater"), nan=1.0))
+    kept = replicates if p_value <= FALSE_DISCOVERY_RATE else np.empty(0)
+    return Candidate(
+        words=words,
+        gap=float(gap),
+        error=standard_error(replicates, smaller),
+        p_value=p_value,
+        segments=np.flatnonzero(own).astype(np.int32),
+        blocks=counts[0],
+        smaller=smaller,
+        replicates=kept.copy(),
+    )
+
+
+def _named(candidate: Candidate, adjusted: float, level: float, statistic: Statistic) -> Named:
+    low, high = paired_interval(candidate.replicates, candidate.gap, candidate.smaller, level)
+    own = np.zeros(len(statistic), dtype=bool)
+    own[candidate.segments] = True
+    value = float(restrict(statistic, own).point().value[0])
+    others = float(round_significant(np.array(value - candidate.gap)))
+    return Named(candidate, value, others, low, high, adjusted)
+
+
+def _folded(named: Sequence[Named]) -> tuple[Named, ...]:
+    """Put groups in the order of their gaps, and those that mostly repeat a worse one below it."""
+    order = sorted(named, key=lambda one: (-one.candidate.gap, len(one.candidate.words), one.name))
+    first: list[tuple[Named, list[Named]]] = []
+    for one in order:
+        own = one.candidate.segments
+        for leader, below in first:
+            shared = len(np.intersect1d(own, leader.candidate.segments, assume_unique=True))
+            if shared >= _SHARED * len(own):
+                below.append(one)
+                break
+        else:
+            first.append((one, []))
+    return tuple(dataclasses.replace(one, folded=tuple(below)) for one, below in first)
