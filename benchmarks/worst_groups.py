@@ -4,8 +4,8 @@ Run ``python benchmarks/worst_groups.py [corpora a row]``, 100 by default, a few
 writes ``book/tables/worst_groups.csv``, which the page of the method shows. Ends with 1 if what the product
 promises does not hold; each bar is widened by 2.6 standard errors of the study:
 
-- Of 60 speakers, a group of an eighth of the speech of half of them, served worse by 25 points, is found in at
-  least 80 of 100 corpora.
+- Of 60 speakers, a group of an eighth of the speech of half of them, served worse by 25 points, is found in
+  at least 80 of 100 corpora.
 - Where no group is served worse, at most 5 of 100 corpora name any.
 
 Conventions

@@ -75,6 +75,8 @@ class Candidate:
         Numbers of its segments, ascending.
     blocks, smaller
         Its blocks, and those of the smaller side.
+    others
+        Numbers of the segments that it is compared with; empty if the p-value is above 5 %.
     replicates
         Of the gap, float64 ``(replicates,)``; empty if the p-value is above 5 %.
     """
@@ -86,6 +88,7 @@ class Candidate:
     segments: np.ndarray
     blocks: int
     smaller: int
+    others: np.ndarray
     replicates: np.ndarray
 
     @property
@@ -109,7 +112,9 @@ class Named:
     adjusted
         The p-value, adjusted for all candidates.
     folded
-        Groups that are served worse, too, by less, and share half of their segments or more with it.
+        Groups that are served worse, too, by less, and mostly repeat it: they share half of their segments or
+        more with it; or their gap does not matter without the segments of worse groups, of which they share
+        most with this one.
     """
 
     candidate: Candidate
@@ -167,7 +172,7 @@ class Search:
         Returns
         -------
         float
-            At least the gap that matters; NaN if no candidate has a similar size.
+            Above the gap that matters; NaN if no candidate has a similar size.
         """
         wanted = PLANNED_SHARE * self.segments
         sizes = []
@@ -175,8 +180,9 @@ class Search:
             if wanted / 2 <= len(one.segments) <= 2 * wanted and np.isfinite(one.error):
                 error = one.error * np.sqrt(len(one.segments) / wanted)
                 least = FALSE_DISCOVERY_RATE / len(self.candidates)
-                sizes.append(error * stdtrit(one.smaller - 1, [1 - least, PLANNED_POWER]).sum())
-        return float(max(self.matters, np.median(sizes))) if sizes else np.nan
+                needed, reached = error * stdtrit(one.smaller - 1, [1 - least, PLANNED_POWER])
+                sizes.append(max(needed, self.matters) + reached)
+        return float(np.median(sizes)) if sizes else np.nan
 
 
 def search(
@@ -212,14 +218,14 @@ def search(
         drawn = resample_all(gaps, blocks, replicates, seed)
         for (words, own, rest), one in zip(pieces, drawn, strict=True):
             counts = [len(np.unique(blocks[side])) for side in (own, rest)]
-            found.append(_candidate(words, own, one.value[0], one.replicates[:, 0], counts, matters))
+            found.append(_candidate(words, own, rest, one.value[0], one.replicates[:, 0], counts, matters))
     adjusted = np.empty(0)
     if found:
         adjusted = round_significant(false_discovery_control([one.p_value for one in found]))
     chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
     level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(found) if len(chosen) else np.nan
     named = [_named(found[n], float(adjusted[n]), level, statistic) for n in chosen]
-    return Search(tuple(found), adjusted, _folded(named), level, int(rows.sum()), matters)
+    return Search(tuple(found), adjusted, _folded(named, statistic, matters), level, int(rows.sum()), matters)
 
 
 def _sides(
@@ -244,10 +250,7 @@ def _sides(
 def _coded(
     columns: Sequence[np.ndarray], rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, list[tuple[str, ...]]]:
-    """Number the words of one column, or of two together, in the order of the words.
-
-    Returns which segments have words, bool ``(N,)``, the number of each, and the words of each number.
-    """
+    """Say which segments have words in all columns, number these by their words, and name the numbers."""
     known = rows & ~np.logical_or.reduce([_missing(words) for words in columns])
     pairs = list(zip(*(words[known].astype(str) for words in columns), strict=True))
     values = sorted(set(pairs))
@@ -264,6 +267,7 @@ def _missing(words: np.ndarray) -> np.ndarray:
 def _candidate(
     words: tuple[str, ...],
     own: np.ndarray,
+    rest: np.ndarray,
     gap: float,
     replicates: np.ndarray,
     counts: Sequence[int],
@@ -272,7 +276,7 @@ def _candidate(
     smaller, p_value = min(counts), 1.0
     if gap >= matters:
         p_value = float(np.nan_to_num(paired_p_value(replicates, gap, smaller, "greater"), nan=1.0))
-    kept = replicates if p_value <= FALSE_DISCOVERY_RATE else np.empty(0)
+    told = p_value <= FALSE_DISCOVERY_RATE
     return Candidate(
         words=words,
         gap=float(gap),
@@ -281,30 +285,44 @@ def _candidate(
         segments=np.flatnonzero(own).astype(np.int32),
         blocks=counts[0],
         smaller=smaller,
-        replicates=kept.copy(),
+        others=np.flatnonzero(rest if told else []).astype(np.int32),
+        replicates=replicates.copy() if told else np.empty(0),
     )
 
 
 def _named(candidate: Candidate, adjusted: float, level: float, statistic: Statistic) -> Named:
     low, high = paired_interval(candidate.replicates, candidate.gap, candidate.smaller, level)
-    own = np.zeros(len(statistic), dtype=bool)
-    own[candidate.segments] = True
-    value = float(restrict(statistic, own).point().value[0])
+    value = _value(statistic, candidate.segments)
     others = float(round_significant(np.array(value - candidate.gap)))
     return Named(candidate, value, others, low, high, adjusted)
 
 
-def _folded(named: Sequence[Named]) -> tuple[Named, ...]:
+def _value(statistic: Statistic, segments: np.ndarray) -> float:
+    """Give the value of some segments; NaN if it is undefined."""
+    own = np.zeros(len(statistic), dtype=bool)
+    own[segments] = True
+    return float(restrict(statistic, own).point().value[0])
+
+
+def _folded(named: Sequence[Named], statistic: Statistic, matters: float) -> tuple[Named, ...]:
     """Put groups in the order of their gaps, and those that mostly repeat a worse one below it."""
     order = sorted(named, key=lambda one: (-one.candidate.gap, len(one.candidate.words), one.name))
-    first: list[tuple[Named, list[Named]]] = []
+    leaders: list[Named] = []
+    below: list[list[Named]] = []
+    above = np.empty(0, dtype=np.int32)  # segments of all leaders
     for one in order:
         own = one.candidate.segments
-        for leader, below in first:
-            shared = len(np.intersect1d(own, leader.candidate.segments, assume_unique=True))
-            if shared >= _SHARED * len(own):
-                below.append(one)
-                break
-        else:
-            first.append((one, []))
-    return tuple(dataclasses.replace(one, folded=tuple(below)) for one, below in first)
+        shared = [np.isin(own, leader.candidate.segments).mean() for leader in leaders]
+        most = int(np.argmax(shared)) if shared else 0
+        alone = [np.setdiff1d(side, above) for side in (own, one.candidate.others)]
+        if shared and shared[most] > 0:
+            gap = np.subtract(*(_value(statistic, side) for side in alone))
+            if shared[most] >= _SHARED or not gap >= matters:
+                below[most].append(one)
+                continue
+        leaders.append(one)
+        below.append([])
+        above = np.union1d(above, own)
+    return tuple(
+        dataclasses.replace(one, folded=tuple(each)) for one, each in zip(leaders, below, strict=True)
+    )

@@ -1,0 +1,103 @@
+"""Groups that nobody named, through the real command: a weakness planted in two columns is found and told."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+
+from soundcheck.results import read_results
+
+SPEAKERS, EACH, SECONDS = 60, 20, 0.1
+PHONE = "<b>phone</b>"
+CLASSES = ("anger", "happiness", "neutral", "sadness")
+SUITE = """
+title: Worst
+interval: t
+thresholds: gap
+replicates: 300
+studies: false
+corpora:
+  rooms: {format: csv, path: rooms.csv, groups: [device]}
+models:
+  uneven: {predictions: uneven.csv, tasks: [arousal, emotion, transcript]}
+  even: {predictions: even.csv, tasks: [emotion]}
+families: [fairness_worst_groups]
+"""
+
+
+def segments() -> pd.DataFrame:
+    """Sixty speakers with twenty segments each, over four devices that change from segment to segment."""
+    rng = np.random.default_rng(1)
+    speaker = np.repeat(np.arange(SPEAKERS), EACH)
+    place = np.tile(np.arange(EACH), SPEAKERS)
+    table = pd.DataFrame(
+        {
+            "file": [f"s{s:02d}.wav" for s in speaker],
+            "start": np.round(SECONDS * place, 3),
+            "end": np.round(SECONDS * (place + 1), 3),
+            "speaker": [f"s{s:02d}" for s in speaker],
+            "sex": np.array(["female", "male"])[speaker % 2],
+            "accent": [f"village {s}" for s in speaker],  # too many to look at
+            "device": rng.choice([PHONE, "headset", "room", "car"], size=len(speaker)),
+            "emotion": rng.choice(CLASSES, size=len(speaker)),
+            "arousal": rng.random(len(speaker)).round(3),
+            "transcript": "turn the light on",
+        }
+    )
+    worse = (table["sex"].eq("female") & table["device"].eq(PHONE)).to_numpy()
+    table["worse"] = worse
+    habit = rng.normal(0, 0.05, SPEAKERS)[speaker]
+    for name, chance in (("uneven", 0.15 + habit + 0.4 * worse), ("even", 0.15 + habit)):
+        wrong = rng.random(len(speaker)) < chance
+        other = np.roll(CLASSES, 1)[table["emotion"].map(CLASSES.index)]
+        table[f"{name} emotion"] = np.where(wrong, other, table["emotion"])
+    shift = rng.normal(0, 0.05, len(speaker)) + 0.3 * worse
+    table["uneven arousal"] = (table["arousal"] + np.where(table["arousal"] < 0.5, 1, -1) * shift).round(6)
+    table["uneven transcript"] = np.where(
+        rng.random(len(speaker)) < 0.3, "turn the light off", "turn the light on"
+    )
+    return table
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, command):
+    """Run the suite; gives the folder, the rows and the segments."""
+    folder, table = tmp_path_factory.mktemp("worst"), segments()
+    time = np.arange(round(EACH * SECONDS * 16000)) / 16000
+    for n, file in enumerate(sorted(set(table["file"]))):
+        soundfile.write(folder / file, 0.1 * np.sin(2 * np.pi * (110 + 2 * n) * time), 16000)
+    given = table.drop(columns=[name for name in table if "even " in name or name == "worse"])
+    given.to_csv(folder / "rooms.csv", index=False)
+    for name, tasks in (("uneven", ("arousal", "emotion", "transcript")), ("even", ("emotion",))):
+        answers = {task: table[f"{name} {task}"] for task in tasks}
+        table[["file", "start", "end"]].assign(**answers).to_csv(folder / f"{name}.csv", index=False)
+    (folder / "suite.yml").write_text(SUITE)
+    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return folder, read_results(folder / "out" / "results.csv"), table
+
+
+def row_of(frame: pd.DataFrame, model: str, task: str) -> pd.Series:
+    (row,) = [row for _, row in frame[frame["model"].eq(model) & frame["task"].eq(task)].iterrows()]
+    return row
+
+
+def page_of(folder, model: str) -> str:
+    """Give everything that the page of a model shows."""
+    (notebook,) = (folder / "out").rglob(f"*{model}*/*fairness_worst_groups*.ipynb")
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    return "".join("".join(output.get("data", {}).get("text/html", "")) for output in outputs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["arousal", "emotion"])
+def test_a_planted_weakness_is_named_first_and_holds(run, task):
+    _, frame, _ = run
+    row = row_of(frame, "uneven", task)
+    assert (row["value"], row["passed"], row["holds"], row["label"], row["group"]) == (1, False, True, "", "")
+    assert row["skipped"].startswith(f"sex: female × device: {PHONE} (")
+    assert row["p_value"] < 0.001 and pd.isna(row["low"]) and row["reference"] == 0
+    assert (row["blocks"], row["segments"]) == (SPEAKERS, SPEAKERS * EACH)
