@@ -37,21 +37,23 @@ def title(found: Found) -> str:
 
 def looked_at(searches: Sequence[Found]) -> Html:
     """Show which columns were looked at, which were not and why, and how many groups that makes."""
-    rows = []
+    rows: dict[tuple, list[str]] = {}  # tasks that a line is about
     for found in searches:
+        own, task = found.subset.corpus, found.subset.task.name
         for name, words in found.columns.items():
             known = pd.Series(words, dtype=object).dropna()
             values = sorted(word.removeprefix(f"{name}: ") for word in known.unique())
             listed = shorten(", ".join(values), 120)
-            rows.append([title(found), name, len(values), listed, len(words) - len(known)])
+            rows.setdefault((own, name, len(values), listed, len(words) - len(known)), []).append(task)
         for name, why in found.passed_over.items():
-            rows.append([title(found), name, "", f"passed over: {why}", ""])
-    columns = ["corpus, task", "column", "values", "which", "segments without"]
+            rows.setdefault((own, name, "", f"passed over: {why}", ""), []).append(task)
+    shown = [[corpus, ", ".join(tasks), *line] for (corpus, *line), tasks in rows.items()]
+    columns = ["corpus", "task", "column", "values", "which", "segments without"]
     told = [
         f"{title(found)}: {_groups(found)} of {found.search.segments:,} segments looked at."
         for found in searches
     ]
-    return tables.table(rows, columns) + tables.notes(told)
+    return tables.table(shown, columns) + tables.notes(told)
 
 
 def named_groups(found: Found, unit: str) -> Html:
@@ -109,8 +111,8 @@ def could_be_shown(found: Found) -> Html:
     if not np.isnan(gap):
         planned = (
             f"a group of an eighth of these segments would be named in {100 * PLANNED_POWER:.0f} of 100 "
-            f"cases if it were served worse by {tables.number(gap, 2)} (a planning figure, from the spread of "
-            "groups of about that size, half of which vary more)"
+            f"cases if it were served worse by {tables.number(gap, 2)} (a planning figure, from the spread "
+            "of groups of about that size, half of which vary more)"
         )
     table, _ = recorded("worst_groups")
     near = table[table["planted"].eq(_SPREAD) & table["speakers"].le(max(blocks, table["speakers"].min()))]

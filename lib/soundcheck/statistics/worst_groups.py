@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from scipy.special import stdtrit
@@ -34,7 +34,7 @@ from scipy.stats import false_discovery_control
 
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.combinators import difference, restrict
-from soundcheck.statistics.bootstrap import REPLICATES, resample_all
+from soundcheck.statistics.bootstrap import REPLICATES, Resampled, resample_all
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error
 
@@ -55,6 +55,7 @@ PLANNED_SHARE, PLANNED_POWER = 1 / 8, 0.8  # of the segments; of a group that is
 
 _SHARED = 0.5  # share of its segments with a worse group from which a group is shown below that one
 _AT_ONCE = 200  # candidates whose replicates are in memory together
+_Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -113,8 +114,8 @@ class Named:
         The p-value, adjusted for all candidates.
     folded
         Groups that are served worse, too, by less, and mostly repeat it: they share half of their segments or
-        more with it; or their gap does not matter without the segments of worse groups, of which they share
-        most with this one.
+        more with it; or some, and without the segments of worse groups on either side their gap does not
+        matter, or its p-value is above 5 %.
     """
 
     candidate: Candidate
@@ -211,26 +212,27 @@ def search(
     """
     blocks, rows = np.asarray(blocks), statistic.rows
     columns = {name: np.asarray(words, dtype=object) for name, words in columns.items()}
-    sides = _sides(columns, rows, blocks)
-    found: list[Candidate] = []
-    while pieces := list(itertools.islice(sides, _AT_ONCE)):
+    sides, found = _sides(columns, rows, blocks), []
+
+    def looked_at(pieces: Sequence[_Sides]) -> list[Candidate]:
         gaps = [difference(restrict(statistic, own), restrict(statistic, rest)) for _, own, rest in pieces]
         drawn = resample_all(gaps, blocks, replicates, seed)
-        for (words, own, rest), one in zip(pieces, drawn, strict=True):
-            counts = [len(np.unique(blocks[side])) for side in (own, rest)]
-            found.append(_candidate(words, own, rest, one.value[0], one.replicates[:, 0], counts, matters))
+        return [_candidate(piece, one, blocks, matters) for piece, one in zip(pieces, drawn, strict=True)]
+
+    while pieces := list(itertools.islice(sides, _AT_ONCE)):
+        found += looked_at(pieces)
     adjusted = np.empty(0)
     if found:
         adjusted = round_significant(false_discovery_control([one.p_value for one in found]))
     chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
     level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(found) if len(chosen) else np.nan
     named = [_named(found[n], float(adjusted[n]), level, statistic) for n in chosen]
-    return Search(tuple(found), adjusted, _folded(named, statistic, matters), level, int(rows.sum()), matters)
+    return Search(
+        tuple(found), adjusted, _folded(named, looked_at, len(rows)), level, int(rows.sum()), matters
+    )
 
 
-def _sides(
-    columns: Mapping[str, np.ndarray], rows: np.ndarray, blocks: np.ndarray
-) -> Iterator[tuple[tuple[str, ...], np.ndarray, np.ndarray]]:
+def _sides(columns: Mapping[str, np.ndarray], rows: np.ndarray, blocks: np.ndarray) -> Iterator[_Sides]:
     """Give words, segments and the others' segments, bool ``(N,)``, of each candidate once."""
     seen: set[bytes] = set()
     for names in (*((name,) for name in columns), *itertools.combinations(columns, 2)):
@@ -264,22 +266,17 @@ def _missing(words: np.ndarray) -> np.ndarray:
     return np.array([word is None or word != word for word in words], dtype=bool)  # NaN is not itself
 
 
-def _candidate(
-    words: tuple[str, ...],
-    own: np.ndarray,
-    rest: np.ndarray,
-    gap: float,
-    replicates: np.ndarray,
-    counts: Sequence[int],
-    matters: float,
-) -> Candidate:
+def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: float) -> Candidate:
+    words, own, rest = piece
+    gap, replicates = float(found.value[0]), found.replicates[:, 0]
+    counts = [len(np.unique(blocks[side])) for side in (own, rest)]
     smaller, p_value = min(counts), 1.0
     if gap >= matters:
         p_value = float(np.nan_to_num(paired_p_value(replicates, gap, smaller, "greater"), nan=1.0))
     told = p_value <= FALSE_DISCOVERY_RATE
     return Candidate(
         words=words,
-        gap=float(gap),
+        gap=gap,
         error=standard_error(replicates, smaller),
         p_value=p_value,
         segments=np.flatnonzero(own).astype(np.int32),
@@ -292,37 +289,37 @@ def _candidate(
 
 def _named(candidate: Candidate, adjusted: float, level: float, statistic: Statistic) -> Named:
     low, high = paired_interval(candidate.replicates, candidate.gap, candidate.smaller, level)
-    value = _value(statistic, candidate.segments)
+    value = float(restrict(statistic, _mask(candidate.segments, len(statistic))).point().value[0])
     others = float(round_significant(np.array(value - candidate.gap)))
     return Named(candidate, value, others, low, high, adjusted)
 
 
-def _value(statistic: Statistic, segments: np.ndarray) -> float:
-    """Give the value of some segments; NaN if it is undefined."""
-    own = np.zeros(len(statistic), dtype=bool)
-    own[segments] = True
-    return float(restrict(statistic, own).point().value[0])
+def _mask(segments: np.ndarray, n: int) -> np.ndarray:
+    mask = np.zeros(n, dtype=bool)
+    mask[segments] = True
+    return mask
 
 
-def _folded(named: Sequence[Named], statistic: Statistic, matters: float) -> tuple[Named, ...]:
+def _folded(
+    named: Sequence[Named], looked_at: Callable[[Sequence[_Sides]], list[Candidate]], n: int
+) -> tuple[Named, ...]:
     """Put groups in the order of their gaps, and those that mostly repeat a worse one below it."""
     order = sorted(named, key=lambda one: (-one.candidate.gap, len(one.candidate.words), one.name))
     leaders: list[Named] = []
     below: list[list[Named]] = []
-    above = np.empty(0, dtype=np.int32)  # segments of all leaders
+    above = np.zeros(n, dtype=bool)  # segments of all leaders
     for one in order:
-        own = one.candidate.segments
-        shared = [np.isin(own, leader.candidate.segments).mean() for leader in leaders]
+        own, rest = (_mask(side, n) for side in (one.candidate.segments, one.candidate.others))
+        shared = [np.isin(one.candidate.segments, leader.candidate.segments).mean() for leader in leaders]
         most = int(np.argmax(shared)) if shared else 0
-        alone = [np.setdiff1d(side, above) for side in (own, one.candidate.others)]
         if shared and shared[most] > 0:
-            gap = np.subtract(*(_value(statistic, side) for side in alone))
-            if shared[most] >= _SHARED or not gap >= matters:
+            (alone,) = looked_at([(one.candidate.words, own & ~above, rest & ~above)])
+            if shared[most] >= _SHARED or alone.p_value > FALSE_DISCOVERY_RATE:
                 below[most].append(one)
                 continue
         leaders.append(one)
         below.append([])
-        above = np.union1d(above, own)
+        above |= own
     return tuple(
         dataclasses.replace(one, folded=tuple(each)) for one, each in zip(leaders, below, strict=True)
     )
