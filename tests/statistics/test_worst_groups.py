@@ -166,22 +166,25 @@ def test_without_any_spread_the_sign_test_decides():
     assert one.candidate.p_value == 0.5**12 and (one.low, one.high) == (0.5, 0.5)
 
 
-def test_segments_without_prediction_are_on_no_side(rng):
+def test_segments_without_prediction_are_left_out(rng):
     columns, wrong, blocks, _ = corpus(rng, worse=0.4)
     wrong[rng.random(len(wrong)) < 0.2] = np.nan
     known = ~np.isnan(wrong)
     found = search(columns, mean_value(wrong), blocks, MATTERS, REPLICATES)
-    there = search(
-        {n: w[known] for n, w in columns.items()},
-        mean_value(wrong[known]),
-        blocks[known],
-        MATTERS,
-        REPLICATES,
-    )
-    assert [(one.words, one.gap, one.p_value) for one in found.candidates] == [
-        (one.words, one.gap, one.p_value) for one in there.candidates
-    ]
-    assert found.segments == known.sum()
+    rest = {name: words[known] for name, words in columns.items()}
+    there = search(rest, mean_value(wrong[known]), blocks[known], MATTERS, REPLICATES)
+    expected = [(one.words, one.gap, one.p_value, one.blocks) for one in there.candidates]
+    assert [(one.words, one.gap, one.p_value, one.blocks) for one in found.candidates] == expected
+    assert found.segments == known.sum() and found.candidates[0].segments.max() < len(wrong)
+
+
+def test_a_group_of_which_most_have_no_prediction_is_not_judged(rng):
+    columns, wrong, blocks, _ = corpus(rng, speakers=40, worse=0.4)
+    wrong[(columns["channel"] == "channel: 1") & (np.arange(len(wrong)) % 3 > 0)] = np.nan
+    found = search(columns, mean_value(wrong), blocks, MATTERS, REPLICATES)
+    unknown = {one.name for one in found.candidates if np.isnan(one.gap)}
+    assert "channel: 1" in unknown and "channel: 0" not in unknown
+    assert all(one.p_value == 1 for one in found.candidates if np.isnan(one.gap))
 
 
 @settings(max_examples=10, deadline=None)

@@ -212,12 +212,14 @@ def search(
     """
     blocks, rows = np.asarray(blocks), statistic.rows
     columns = {name: np.asarray(words, dtype=object) for name, words in columns.items()}
-    sides, found = _sides(columns, rows, blocks), []
+    wanted = np.logical_or.reduce([rows, *(part.missing_predictions for part in statistic.parts)])
+    sides, found = _sides(columns, rows, wanted, blocks), []
 
     def looked_at(pieces: Sequence[_Sides]) -> list[Candidate]:
         gaps = [difference(restrict(statistic, own), restrict(statistic, rest)) for _, own, rest in pieces]
         drawn = resample_all(gaps, blocks, replicates, seed)
-        return [_candidate(piece, one, blocks, matters) for piece, one in zip(pieces, drawn, strict=True)]
+        there = [(words, own & rows, rest & rows) for words, own, rest in pieces]
+        return [_candidate(piece, one, blocks, matters) for piece, one in zip(there, drawn, strict=True)]
 
     while pieces := list(itertools.islice(sides, _AT_ONCE)):
         found += looked_at(pieces)
@@ -232,18 +234,24 @@ def search(
     )
 
 
-def _sides(columns: Mapping[str, np.ndarray], rows: np.ndarray, blocks: np.ndarray) -> Iterator[_Sides]:
-    """Give words, segments and the others' segments, bool ``(N,)``, of each candidate once."""
+def _sides(
+    columns: Mapping[str, np.ndarray], rows: np.ndarray, wanted: np.ndarray, blocks: np.ndarray
+) -> Iterator[_Sides]:
+    """Give words, segments and the others' segments, bool ``(N,)``, of each candidate once.
+
+    Those without prediction are among them, so that what has too few predictions is not judged; they do not
+    make a side large.
+    """
     seen: set[bytes] = set()
     for names in (*((name,) for name in columns), *itertools.combinations(columns, 2)):
-        known, code, values = _coded([columns[name] for name in names], rows)
-        sizes = np.bincount(code[known], minlength=len(values))
-        large = (sizes >= LEAST_SEGMENTS) & (known.sum() - sizes >= LEAST_SEGMENTS)
+        known, code, values = _coded([columns[name] for name in names], wanted)
+        sizes = np.bincount(code[known & rows], minlength=len(values))
+        large = (sizes >= LEAST_SEGMENTS) & (sizes.sum() - sizes >= LEAST_SEGMENTS)
         for value in np.flatnonzero(large):
             own = known & (code == value)
             key = np.packbits(own).tobytes()
             rest = known & ~own
-            if key in seen or min(len(np.unique(blocks[side])) for side in (own, rest)) < LEAST_BLOCKS:
+            if key in seen or min(len(np.unique(blocks[side & rows])) for side in (own, rest)) < LEAST_BLOCKS:
                 continue
             seen.add(key)
             yield values[value], own, rest
