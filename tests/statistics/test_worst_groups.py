@@ -107,7 +107,19 @@ def test_groups_that_repeat_a_worse_one_are_folded_below_it(rng):
     names = {one.name for one in only.folded}
     assert only.name == "sex: 0 × channel: 1"
     assert "channel: 1" in names  # half of it is the planted group
-    assert all(one.candidate.gap <= only.candidate.gap for one in only.folded)
+
+
+def test_a_part_of_a_group_does_not_stand_above_it():
+    first, larger = [], 0
+    for seed in range(8):
+        columns, wrong, blocks, planted = corpus(np.random.default_rng(seed), speakers=60, worse=0.5)
+        columns["both"] = words("both", np.where(planted, 1, 0))  # as if a suite named the product
+        found = search(columns, mean_value(wrong), blocks, MATTERS, REPLICATES)
+        first.append(found.named[0].name)
+        gap = found.named[0].candidate.gap
+        larger += any(one.candidate.gap > gap for one in found.named[0].folded)
+    assert first.count("both: 1") >= 7  # one in ten finds a room that is worse by chance
+    assert larger >= 4
 
 
 def test_two_weaknesses_are_two_groups(rng):

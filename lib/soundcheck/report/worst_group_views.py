@@ -119,9 +119,9 @@ def could_be_shown(found: Found) -> Html:
     speakers, share = near.loc[near["speakers"].idxmax(), ["speakers", "found"]]
     told = (
         f"{title(found)}: {planned}. To compare: these segments are of {counted(blocks, 'block')}, which are "
-        f"speakers where these are known; of 100 simulated corpora of {speakers} speakers, {100 * share:.0f} "
-        "showed an eighth of the speech, spread over half of the speakers, that was served worse by 25 "
-        "points. Finding nothing is no proof."
+        f"speakers where these are known; of 100 simulated corpora of {speakers:.0f} speakers, "
+        f"{100 * share:.0f} showed an eighth of the speech, spread over half of the speakers, that was "
+        "served worse by 25 points. Finding nothing is no proof."
     )
     return element("p", told, limit=None)
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from scipy.special import stdtrit
@@ -37,6 +37,7 @@ from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.statistics.bootstrap import REPLICATES, Resampled, resample_all
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error
+from soundcheck.statistics.repeated_groups import repeated_groups
 
 __all__ = [
     "FALSE_DISCOVERY_RATE",
@@ -53,7 +54,6 @@ LEAST_SEGMENTS = 25  # of either side
 FALSE_DISCOVERY_RATE = 0.05
 PLANNED_SHARE, PLANNED_POWER = 1 / 8, 0.8  # of the segments; of a group that is planned for
 
-_SHARED = 0.5  # share of its segments with a worse group from which a group is shown below that one
 _AT_ONCE = 200  # candidates whose replicates are in memory together
 _Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
@@ -113,9 +113,8 @@ class Named:
     adjusted
         The p-value, adjusted for all candidates.
     folded
-        Groups that are served worse, too, by less, and mostly repeat it: they share half of their segments or
-        more with it; or some, and without the segments of worse groups on either side their gap does not
-        matter, or its p-value is above 5 %.
+        Groups that are served worse, too, and repeat it, see
+        :func:`soundcheck.statistics.repeated_groups.repeated_groups`.
     """
 
     candidate: Candidate
@@ -229,9 +228,18 @@ def search(
     chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
     level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(found) if len(chosen) else np.nan
     named = [_named(found[n], float(adjusted[n]), level, statistic) for n in chosen]
-    return Search(
-        tuple(found), adjusted, _folded(named, looked_at, len(rows)), level, int(rows.sum()), matters
+    named.sort(key=lambda one: (-one.candidate.gap, len(one.candidate.words), one.name))
+
+    def worse(own: np.ndarray, rest: np.ndarray) -> bool:
+        (one,) = looked_at([((), own, rest)])
+        return one.p_value <= FALSE_DISCOVERY_RATE
+
+    groups = [(_mask(one.candidate.segments, rows), _mask(one.candidate.others, rows)) for one in named]
+    kept = tuple(
+        dataclasses.replace(named[top], folded=tuple(named[place] for place in below))
+        for top, below in repeated_groups(groups, worse).items()
     )
+    return Search(tuple(found), adjusted, kept, level, int(rows.sum()), matters)
 
 
 def _sides(
@@ -297,37 +305,12 @@ def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: flo
 
 def _named(candidate: Candidate, adjusted: float, level: float, statistic: Statistic) -> Named:
     low, high = paired_interval(candidate.replicates, candidate.gap, candidate.smaller, level)
-    value = float(restrict(statistic, _mask(candidate.segments, len(statistic))).point().value[0])
+    value = float(restrict(statistic, _mask(candidate.segments, statistic.rows)).point().value[0])
     others = float(round_significant(np.array(value - candidate.gap)))
     return Named(candidate, value, others, low, high, adjusted)
 
 
-def _mask(segments: np.ndarray, n: int) -> np.ndarray:
-    mask = np.zeros(n, dtype=bool)
+def _mask(segments: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    mask = np.zeros_like(rows)
     mask[segments] = True
     return mask
-
-
-def _folded(
-    named: Sequence[Named], looked_at: Callable[[Sequence[_Sides]], list[Candidate]], n: int
-) -> tuple[Named, ...]:
-    """Put groups in the order of their gaps, and those that mostly repeat a worse one below it."""
-    order = sorted(named, key=lambda one: (-one.candidate.gap, len(one.candidate.words), one.name))
-    leaders: list[Named] = []
-    below: list[list[Named]] = []
-    above = np.zeros(n, dtype=bool)  # segments of all leaders
-    for one in order:
-        own, rest = (_mask(side, n) for side in (one.candidate.segments, one.candidate.others))
-        shared = [np.isin(one.candidate.segments, leader.candidate.segments).mean() for leader in leaders]
-        most = int(np.argmax(shared)) if shared else 0
-        if shared and shared[most] > 0:
-            (alone,) = looked_at([(one.candidate.words, own & ~above, rest & ~above)])
-            if shared[most] >= _SHARED or alone.p_value > FALSE_DISCOVERY_RATE:
-                below[most].append(one)
-                continue
-        leaders.append(one)
-        below.append([])
-        above |= own
-    return tuple(
-        dataclasses.replace(one, folded=tuple(each)) for one, each in zip(leaders, below, strict=True)
-    )
