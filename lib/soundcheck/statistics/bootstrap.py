@@ -382,6 +382,7 @@ def _resample_alike(
         sums[:, fine] += product[:, k:]
     ends = np.cumsum([part.size for part in parts])
     place = {part: np.arange(end - part.size, end) for part, end in zip(parts, ends, strict=True)}
+    both = high + low
     results = []
     for statistic in statistics:
         own = np.concatenate([place[part] for part in statistic.parts])
@@ -389,7 +390,7 @@ def _resample_alike(
         if n_blocks > 1:
             drawn = round_significant(statistic.compute(sums.take(own, axis=1)))
         there = (statistic.count(high.take(own, axis=1)) > 0).sum(axis=0)
-        of_blocks = functools.partial(_of_blocks, statistic, (high + low).take(own, axis=1))
+        of_blocks = functools.partial(_of_blocks, statistic, both.take(own, axis=1))
         results.append(_resampled(statistic.labels, statistic.point(total[own]), drawn, there, of_blocks))
     return results
 
