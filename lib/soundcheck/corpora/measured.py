@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 import soundfile
 from joblib import Parallel, delayed
+from pandas.api.types import is_numeric_dtype
 from tqdm import tqdm
 
 from soundcheck.common import files, store
@@ -63,11 +64,10 @@ def measure(
     """
     table, notices = corpus.segments, list(corpus.notices)
     wanted = [name for name in dict.fromkeys(names) if name not in table.columns]
-    for name in dict.fromkeys(names):
-        if name in table.columns and not pd.api.types.is_numeric_dtype(table[name]):
-            column, told = _brought(table[name])
-            table = table.assign(**{name: column})
-            notices.append(f"the corpus has a column {name} of its own, {told}; nothing was measured for it")
+    for name in sorted({*names} & {*table.columns} - {"duration"}):  # which every table has
+        column, told = _brought(table[name])
+        table = table.assign(**{name: column})
+        notices.append(f"the corpus has a column {name} of its own, {told}; nothing was measured for it")
     known: dict[str, dict] = {name: {} for name in wanted}
     if corpus.entry.audio and wanted:
         known, unreadable = _measured(corpus, wanted, cache, jobs, progress)
@@ -79,13 +79,15 @@ def measure(
 
 
 def _brought(column: pd.Series) -> tuple[pd.Series, str]:
-    """Read a column of texts as numbers if it holds nothing else."""
+    """Read a column of the data as numbers if it holds nothing else."""
+    if is_numeric_dtype(column):
+        return column, "whose numbers are used"
     there = column.dropna()
     try:
-        numbers = there.map(parse_number)
+        numbers = there.map(lambda text: parse_number(text.strip()))
     except ValueError:
         return column, "whose words are used"
-    return numbers.reindex(column.index).astype(np.float64), "whose numbers are used"
+    return numbers.astype(np.float64).reindex(column.index), "whose numbers are used"
 
 
 def _measured(
@@ -140,7 +142,7 @@ def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> 
 
 
 def _version(name: str) -> str:
-    """Give what a measured number depends on besides the sound: code of the measure, of reading, libraries."""
+    """Give what a number depends on besides the sound: code of the measure and of reading, libraries."""
     found = MEASURES[name]
     modules = (sys.modules[found.function.__module__], frames, audio)
     packages = ("audresample", "soundfile", *found.libraries)

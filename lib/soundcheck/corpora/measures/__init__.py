@@ -4,7 +4,7 @@ Conventions
 -----------
 - A measure takes a mono signal, float ``(samples,)`` with full scale 1, and its sampling rate in Hz, and
   gives a number; NaN where there is nothing to measure. It never draws at random.
-- Signals come at 16 kHz, as models get them, but for measures with ``own_rate``, which hear the file as it is.
+- Signals come at 16 kHz, as models get them; only measures with ``own_rate`` hear the file as it is.
 """
 
 from __future__ import annotations

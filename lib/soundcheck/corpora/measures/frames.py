@@ -5,7 +5,7 @@ Conventions
 - Frames of 32 ms under a Hann window every 8 ms; of long sounds fewer, spread evenly, so that memory stays
   bounded.
 - The mean of the signal is taken away before: a constant offset is no sound.
-- Frames of nothing but equal samples are left out: padding and muted parts are no recording.
+- Frames with 4 ms of equal samples are left out: padding and muted parts are no recording.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 
 FRAME, STEP = 0.032, 0.008  # seconds
 MOST = 20_000  # frames
-SILENT = 1e-14  # mean square; quantising with 16 bit makes noise of 8e-11
+STILL = 0.004  # seconds
 
 
 def power_spectra(signal: np.ndarray, sampling_rate: int) -> tuple[np.ndarray, np.ndarray]:
@@ -38,11 +38,17 @@ def power_spectra(signal: np.ndarray, sampling_rate: int) -> tuple[np.ndarray, n
     frequencies = np.fft.rfftfreq(length, 1 / sampling_rate)
     if len(signal) < length:
         return np.zeros((0, len(frequencies))), frequencies
-    centred = np.asarray(signal, dtype=np.float64) - np.mean(signal, dtype=np.float64)
     step = max(step, -(-len(signal) // MOST))
-    pieces = np.lib.stride_tricks.sliding_window_view(centred, length)[::step]
+    pieces = np.lib.stride_tricks.sliding_window_view(signal, length)[::step].astype(np.float64)
     window = scipy.signal.get_window("hann", length)
-    power = np.abs(np.fft.rfft(pieces * window, axis=1)) ** 2
+    power = np.abs(np.fft.rfft((pieces - np.mean(signal, dtype=np.float64)) * window, axis=1)) ** 2
     power[:, 1 : (length + 1) // 2] *= 2  # what lies at negative frequencies
     power /= length * np.sum(window**2)
-    return power[power.sum(axis=1) > SILENT], frequencies
+    return power[~_muted(pieces, round(STILL * sampling_rate))], frequencies
+
+
+def _muted(pieces: np.ndarray, count: int) -> np.ndarray:
+    """Say which pieces have so many equal samples one after the other."""
+    equal = np.cumsum(np.diff(pieces, axis=1) == 0, axis=1, dtype=np.int32)
+    equal = np.pad(equal, ((0, 0), (1, 0)))
+    return np.any(equal[:, count - 1 :] - equal[:, : 1 - count] == count - 1, axis=1)

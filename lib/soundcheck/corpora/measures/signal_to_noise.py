@@ -55,7 +55,7 @@ def signal_to_noise(signal: np.ndarray, sampling_rate: int) -> float:
     pauses = np.argsort(total, kind="stable")[: max(FEWEST, len(total) // 10)]
     for _ in range(ROUNDS):
         noise = power[pauses].mean(axis=0) + 1e-14 * total.mean()  # never 0, as above the band of a telephone
-        excess = (power / noise).mean(axis=1)
+        excess = power @ (1 / noise)
         found = np.flatnonzero(excess <= (1 + WITHIN) * np.quantile(excess, QUIETEST))
         if np.array_equal(found, pauses):
             break
