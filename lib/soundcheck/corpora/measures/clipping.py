@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["clipping"]
 
 FULL_SCALE = 1 - 2**-15  # the largest sample of 16 bit
-RUN = 3  # equal samples one after the other that make a limit of the largest sample
+RUN, RUNS = 3, 2  # equal samples one after the other, and how often, that make a limit of the largest sample
 DROP = 4  # steps of quantising by which a sample beside such a run lies lower, or it is but a round top
 
 
@@ -17,8 +17,8 @@ def clipping(signal: np.ndarray, sampling_rate: int) -> float:
     """Compute the share of samples that lie at a limit.
 
     A limit is full scale, or the largest or smallest sample of the segment if the signal stays there for 3
-    samples or more and leaves it steeply: what was clipped and made softer afterwards shows that. Both sides
-    may have limits of their own.
+    samples or more, at least twice, and leaves it steeply: what was clipped and made softer afterwards shows
+    that. Both sides may have limits of their own.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _is_limit(values: np.ndarray, step: float) -> bool:
     """Say whether the largest sample is one at which the signal was cut off."""
     there = np.concatenate([[False], values == values.max(), [False]]).astype(np.int8)
     begin, end = np.flatnonzero(np.diff(there) == 1), np.flatnonzero(np.diff(there) == -1)
-    if (end - begin).max() < RUN or len(values) == (end - begin).max():
+    if np.sum(end - begin >= RUN) < RUNS:
         return False
     beside = np.concatenate([values[begin[begin > 0] - 1], values[end[end < len(values)]]])
     return bool(np.median(values.max() - beside) > DROP * step)
