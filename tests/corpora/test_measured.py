@@ -52,7 +52,8 @@ def test_suites_can_name_every_measure():
     assert set(MEASURED_COLUMNS) == set(measured.MEASURES)
 
 
-def test_columns_are_added_and_kept(corpus, tmp_path, reads):
+def test_columns_are_added_and_kept(corpus, tmp_path, reads, monkeypatch):
+    monkeypatch.setattr(measured, "BATCH", 1)  # two processes, although there are few sounds
     found = measured.measure(corpus, ["pitch"], tmp_path / "cache", jobs=2)
     np.testing.assert_allclose(found.segments["pitch"], [100, 200, np.nan, 200], rtol=0.02)
     assert "pitch" not in corpus.segments.columns
