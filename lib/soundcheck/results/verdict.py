@@ -20,6 +20,7 @@ __all__ = [
     "COUNTS",
     "EVIDENCE",
     "KEY",
+    "NOT_ADJUSTED",
     "NO_THRESHOLD",
     "NUMBERS",
     "RESULT_COLUMNS",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 NO_THRESHOLD = "no threshold for this task"
+NOT_ADJUSTED = "none: "  # before the reason why there is no adjusted gap
 
 TEXTS = (
     *("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped", "group"),
