@@ -196,6 +196,6 @@ def test_a_hundred_cells_take_no_longer_than_a_look(rng):
     blocks, group, cell = np.arange(n) // 22, np.arange(n) < 220, rng.integers(0, 100, n)
     found = standardised_difference(concordance_cc(rng.random(n), rng.random(n)), group, ~group, cell, 100)
     weights(130)
-    start = time.perf_counter()
+    start = time.process_time()
     resample(found, blocks)
-    assert time.perf_counter() - start < 2  # a tenth of a second on an idle machine
+    assert time.process_time() - start < 2  # mostly a tenth of a second

@@ -27,7 +27,7 @@ from soundcheck.metrics.additive import Cells, Contributions, Reasons, Statistic
 
 __all__ = ["MOST_SUMS", "standardised_difference"]
 
-MOST_SUMS = 20_000  # of all cells and both sides; a thousand replicates of them take 160 MB
+MOST_SUMS = 20_000  # of all cells and both sides; more take seconds
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
