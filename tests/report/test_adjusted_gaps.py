@@ -95,6 +95,8 @@ def test_sentences_stand_below_the_largest_first_and_most_are_folded():
     assert html.count("<li") == 12 and "<summary>4 more</summary>" in html and HOSTILE not in html
     assert html.index("0.31 plain") < html.index("0.30 plain") < html.index("<details")
     assert "had the same &lt;script&gt;" in html
+    two = str(told_below(results.to_frame([verdict(), verdict(corpus="d")])))
+    assert "d · arousal · Mean Value · accent: irish: most of" in two and "c · arousal" not in html
     quiet = str(told_below(results.to_frame([verdict(gap_low=-0.1)])))
     assert "<li" not in quiet and "no verdict rests on it" in quiet
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from soundcheck.statistics.adjusting import AdjustingCells, cells_of
 
@@ -163,3 +165,39 @@ def test_the_order_of_segments_does_not_matter():
     x, order = rng.normal(size=800), rng.permutation(800)
     found, again = cells(x, blocks, group), cells(x[order], blocks[order], group[order])
     assert (found.codes[order] == again.codes).all()
+
+
+def test_infinite_numbers_are_the_largest():
+    """A recording without noise has an infinite signal-to-noise ratio."""
+    blocks, group, rng = sides()
+    x = np.where(rng.random(800) < 0.3, np.inf, rng.normal(size=800))
+    found = cells(x, blocks, group)
+    assert found.reason == "" and len(set(found.codes[np.isinf(x)])) == 1
+    assert not np.isin(found.codes[np.isfinite(x)], found.codes[np.isinf(x)]).any()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    speakers=st.integers(2, 40),
+    levels=st.integers(1, 30),
+    shift=st.integers(0, 8),
+    missing=st.floats(0, 0.6),
+)
+def test_whatever_is_compared_has_speakers_on_both_sides(seed, speakers, levels, shift, missing):
+    rng = np.random.default_rng(seed)
+    blocks = np.repeat(np.arange(speakers), 10)
+    group = blocks < speakers // 2
+    x = (rng.integers(0, levels, len(blocks)) + shift * group).astype(float)
+    x[rng.random(len(blocks)) < missing] = np.nan
+    usable = rng.random(len(blocks)) < 0.9
+    found = cells(x, blocks, group, usable, word=rng.choice(np.array(["a", None], dtype=object), len(blocks)))
+    assert (
+        0 <= found.counterpart <= 1 and found.codes.min() >= -1 and found.codes.max() < max(1, found.n_cells)
+    )
+    assert (found.codes[~usable | np.isnan(x)] == -1).all()
+    for cell in range(found.n_cells):
+        for own in (group, ~group):
+            assert len(np.unique(blocks[own & (found.codes == cell)])) >= 5
+    if not found.reason:
+        assert found.n_cells > 0 and found.counterpart == np.mean(found.codes[group & usable] >= 0) >= 0.5

@@ -108,11 +108,12 @@ def in_short(row: object) -> str:
 def told_below(frame: pd.DataFrame) -> Html:
     """Say below a table what its adjusted gaps are, and what those of gaps beyond doubt mean."""
     adjusted = frame[frame["adjusted"].notna()]
-    items = []
+    items, several = [], adjusted["corpus"].nunique() > 1
     order = adjusted["gap"].abs().sort_values(ascending=False, kind="stable").index
     for row in adjusted.loc[order].itertuples():
         if words := adjusted_words(row):
-            items.append(element("li", f"{row_name(row, row.task)}: {words}.", limit=None))
+            name = row_name(row, *[row.corpus] * several, row.task)
+            items.append(element("li", f"{name}: {words}.", limit=None))
     names = dict.fromkeys(filter(None, map(adjusted_columns, adjusted["adjusted_by"])))
     about = ABOUT.format(what=" or ".join(names) or "conditions")
     parts = [element("p", about, class_="sc-note", limit=None)]

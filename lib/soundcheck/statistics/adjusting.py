@@ -142,7 +142,7 @@ def _cells(values: np.ndarray, rows: np.ndarray, cuts: int) -> np.ndarray:
     known = rows & pd.notna(values)
     if not _is_number(values):
         return np.where(known, pd.factorize(pd.Series(values, dtype=object))[0], -1)
-    at = np.quantile(values[known], np.arange(1, cuts) / cuts)
+    at = np.quantile(values[known], np.arange(1, cuts) / cuts, method="higher")  # infinite ones, too
     edges, times = np.unique(at, return_counts=True)
     edges = np.union1d(edges, np.nextafter(edges[times > 1], np.inf))
     return np.where(known, np.searchsorted(edges, values, side="right"), -1)
