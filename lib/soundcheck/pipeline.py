@@ -30,6 +30,7 @@ from soundcheck.common.errors import (
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
 from soundcheck.corpora.trials.trial_lists import trial_lists
@@ -48,6 +49,7 @@ from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
+from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
@@ -177,8 +179,9 @@ def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool, fresh: bool 
     corpora, fingerprints, sounds = _load(suite, asked, tested, output, jobs)
     kept = adding.keep_answers(plan, tested, corpora, sounds, output)
 
-    wanted = sorted({name for family in tested for name in family.measured})
+    wanted = sorted({*measured_columns(suite.corpora.values()), *(n for f in tested for n in f.measured)})
     corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
+    corpora = [add_groups(corpus) for corpus in corpora]
     lists = trial_lists(suite, tested, corpora)
     tables.write_segments(corpora, lists, output)
 
@@ -329,6 +332,7 @@ def _corpus_folder(entry: CorpusEntry) -> Path:
 def _families(suite: Suite) -> list[Family]:
     """Read the families of a suite and check that each has its three files and known transforms."""
     families, problems = [], Problems()
+    grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
             family = with_own_tests(read_family(name, suite.root), suite.tests.get(name, {}))
@@ -348,6 +352,7 @@ def _families(suite: Suite) -> list[Family]:
             if column not in MEASURES:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
+        family = with_suite_groups(family, grouped)
         families.append(family.limited(suite.sweeps, suite.transformed_segments))
     problems.raise_if_any()
     return families
@@ -372,6 +377,11 @@ def _load(
     for entry in suite.corpora.values():
         try:
             corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
+        except InputError as error:
+            problems.extend(error)
+    if not len(problems):
+        try:
+            check_groups(suite, corpora)
         except InputError as error:
             problems.extend(error)
     for entry in asked:

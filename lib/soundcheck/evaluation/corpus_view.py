@@ -51,6 +51,10 @@ class CorpusView:
         Whether there is anything to hear.
     trials
         Trials between the segments, if the family asks for them.
+    groups
+        Columns of the segment table whose values are groups that the suite names.
+    adjust
+        Columns by which differences between groups are adjusted, words or numbers.
     """
 
     name: str
@@ -64,6 +68,8 @@ class CorpusView:
     predictions: pd.DataFrame
     audio: bool = True
     trials: TrialTable | None = None
+    groups: tuple[str, ...] = ()
+    adjust: tuple[str, ...] = ()
 
     def labels(self, task: Task) -> np.ndarray:
         """Give the labels of a task; all missing if the corpus has none."""

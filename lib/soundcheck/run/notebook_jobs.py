@@ -234,6 +234,8 @@ def _with_predictions(
                 segments=output.corpora / name,
                 predictions=output.predictions / files.slug(model.name) / name,
                 trials=trials if trials.is_file() else None,
+                groups=corpus.groups,
+                adjust=corpus.adjust,
             )
         )
     return tuple(found)
