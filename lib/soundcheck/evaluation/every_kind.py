@@ -1,4 +1,4 @@
-"""One family for every kind of task: values, classes, transcripts and embeddings of a model in one evaluation.
+"""One evaluation for every kind of task of a model: values, classes, transcripts and embeddings.
 
 Transcripts are normalised before anything is computed, and embeddings are compared in trials, so each has an
 evaluation of its own: :class:`~soundcheck.evaluation.recognition.Recognition` and
@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from soundcheck import results
 from soundcheck.common.tasks import EMBEDDING, TRANSCRIPTION
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation
@@ -44,11 +45,27 @@ class EveryKind(Evaluation):
         for task in description.tasks:
             tasks.setdefault(_OWN.get(task.kind, Evaluation), []).append(task)
         self._parts: dict[str, Evaluation] = {}
+        self._one_row: set[tuple[str, str]] = set()
         for kind, own in tasks.items():
             part = kind(dataclasses.replace(description, tasks=tuple(own)))
             for name in _SHARED:
                 setattr(part, name, getattr(self, name))
             self._parts |= {task.name: part for task in own}
+
+    def not_applicable(self, subset: Subset, reason: str) -> None:
+        """Say why nothing can be judged for a corpus and task: one skipped row instead of one a test."""
+        self.skip(subset, reason)
+        self._one_row.add((subset.corpus, subset.task.name))
+
+    def _rows(self) -> list[results.Judged]:
+        kept, told = [], set()
+        for row in super()._rows():
+            place = row.verdict.corpus, row.verdict.task
+            if place not in told:
+                kept.append(row)
+            if place in self._one_row:
+                told.add(place)
+        return kept
 
     def of(self, subset: Subset) -> Evaluation:
         """Give the evaluation that knows a subset's kind of task; what it judges is kept here."""

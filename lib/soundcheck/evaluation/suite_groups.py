@@ -23,14 +23,18 @@ from soundcheck.evaluation.every_kind import EveryKind
 from soundcheck.evaluation.groups import restricted
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.evaluation.trial_groups import Rate
+from soundcheck.evaluation.verification import TRIAL_COLUMNS
 from soundcheck.metrics.combinators import restrict
 from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.suite.groups import BOTH
 
 __all__ = ["Compared", "GroupCount", "NO_GROUPS", "compared_groups", "group_values", "labelled"]
 
-NO_GROUPS = "the suite names no groups; name columns under groups:, such as groups: [age, sex × accent]"
+NO_GROUPS = (
+    "the suite names no groups that this corpus has; name columns under groups:, such as "
+    "groups: [device, sex × accent]"
+)
 FEWEST_SPEAKERS = 2  # of one nobody knows whether the group differs or the speaker
-TIMES = " × "  # between the columns of a product
 _NESTED = {
     "sex": "every speaker of {group} is {value}: what differs may be the sex",
     "accent": "every speaker of {group} has the accent {value}: what differs may be the accent",
@@ -38,7 +42,7 @@ _NESTED = {
 }
 VALUE_COLUMNS = (
     *("corpus", "task", "column", "group", "test", "label"),
-    *("value", "low", "high", "everybody", "segments", "speakers"),
+    *("value", "low", "high", "everybody", "size"),
 )
 
 
@@ -65,6 +69,15 @@ class GroupCount:
     targets: int | None
     speakers: int | None
     lacks: str
+
+    @property
+    def words(self) -> str:
+        """How large it is, for people."""
+        if self.targets is None:
+            found = [counted(self.segments, "segment")]
+        else:
+            found = [counted(self.segments + self.targets, "trial")]
+        return ", ".join(found + [counted(self.speakers, "speaker")] * (self.speakers is not None))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -125,7 +138,7 @@ def compared_groups(evaluation: EveryKind, subset: Subset, tests: Iterable[str])
     """
     columns = evaluation.view(subset).groups
     if not columns:
-        evaluation.skip(subset, NO_GROUPS)
+        evaluation.not_applicable(subset, NO_GROUPS)
         return []
     tests = list(tests)
     for test, definition in evaluation.family.tests.items():
@@ -149,15 +162,20 @@ def _other_test(subset: Subset) -> str:
 
 
 def _compared(evaluation: EveryKind, subset: Subset, column: str) -> Compared:
-    values = subset.segments.get(column, pd.Series(index=subset.segments.index, dtype=object))
+    if subset.task.is_embedding and column in TRIAL_COLUMNS:
+        return Compared(subset, column, [], [])
+    values = subset.segments[column]
     counts = [
         _count(evaluation, subset.take(np.flatnonzero(subset.mask(column, group))), group)
         for group in sorted(values.dropna().unique())
     ]
     groups = [count.group for count in counts if not count.lacks]
-    missing = int(values.isna().sum())
-    if missing:
-        counts.append(GroupCount("", missing, None, None, "no value"))
+    missing = values.isna().to_numpy()
+    if missing.any() and subset.task.is_embedding:
+        targets = int(subset.truth[missing].sum())
+        counts.append(GroupCount("", int(missing.sum()) - targets, targets, None, "not within one group"))
+    elif missing.any():
+        counts.append(GroupCount("", int(missing.sum()), None, None, "no value"))
     if len(groups) < 2:
         groups = []
     elif not subset.task.is_embedding:
@@ -176,7 +194,9 @@ def _count(evaluation: EveryKind, own: Subset, group: str) -> GroupCount:
             (targets, options["minimum_trials"], "trial of one speaker", "trials of one speaker"),
             (speakers, options["minimum_speakers"], "speaker", "speakers"),
         )
-        lacks = [f"{n} {one if n == 1 else many}, {least} needed" for n, least, one, many in needed if n < least]
+        lacks = [
+            f"{n} {one if n == 1 else many}, {least} needed" for n, least, one, many in needed if n < least
+        ]
         return GroupCount(group, others, targets, speakers, next(iter(lacks), ""))
     known = "speaker" in rows and rows["speaker"].notna().any()
     speakers = rows["speaker"].nunique() if known else None
@@ -191,9 +211,13 @@ def _count(evaluation: EveryKind, own: Subset, group: str) -> GroupCount:
 def _skipped(evaluation: EveryKind, compared: Compared) -> Iterator[tuple[str, str]]:
     """Give what is not judged of a column: the column or a group, and why."""
     there = [count for count in compared.counts if count.group]
-    if not there:
-        column, what = compared.column, "trial lies within a group" if compared.subset.task.is_embedding else ""
-        yield column, f"no {what or 'segment has a value'} of {column}"
+    if not compared.counts:
+        what = f"trials have a column {compared.column} of their own"
+        yield compared.column, f"{what}; give it another name in the data"
+    elif not there:
+        trials = compared.subset.task.is_embedding
+        what = "no trial lies within a group" if trials else "no segment has a value"
+        yield compared.column, f"{what} of {compared.column}"
     elif len(there) == 1:
         yield compared.column, f"everything is one group: {there[0].group}"
     elif not compared.groups:
@@ -208,12 +232,12 @@ def _tell(evaluation: EveryKind, compared: Compared, total: int) -> None:
     subset, column = compared.subset, compared.column
     if subset.task.is_embedding:
         return  # segments outside of groups are no trials within them; the table counts both
-    missing = sum(count.segments for count in compared.counts if not count.group)
+    missing = next((count.segments for count in compared.counts if not count.group), 0)
     if missing:
         evaluation.note(f"{subset.corpus}: {missing} of {total} segments have no value of {column}")
     segments = subset.segments
     for other, words in _NESTED.items():
-        if other in column.split(TIMES) or other not in segments or segments[other].nunique() < 2:
+        if other in column.split(BOTH) or other not in segments or segments[other].nunique() < 2:
             continue
         for group, mask in compared.masks.items():
             values = segments.loc[mask, other]
@@ -245,12 +269,11 @@ def group_values(
     -------
     pandas.DataFrame
         One row a test, label and group: ``corpus, task, column, group, test, label``; ``value, low, high`` of
-        the group, the value of ``everybody`` in all groups, the group's ``segments`` and ``speakers``.
+        the group, the value of ``everybody`` in all groups, and how large the group is, in words: ``size``.
     """
     subset, rows = compared.subset, []
-    part = evaluation.of(subset)
+    part, sizes = evaluation.of(subset), {count.group: count.words for count in compared.counts}
     everybody = np.logical_or.reduce(list(compared.masks.values()))
-    sizes = {count.group: count for count in compared.counts}
     for test, measure in measures.items():
 
         def found_for(mask: np.ndarray, measure: Measure | Rate = measure):
@@ -267,5 +290,5 @@ def group_values(
             for n, label in enumerate(found.labels):
                 place = (subset.corpus, subset.task.name, compared.column, group, test, label)
                 numbers = (found.value[n], low[n], high[n], together.value[n])
-                rows.append((*place, *numbers, sizes[group].segments, sizes[group].speakers))
+                rows.append((*place, *numbers, sizes[group]))
     return pd.DataFrame(rows, columns=list(VALUE_COLUMNS))

@@ -4,7 +4,8 @@ Conventions
 -----------
 - Marks are those of :mod:`soundcheck.report.states`: what a row's own interval settles is filled, the rest is
   hollow, failures are crosses. The words on the right say the same, so that no legend is needed.
-- Values are those of the groups themselves; what is judged is the gap to the others, which the words are about.
+- Values are those of the groups themselves; what is judged, and what the words are about, is the gap to the
+  others.
 """
 
 from __future__ import annotations
@@ -105,9 +106,9 @@ def served_groups(frame: pd.DataFrame, shown: dict[str, Shown]) -> Figure:
     """
     panels = _panels(frame, shown)
     heights = [0.9 + 0.27 * len(rows) for _, rows in panels] or [1.0]
-    names = max((len(label(name)) for name in frame["group"]), default=0)
+    names = max((len(_name(row)) for row in frame.itertuples()), default=0)
     with look():
-        size = 7.2 + 0.08 * names, sum(heights) + 0.2
+        size = 6.0 + 0.07 * names, sum(heights) + 0.2
         figure, all_axes = new(*size, len(heights), height_ratios=heights)
         for axes, (measure, rows) in zip(all_axes, panels, strict=False):
             _panel(axes, rows, measure)
@@ -119,7 +120,8 @@ def described_groups(frame: pd.DataFrame, shown: dict[str, Shown]) -> str:
     parts = []
     for measure, rows in _panels(frame, shown):
         told = [f"{row.group} {number(row.value)} ({_words(row, measure)})" for row in rows.itertuples()]
-        parts.append(f"{_title(measure, rows)}: {', '.join(told)}; everybody {number(rows['everybody'].iloc[0])}")
+        told.append(f"everybody {number(rows['everybody'].iloc[0])}")
+        parts.append(f"{_title(measure, rows)}: {', '.join(told)}")
     return ". ".join(parts)
 
 
@@ -128,7 +130,8 @@ def _panels(frame: pd.DataFrame, shown: dict[str, Shown]) -> list[tuple[Shown, p
     found = []
     for test, measure in shown.items():
         for _, rows in known[known["test"].eq(test)].groupby("label", sort=False):
-            ranked = rows.sort_values(["value", "group"], ascending=[measure.better != LOWER, True], kind="stable")
+            rising = [measure.better != LOWER, True]
+            ranked = rows.sort_values(["value", "group"], ascending=rising, kind="stable")
             found.append((measure, ranked.head(MOST_GROUPS)))
     return found[:MOST_PANELS]
 
@@ -143,10 +146,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, measure: Shown) -> None:
         colour = states.STATE["clear pass"].colour if state.name == "open pass" else state.colour
         axes.hlines(place, row.low, row.high, color=colour, linewidth=2)
         face = colour if state.filled or state.name == "skipped" else "white"
-        axes.plot(
-            row.value, place, marker=state.marker, color=colour, markerfacecolor=face, markersize=7,
-            markeredgewidth=1.4,
-        )  # fmt: skip
+        mark = {"marker": state.marker, "color": colour, "markerfacecolor": face, "markersize": 7}
+        axes.plot(row.value, place, **mark, markeredgewidth=1.4)
         words = _words(row, measure)
         axes.text(1.02, place, words, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5)
     axes.set_yticks(range(len(rows)), [_name(row) for row in rows.itertuples()], fontsize=9)
@@ -161,9 +162,7 @@ def _title(measure: Shown, rows: pd.DataFrame) -> str:
 
 
 def _name(row: object) -> str:
-    speakers = row.speakers
-    people = "" if pd.isna(speakers) else f", {int(speakers)} speaker{'' if speakers == 1 else 's'}"
-    return f"{label(row.group)} ({int(row.segments)}{people})"
+    return f"{label(row.group)} ({row.size})"
 
 
 def _words(row: object, measure: Shown) -> str:

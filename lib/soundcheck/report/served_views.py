@@ -37,10 +37,9 @@ def size_tables(compared: Iterable[Compared]) -> Html:
     for found in compared:
         for count in found.counts:
             speakers = "" if count.speakers is None else count.speakers
-            place = (found.subset.corpus, found.column, count.group or "(no value)")
-            if count.targets is not None or found.subset.task.is_embedding:
-                targets = "" if count.targets is None else count.targets
-                trials.append((*place, targets, count.segments, speakers, count.lacks))
+            place = (found.subset.corpus, found.column, count.group or "(none)")
+            if count.targets is not None:
+                trials.append((*place, count.targets, count.segments, speakers, count.lacks))
             else:
                 segments.append((*place, count.segments, speakers, count.lacks))
     shown = []
@@ -111,7 +110,7 @@ def _distribution(subset: Subset, mask: np.ndarray) -> list[object]:
 
 
 def group_sounds(evaluation: EveryKind, compared: Sequence[Compared], most: int = MOST_HEARD) -> Html:
-    """Play the worst segments of the groups with the largest errors, beside typical ones.
+    """Play the worst segments of the group with the largest errors of each column, beside a typical one.
 
     Parameters
     ----------
@@ -120,36 +119,41 @@ def group_sounds(evaluation: EveryKind, compared: Sequence[Compared], most: int 
     compared
         All columns of one corpus and task.
     most
-        Groups to play, those with the largest errors of all columns.
+        Columns to play a group of, those in which it has the largest errors. No segment is played twice.
     """
-    found = [(one, group, mask) for one in compared for group, mask in one.masks.items()]
-    if not found:
+    if not compared:
         return Html()
     subset = compared[0].subset
     title = f"{subset.corpus}, {subset.task.name}"
     if subset.truth is None:
         return element("p", f"{title}: without labels nothing says which segments are served worst.")
     ranked = []
-    for one, group, mask in found:
+    for one in compared:
         errors = segment_errors(evaluation, one.subset)
-        if np.isfinite(errors[mask]).any():
-            ranked.append((-float(np.nanmean(errors[mask])), one.column, group, one, mask, errors))
-    ranked.sort(key=lambda entry: entry[:3])
-    shown = [element("h3", f"{title}: the {min(most, len(ranked))} of {len(ranked)} groups with the largest errors")]
+        means = [
+            (-float(np.nanmean(errors[mask])), one.column, group)
+            for group, mask in one.masks.items()
+            if np.isfinite(errors[mask]).any()
+        ]
+        if means:
+            ranked.append((min(means), one, errors))
+    ranked.sort(key=lambda entry: entry[0])
+    shown, heard = [element("h3", f"{title}: the group of each column with the largest errors")], set()
     audio = evaluation.view(subset).audio
-    for _, column, group, one, mask, errors in ranked[:most]:
-        name = f"{column}: {group}"
+    for (_, column, group), one, errors in ranked[:most]:
+        name, mask = f"{column}: {group}", one.subset.mask(column, group)
         if subset.task.is_embedding:
             shown.append(_trials(evaluation, one.subset.take(np.flatnonzero(mask)), one.subset, name))
         else:
-            shown.append(_group(evaluation, one.subset, name, mask, errors, audio))
+            shown.append(_group(evaluation, one.subset, name, mask, errors, audio, heard))
     return join(shown)
 
 
 def segment_errors(evaluation: EveryKind, subset: Subset) -> np.ndarray:
     """Say how badly each segment or trial is served, float64 ``(rows,)``; NaN where nothing is known.
 
-    The absolute error of values, whether a class or the decision about a trial is wrong, word errors by words.
+    The absolute error of values, whether a class or the decision about a trial is wrong, or the word errors
+    divided by the words.
     """
     truth, predicted = subset.truth, subset.predictions.clean
     if subset.task.is_embedding:
@@ -165,10 +169,18 @@ def segment_errors(evaluation: EveryKind, subset: Subset) -> np.ndarray:
 
 
 def _group(
-    evaluation: EveryKind, subset: Subset, title: str, mask: np.ndarray, errors: np.ndarray, audio: bool
+    evaluation: EveryKind,
+    subset: Subset,
+    title: str,
+    mask: np.ndarray,
+    errors: np.ndarray,
+    audio: bool,
+    heard: set[str],
 ) -> Html:
     keys = subset.segments["key"].to_numpy()
-    rows = np.flatnonzero(mask & np.isfinite(errors))
+    rows = np.flatnonzero(mask & np.isfinite(errors) & ~np.isin(keys, list(heard)))
+    if not len(rows):
+        return Html()
     worst = sorted(rows, key=lambda n: (-errors[n], keys[n]))[:WORST]
     worst = [n for n in worst if errors[n] > 0]
     middle = np.median(errors[rows])
@@ -176,6 +188,7 @@ def _group(
     shown, aligned = [], []
     for what, n in [*(("worst", n) for n in worst), *(("typical", n) for n in typical[:TYPICAL])]:
         segment = subset.segments.iloc[n]
+        heard.add(keys[n])
         said = f"{what}: {_said(subset, n, errors[n])}"
         if audio:
             signal = read(subset.root / segment["file"], segment["start"], segment["end"])
