@@ -211,7 +211,7 @@ def _count(evaluation: EveryKind, own: Subset, group: str) -> GroupCount:
 def _skipped(evaluation: EveryKind, compared: Compared) -> Iterator[tuple[str, str]]:
     """Give what is not judged of a column: the column or a group, and why."""
     there = [count for count in compared.counts if count.group]
-    if not compared.counts:
+    if compared.subset.task.is_embedding and compared.column in TRIAL_COLUMNS:
         what = f"trials have a column {compared.column} of their own"
         yield compared.column, f"{what}; give it another name in the data"
     elif not there:
