@@ -215,4 +215,4 @@ def _said(subset: Subset, n: int, error: float) -> str:
 def _trials(evaluation: EveryKind, own: Subset, everybody: Subset, title: str) -> Html:
     part = evaluation.of(everybody)
     threshold = part.threshold(everybody, everybody.predictions.clean)
-    return element("h4", title) + listening.hardest_trials(part, own, threshold, 1)
+    return element("h3", title) + listening.hardest_trials(part, own, threshold, 1)
