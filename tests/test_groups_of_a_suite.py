@@ -260,3 +260,133 @@ def test_the_page_tells_what_is_missing_and_escapes_names(run):
 def test_a_part_of_a_product_is_not_told_to_differ_by_itself(run):
     page = (run / "out" / "html" / "results" / "emotional" / "fairness_groups.html").read_text()
     assert "device × sex phone × male" not in page
+
+
+OTHERS = """
+title: Few groups
+studies: false
+replicates: 100
+thresholds: simulated
+corpora:
+  part: {format: csv, path: part.csv, trials: trials.txt, groups: [device]}
+  listed: {format: trials, path: listed.csv, audio: false}
+  nobody: {format: csv, path: nobody.csv}
+models:
+  emotional: {predictions: emotions.csv, tasks: [arousal], corpora: [part, nobody]}
+  scored: {scores: scores.txt, corpora: [part]}
+  unknown: {scores: listed.txt, corpora: [listed]}
+families: [fairness_groups]
+"""
+
+
+def part():
+    """Ten speakers with two devices each; half of the segments have a label."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for s in range(10):
+        for n in range(8):
+            device, arousal = ("phone", "headset")[n % 2], round(rng.random(), 4)
+            rows.append(
+                {
+                    **{"file": f"{s}-{n}.wav", "speaker": f"s{s}", "device": device},
+                    **{"arousal": arousal if n < 6 else np.nan},
+                    "predicted": round(
+                        arousal + (0.3 if device == "phone" else 0.02) * rng.choice([-1, 1]), 4
+                    ),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def scores(table):
+    """All pairs, with scores that are of no use between phones."""
+    rng = np.random.default_rng(6)
+    rows = []
+    people, devices = table["speaker"].to_numpy(), table["device"].to_numpy()
+    for a in range(len(table)):
+        for b in range(a + 1, len(table)):
+            same, phones = people[a] == people[b], devices[a] == devices[b] == "phone"
+            score = rng.normal(1.0 if same else -1.0, 0.4) if not phones else rng.normal()
+            rows.append(
+                (
+                    int(same),
+                    table["file"][a],
+                    table["file"][b],
+                    round(float(score), 6),
+                    devices[a],
+                    devices[b],
+                )
+            )
+    return pd.DataFrame(rows, columns=["same", "enrol", "test", "score", "first", "second"])
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory, command):
+    folder, table = tmp_path_factory.mktemp("few"), part()
+    for n, file in enumerate(table["file"]):
+        soundfile.write(folder / file, np.full(1600, 1e-3 * (n + 1)), 16000)
+    table.drop(columns="predicted").to_csv(folder / "part.csv", index=False)
+    table[["file", "arousal"]].dropna().to_csv(folder / "nobody.csv", index=False)
+    table[["file"]].assign(arousal=table["predicted"]).to_csv(folder / "emotions.csv", index=False)
+    scored = scores(table)
+    for name, columns in (
+        ("trials.txt", ["same", "enrol", "test"]),
+        ("scores.txt", ["score", "enrol", "test"]),
+    ):
+        scored[columns].to_csv(folder / name, sep=" ", header=False, index=False)
+    few_trials = scored.head(200).assign(label=lambda rows: rows["same"])
+    few_trials[["enrol", "test", "label"]].to_csv(folder / "listed.csv", index=False)
+    few_trials[["score", "enrol", "test"]].to_csv(folder / "listed.txt", sep=" ", header=False, index=False)
+    (folder / "suite.yml").write_text(OTHERS)
+    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return folder, read_results(folder / "out" / "results.csv")
+
+
+@pytest.mark.slow
+def test_scores_of_a_list_are_compared_by_the_groups_of_its_recordings(few):
+    folder, results = few
+    scored = scores(part())
+    decided = (folder / "out" / "scores" / "scored" / "part.fairness_groups.txt").read_text().split()
+    same = scored["same"].eq(1)
+    wrong = (scored["score"] > float(decided[-1])).ne(same)
+    within = scored["first"].eq(scored["second"])
+    for test, kind in (
+        ("False Acceptance Rate Difference", ~same),
+        ("False Rejection Rate Difference", same),
+    ):
+        for group in ("phone", "headset"):
+            own = within & kind & scored["first"].eq(group)
+            found = results[results["test"].eq(test) & results["group"].eq(f"device: {group}")].iloc[0]
+            assert found["value"] == pytest.approx(wrong[own].mean() - wrong[within & kind].mean(), abs=1e-9)
+            assert found["gap"] == pytest.approx(
+                wrong[own].mean() - wrong[within & kind & ~own].mean(), abs=1e-9
+            )
+            assert bool(found["holds"]) == (group == "phone")
+
+
+@pytest.mark.slow
+def test_only_labelled_segments_of_groups_within_speakers_are_compared(few):
+    folder, results = few
+    table = part().dropna()
+    errors = (table["arousal"] - table["predicted"]).abs()
+    own = results[results["corpus"].eq("part") & results["test"].eq("Mean Absolute Error")]
+    found = own.set_index("group")
+    phone = table["device"].eq("phone")
+    assert found.loc["device: phone", "gap"] == pytest.approx(
+        errors[phone].mean() - errors[~phone].mean(), abs=1e-9
+    )
+    assert found.loc["device: phone", "segments"] == phone.sum() == 30
+    assert bool(found.loc["device: phone", "holds"]) and not bool(found.loc["device: headset", "holds"])
+    assert own["skipped"].eq("published threshold: no simulation belongs to it").all()
+    page = (folder / "out" / "html" / "results" / "emotional" / "fairness_groups.html").read_text()
+    assert "20 of 80 segments have no label for arousal" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "corpus"), [("emotional", "nobody"), ("unknown", "listed")])
+def test_without_groups_or_speakers_one_row_tells(few, model, corpus):
+    own = few[1][few[1]["model"].eq(model) & few[1]["corpus"].eq(corpus)]
+    assert len(own) == 1 and own["skipped"].iloc[0].startswith(
+        "the suite names no groups that this corpus has"
+    )
