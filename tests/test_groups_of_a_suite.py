@@ -274,6 +274,7 @@ corpora:
 models:
   emotional: {predictions: emotions.csv, tasks: [arousal], corpora: [part, nobody]}
   scored: {scores: scores.txt, corpora: [part]}
+  written: {predictions: words.csv, tasks: [transcript], corpora: [part]}
   unknown: {scores: listed.txt, corpora: [listed]}
 families: [fairness_groups]
 """
@@ -328,6 +329,7 @@ def few(tmp_path_factory, command):
     table.drop(columns="predicted").to_csv(folder / "part.csv", index=False)
     table[["file", "arousal"]].dropna().to_csv(folder / "nobody.csv", index=False)
     table[["file"]].assign(arousal=table["predicted"]).to_csv(folder / "emotions.csv", index=False)
+    table[["file"]].assign(transcript="go").to_csv(folder / "words.csv", index=False)
     scored = scores(table)
     for name, columns in (
         ("trials.txt", ["same", "enrol", "test"]),
@@ -390,3 +392,9 @@ def test_without_groups_or_speakers_one_row_tells(few, model, corpus):
     assert len(own) == 1 and own["skipped"].iloc[0].startswith(
         "the suite names no groups that this corpus has"
     )
+
+
+@pytest.mark.slow
+def test_a_recogniser_without_transcripts_to_compare_with(few):
+    own = few[1][few[1]["model"].eq("written")]
+    assert own["skipped"].tolist() == ["the corpus has no transcripts"]

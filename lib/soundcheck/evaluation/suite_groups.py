@@ -12,7 +12,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -147,9 +147,13 @@ def compared_groups(evaluation: EveryKind, subset: Subset, tests: Iterable[str])
     found = [_compared(evaluation, subset, column) for column in columns]
     for compared in found:
         _tell(evaluation, compared, len(subset))
-        for place, reason in _skipped(evaluation, compared):
+        if not compared.groups:
             for test in tests:
-                evaluation.skip(subset, reason, test, place)
+                evaluation.skip(subset, _obstacle(compared), test, compared.column)
+        small = [count for count in compared.counts if count.group and count.lacks]
+        for count in small if tests and len(compared.counts) > 1 else ():
+            # One row a group: products have many, and the reason is the same for all tests.
+            evaluation.skip(subset, count.lacks, tests[0], f"{compared.column}: {count.group}")
     return found
 
 
@@ -208,23 +212,19 @@ def _count(evaluation: EveryKind, own: Subset, group: str) -> GroupCount:
     return GroupCount(group, len(rows), None, speakers, lacks)
 
 
-def _skipped(evaluation: EveryKind, compared: Compared) -> Iterator[tuple[str, str]]:
-    """Give what is not judged of a column: the column or a group, and why."""
+def _obstacle(compared: Compared) -> str:
+    """Say why none of the groups of a column are compared."""
     there = [count for count in compared.counts if count.group]
-    if compared.subset.task.is_embedding and compared.column in TRIAL_COLUMNS:
-        what = f"trials have a column {compared.column} of their own"
-        yield compared.column, f"{what}; give it another name in the data"
-    elif not there:
-        trials = compared.subset.task.is_embedding
+    trials = compared.subset.task.is_embedding
+    if trials and compared.column in TRIAL_COLUMNS:
+        return f"trials have a column {compared.column} of their own; give it another name in the data"
+    if not there:
         what = "no trial lies within a group" if trials else "no segment has a value"
-        yield compared.column, f"{what} of {compared.column}"
-    elif len(there) == 1:
-        yield compared.column, f"everything is one group: {there[0].group}"
-    elif not compared.groups:
-        enough = sum(not count.lacks for count in there)
-        yield compared.column, f"{enough} of {len(there)} groups are large enough, 2 needed"
-    if len(there) > 1:
-        yield from ((f"{compared.column}: {count.group}", count.lacks) for count in there if count.lacks)
+        return f"{what} of {compared.column}"
+    if len(there) == 1:
+        return f"everything is one group: {there[0].group}"
+    enough = sum(not count.lacks for count in there)
+    return f"{enough} of {len(there)} groups are large enough, 2 needed"
 
 
 def _tell(evaluation: EveryKind, compared: Compared, total: int) -> None:

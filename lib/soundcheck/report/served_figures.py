@@ -138,9 +138,10 @@ def _panels(frame: pd.DataFrame, shown: dict[str, Shown]) -> list[tuple[Shown, p
 
 def _panel(axes: Axes, rows: pd.DataFrame, measure: Shown) -> None:
     everybody = rows["everybody"].iloc[0]
-    axes.axvline(everybody, color=GREY, linewidth=1.2, linestyle="--")
-    high = axes.get_xaxis_transform()
-    axes.text(everybody, 1.0, " everybody", transform=high, va="bottom", ha="center", fontsize=8, color=GREY)
+    if np.isfinite(everybody):
+        axes.axvline(everybody, color=GREY, linewidth=1.2, linestyle="--")
+        at_top = {"transform": axes.get_xaxis_transform(), "va": "bottom", "ha": "center"}
+        axes.text(everybody, 1.0, "everybody", **at_top, fontsize=8, color=GREY)
     for place, row in enumerate(rows.itertuples()):
         state = states.of_evidence(row.passed, row.evidence)
         colour = states.STATE["clear pass"].colour if state.name == "open pass" else state.colour

@@ -35,6 +35,7 @@ def trial_lists(
         and if no model that embeds recordings would be compared.
     """
     found = {}
+    made: dict[tuple[object, ...], TrialTable] = {}  # families that ask for the same share it
     for corpus in corpora:
         for family in families:
             compared = family.trials and corpus.entry.is_for(family.name)
@@ -48,9 +49,11 @@ def trial_lists(
             if corpus.trials is not None:
                 found[corpus.name, family.name] = corpus.trials
             elif "speaker" in corpus.segments.columns:
-                table = generate(corpus.segments, suite.seed, **family.trials)
-                if len(table.frame):
-                    found[corpus.name, family.name] = table
+                asked = (corpus.name, *sorted(family.trials.items()))
+                if asked not in made:
+                    made[asked] = generate(corpus.segments, suite.seed, **family.trials)
+                if len(made[asked].frame):
+                    found[corpus.name, family.name] = made[asked]
     return found
 
 
