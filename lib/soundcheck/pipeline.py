@@ -43,6 +43,7 @@ from soundcheck.results.standing import standings
 from soundcheck.run import adding, notebook_jobs, planning, runner, tables
 from soundcheck.run.key_figures import key_figures
 from soundcheck.run.keyword_sentences import keyword_corpora
+from soundcheck.run.lock import FolderLock
 from soundcheck.run.output import Output
 from soundcheck.run.record import compose
 from soundcheck.sounds.load import load_sounds
@@ -103,8 +104,9 @@ def run(
     suite, output = read_suite(suite_file), Output(out)
     chosen = _select(suite, models, families)
     output.check(_corpus_folders(suite))
-    plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-    return _run(plan, out, jobs=jobs, no_code=no_code, fresh=fresh)
+    with FolderLock(output.folder, output.display_name) as lock:
+        plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
+        return _run(plan, output, lock, jobs=jobs, no_code=no_code, fresh=fresh)
 
 
 def compare(
@@ -134,7 +136,10 @@ def compare(
         If anything that is asked for cannot be used; nothing has run then.
     """
     suite = _comparing(_select(read_suite(suite_file), (), families), pair)
-    outcome = _run(adding.whole(suite), out, jobs=jobs, no_code=no_code)
+    output = Output(out)
+    output.check(_corpus_folders(suite))
+    with FolderLock(output.folder, output.display_name) as lock:
+        outcome = _run(adding.whole(suite), output, lock, jobs=jobs, no_code=no_code)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
@@ -166,15 +171,17 @@ def _comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
     return dataclasses.replace(suite, models=models, comparisons=comparisons)
 
 
-def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool, fresh: bool = False) -> Outcome:
+def _run(
+    plan: adding.Plan, output: Output, lock: FolderLock, *, jobs: int, no_code: bool, fresh: bool = False
+) -> Outcome:
     """Run a suite, or a part of it."""
-    suite, output = plan.suite, Output(out)
+    suite = plan.suite
     asked = [entry for name, entry in suite.models.items() if name in plan.asked]
-    output.check(_corpus_folders(suite))
     tested = _families(suite)
     if no_code:
         _refuse_code(suite, asked)
     output.prepare()
+    lock.take()
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
     corpora, fingerprints, sounds = _load(suite, asked, tested, output, jobs)
     kept = adding.keep_answers(plan, tested, corpora, sounds, output)
