@@ -231,7 +231,9 @@ def _tell(evaluation: EveryKind, compared: Compared, total: int) -> None:
     """Note what has no value, what is too small, and which groups have one sex, accent or language only."""
     subset, column = compared.subset, compared.column
     if subset.task.is_embedding:
-        return  # segments outside of groups are no trials within them; the table counts both
+        threshold = evaluation.of(subset).threshold(subset, subset.predictions.clean)
+        evaluation.note(f"{subset.corpus}: trials are accepted above a score of {threshold:.4g}")
+        return  # what lies within no group is in the table
     missing = next((count.segments for count in compared.counts if not count.group), 0)
     if missing:
         evaluation.note(f"{subset.corpus}: {missing} of {total} segments have no value of {column}")
@@ -273,19 +275,18 @@ def group_values(
     """
     subset, rows = compared.subset, []
     part, sizes = evaluation.of(subset), {count.group: count.words for count in compared.counts}
-    everybody = np.logical_or.reduce(list(compared.masks.values()))
+    masks = {None: np.logical_or.reduce(list(compared.masks.values())), **compared.masks}
     for test, measure in measures.items():
-
-        def found_for(mask: np.ndarray, measure: Measure | Rate = measure):
-            if subset.task.is_embedding:
-                threshold = part.threshold(subset, subset.predictions.clean)
-                return evaluation.resample(measure(part.own_trials(subset, mask), threshold), subset.blocks)
-            return evaluation.resample(restrict(measure(subset, subset.predictions), mask), subset.blocks)
-
-        together = found_for(everybody)
+        if subset.task.is_embedding:
+            threshold = part.threshold(subset, subset.predictions.clean)
+            own = {name: measure(part.own_trials(subset, mask), threshold) for name, mask in masks.items()}
+        else:
+            base = measure(subset, subset.predictions)
+            own = {name: restrict(base, mask) for name, mask in masks.items()}
+        resampled = {name: evaluation.resample(one, subset.blocks) for name, one in own.items()}
+        together = resampled.pop(None)
         scale = Scale(*scales[test]) if test in scales else FREE
-        for group, mask in compared.masks.items():
-            found = found_for(mask)
+        for group, found in resampled.items():
             low, high = found.interval(evaluation.interval, scale=scale)
             for n, label in enumerate(found.labels):
                 place = (subset.corpus, subset.task.name, compared.column, group, test, label)
