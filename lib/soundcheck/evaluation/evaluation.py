@@ -100,6 +100,11 @@ class Evaluation(Judging):
         """Whether any of the corpora is synthetic."""
         return any(corpus.synthetic for corpus in self.corpora)
 
+    @property
+    def scales(self) -> list[str]:
+        """How labels on another scale than 0 to 1 are shown, in sentences."""
+        return corpus_view.scale_notes(self.corpora, self.tasks)
+
     def change(self, name: str) -> Perturbation:
         """Return one of the family's changes."""
         return self.family.changes[name]

@@ -234,6 +234,7 @@ def _with_predictions(
                 segments=output.corpora / name,
                 predictions=output.predictions / files.slug(model.name) / name,
                 trials=trials if trials.is_file() else None,
+                ranges=corpus.entry.ranges,
             )
         )
     return tuple(found)
