@@ -30,6 +30,7 @@ from soundcheck.common.errors import (
 from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
 from soundcheck.corpora.load import load_corpus
 from soundcheck.corpora.measured import MEASURES, measure
 from soundcheck.corpora.trials.trial_lists import trial_lists
@@ -42,12 +43,14 @@ from soundcheck.results.standing import standings
 from soundcheck.run import adding, notebook_jobs, planning, runner, tables
 from soundcheck.run.key_figures import key_figures
 from soundcheck.run.keyword_sentences import keyword_corpora
+from soundcheck.run.lock import FolderLock
 from soundcheck.run.output import Output
 from soundcheck.run.record import compose
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
+from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
@@ -101,8 +104,9 @@ def run(
     suite, output = read_suite(suite_file), Output(out)
     chosen = _select(suite, models, families)
     output.check(_corpus_folders(suite))
-    plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-    return _run(plan, out, jobs=jobs, no_code=no_code, fresh=fresh)
+    with FolderLock(output.folder, output.display_name) as lock:
+        plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
+        return _run(plan, output, lock, jobs=jobs, no_code=no_code, fresh=fresh)
 
 
 def compare(
@@ -132,7 +136,10 @@ def compare(
         If anything that is asked for cannot be used; nothing has run then.
     """
     suite = _comparing(_select(read_suite(suite_file), (), families), pair)
-    outcome = _run(adding.whole(suite), out, jobs=jobs, no_code=no_code)
+    output = Output(out)
+    output.check(_corpus_folders(suite))
+    with FolderLock(output.folder, output.display_name) as lock:
+        outcome = _run(adding.whole(suite), output, lock, jobs=jobs, no_code=no_code)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
@@ -164,21 +171,24 @@ def _comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
     return dataclasses.replace(suite, models=models, comparisons=comparisons)
 
 
-def _run(plan: adding.Plan, out: Path, *, jobs: int, no_code: bool, fresh: bool = False) -> Outcome:
+def _run(
+    plan: adding.Plan, output: Output, lock: FolderLock, *, jobs: int, no_code: bool, fresh: bool = False
+) -> Outcome:
     """Run a suite, or a part of it."""
-    suite, output = plan.suite, Output(out)
+    suite = plan.suite
     asked = [entry for name, entry in suite.models.items() if name in plan.asked]
-    output.check(_corpus_folders(suite))
     tested = _families(suite)
     if no_code:
         _refuse_code(suite, asked)
     output.prepare()
+    lock.take()
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
     corpora, fingerprints, sounds = _load(suite, asked, tested, output, jobs)
     kept = adding.keep_answers(plan, tested, corpora, sounds, output)
 
-    wanted = sorted({name for family in tested for name in family.measured})
+    wanted = sorted({*measured_columns(suite.corpora.values()), *(n for f in tested for n in f.measured)})
     corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
+    corpora = [add_groups(corpus) for corpus in corpora]
     lists = trial_lists(suite, tested, corpora)
     tables.write_segments(corpora, lists, output)
 
@@ -329,6 +339,7 @@ def _corpus_folder(entry: CorpusEntry) -> Path:
 def _families(suite: Suite) -> list[Family]:
     """Read the families of a suite and check that each has its three files and known transforms."""
     families, problems = [], Problems()
+    grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
             family = with_own_tests(read_family(name, suite.root), suite.tests.get(name, {}))
@@ -348,6 +359,7 @@ def _families(suite: Suite) -> list[Family]:
             if column not in MEASURES:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
+        family = with_suite_groups(family, grouped)
         families.append(family.limited(suite.sweeps, suite.transformed_segments))
     problems.raise_if_any()
     return families
@@ -372,6 +384,11 @@ def _load(
     for entry in suite.corpora.values():
         try:
             corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
+        except InputError as error:
+            problems.extend(error)
+    if not len(problems):
+        try:
+            check_groups(suite, corpora)
         except InputError as error:
             problems.extend(error)
     for entry in asked:

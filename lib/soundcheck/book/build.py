@@ -28,6 +28,7 @@ from soundcheck.book import (
     settled,
 )
 from soundcheck.book.check_site import SECRET, inspect
+from soundcheck.book.trimming import trim
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problem
 from soundcheck.common.escaping import heading
@@ -322,7 +323,8 @@ def run_jupyter_book(source: Path, output: Output) -> tuple[Path, Problem | None
 
 
 def into_place(site: Path, html: Path) -> None:
-    """Move the finished site to where the book is read, the old one out of the way first."""
+    """Trim the finished site and move it to where the book is read, the old one out of the way first."""
+    trim(site)
     old = html.with_name("html-old")
     shutil.rmtree(old, ignore_errors=True)
     if html.exists():

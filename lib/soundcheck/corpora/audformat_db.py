@@ -94,7 +94,11 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """
     shown = entry.shown_path or entry.path.name
     database = _Database(entry.path, shown)
-    wanted = [name for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.blocks]) if name not in INDEX]
+    wanted = [
+        name
+        for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns])
+        if name not in INDEX
+    ]
     notices: list[str] = []
     tables = list(entry.tables) or database.useful(entry, wanted, tasks, notices)
     problems = Problems()
@@ -131,6 +135,7 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         f"{shown}/{HEADER}",
         tuple(left_out),
         tuple(notices),
+        offered=tuple(database.sources(tables)),
     )
 
 

@@ -39,6 +39,12 @@ class Corpus:
         Trials between its segments, if it brings a list of them.
     unlabelled
         How many segments have labels that mean nothing to any test, in sentences.
+    groups
+        Columns of the segment table whose values are groups that the suite names.
+    adjust
+        Columns by which differences between groups are adjusted, words or numbers.
+    offered
+        Names of all columns of the source.
     """
 
     name: str
@@ -51,3 +57,6 @@ class Corpus:
     description: str
     trials: TrialTable | None = None
     unlabelled: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    adjust: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()

@@ -94,6 +94,7 @@ def load_corpus(
         description=entry.description,
         trials=trials,
         unlabelled=strange,
+        offered=raw.offered,
     )
 
 

@@ -70,6 +70,8 @@ class RawTable:
         How messages call the source.
     left_out, notices
         What the reader has to tell.
+    offered
+        Names of all columns of the source, for suggestions.
     """
 
     table: pd.DataFrame
@@ -78,6 +80,7 @@ class RawTable:
     shown: str
     left_out: tuple[Excluded, ...] = ()
     notices: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,7 +127,11 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     for name in ("start", "end"):
         columns[name] = _times(raw, name, problems)
     _check_order(raw, columns["start"], columns["end"], problems)
-    texts = [name for name in (*TEXT_COLUMNS, *entry.blocks) if name in table.columns]
+    ranged = {name for group in entry.groups for name in group.ranges} - {"duration"}
+    further = [name for name in entry.further_columns if name not in (*tasks, *ranged)]
+    texts = [name for name in (*TEXT_COLUMNS, *further) if name in table.columns]
+    for name in sorted(ranged & {*table.columns}):
+        columns[name] = _plain_numbers(raw, name, problems)
     for name in dict.fromkeys(texts):
         columns[name] = table[name].where(table[name] != "", None).astype(object)
     if "sex" in columns:
@@ -229,6 +236,19 @@ def _check_order(raw: RawTable, start: np.ndarray, end: np.ndarray, problems: Pr
         relation = "equals" if start[row] == end[row] else "is after"
         what = f"start {start[row]:g} s {relation} end {end[row]:g} s"
         problems.add(f"{raw.places[row]}, columns start and end", what, "Give a start before the end")
+
+
+def _plain_numbers(raw: RawTable, name: str, problems: Problems) -> np.ndarray:
+    """Read a column of numbers that is cut into groups."""
+    values = np.full(len(raw.table), np.nan)
+    for row, text in enumerate(raw.table[name]):
+        if text:
+            try:
+                values[row] = parse_number(text.strip())
+            except ValueError as error:
+                remedy = "Give a number, or leave the cell empty; columns of words take no ranges"
+                problems.add(f"{raw.places[row]}, column {name}", str(error), remedy)
+    return values
 
 
 def _numbers(

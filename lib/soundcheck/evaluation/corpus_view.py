@@ -52,6 +52,10 @@ class CorpusView:
         Whether there is anything to hear.
     trials
         Trials between the segments, if the family asks for them.
+    groups
+        Columns of the segment table whose values are groups that the suite names.
+    adjust
+        Columns by which differences between groups are adjusted, words or numbers.
     ranges
         Task -> ends of the scale of its labels, where the suite says that it is another one than the task's.
     """
@@ -67,6 +71,8 @@ class CorpusView:
     predictions: pd.DataFrame
     audio: bool = True
     trials: TrialTable | None = None
+    groups: tuple[str, ...] = ()
+    adjust: tuple[str, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
     def labels(self, task: Task) -> np.ndarray:

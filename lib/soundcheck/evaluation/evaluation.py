@@ -48,6 +48,7 @@ from soundcheck.models.reference import reference_predictions
 from soundcheck.sounds.sound import Sounds
 from soundcheck.statistics.group_sizes import least_per_bin
 from soundcheck.suite.families import Family, Perturbation, PerturbationSeries
+from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
 
@@ -68,7 +69,6 @@ class Evaluation(Judging):
         self.model = description.model
         family = read_family(description.family, description.suite_root)
         family = family.limited(description.sweeps, description.transformed_segments)
-        self.family: Family = with_own_tests(family, description.tests)
         self.tasks = list(description.tasks)
         self.seed = description.seed
         self.replicates = description.replicates
@@ -81,6 +81,8 @@ class Evaluation(Judging):
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore(description.media, description.prefix)
         found = [corpus_view.read_view(corpus) for corpus in description.corpora]
+        family = with_suite_groups(family, (name for corpus in found for name in corpus.groups))
+        self.family: Family = with_own_tests(family, description.tests)
         self.corpora = [corpus for corpus in found if not corpus.probes_of]
         self.probes = {corpus.probes_of: corpus for corpus in found if corpus.probes_of}
         self._simulated: dict[tuple, dict] = {}
@@ -99,6 +101,10 @@ class Evaluation(Judging):
     def synthetic(self) -> bool:
         """Whether any of the corpora is synthetic."""
         return any(corpus.synthetic for corpus in self.corpora)
+
+    def view(self, subset: Subset) -> corpus_view.CorpusView:
+        """Give the corpus that a subset is from."""
+        return next(corpus for corpus in self.corpora if corpus.name == subset.corpus)
 
     @property
     def scales(self) -> list[str]:

@@ -12,6 +12,7 @@ import pandas as pd
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.suite.groups import number_of
 
 __all__ = ["Predictions", "Measure", "Subset"]
 
@@ -125,6 +126,11 @@ class Subset:
     def mask(self, column: str, value: object) -> np.ndarray:
         """Say which rows have a value in a column of the segment table, bool ``(segments,)``."""
         return self.segments[column].eq(value).fillna(False).to_numpy(dtype=bool)
+
+    def numbers(self, column: str) -> np.ndarray:
+        """Give a column of numbers, also where a suite cuts them into groups, float64 ``(segments,)``."""
+        kept = number_of(column)
+        return self.segments[kept if kept in self.segments else column].to_numpy(dtype=np.float64)
 
     def with_column(self, name: str, values: Sequence[object]) -> Subset:
         """Add a column to the segment table."""

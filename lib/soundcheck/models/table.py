@@ -333,7 +333,8 @@ def _match(rows: list[_Row], start: float, end: float, duration: float) -> int:
     begin = 0.0 if math.isnan(start) else start
     first = bisect.bisect_left(rows, begin - SAME_SECONDS, key=lambda row: _zero(row.start))
     best, distance = -1, math.inf
-    for row in rows[first:]:
+    for place in range(first, len(rows)):  # a slice would copy all that follow, for each segment
+        row = rows[place]
         if _zero(row.start) > begin + SAME_SECONDS:
             break
         if math.isnan(row.end):

@@ -104,9 +104,17 @@ def family_jobs(
                     description=description,
                     fingerprint=_fingerprint(notebook, description, family.digest, material, absent),
                     limit=suite.notebook_seconds,
+                    weight=_weight(description),
                 )
             )
     return jobs
+
+
+def _weight(description: EvaluationDescription) -> int:
+    """Guess the time that a notebook takes by the size of the tables that it reads."""
+    corpora = [corpus for found in (description.corpora, *description.others.values()) for corpus in found]
+    tables = [path for corpus in corpora for path in (corpus.predictions, corpus.trials)]
+    return sum(path.stat().st_size for path in tables if path is not None and path.is_file())
 
 
 def _others(suite: Suite, entry: ModelEntry, tasks: Sequence[Task], family: Family) -> list[ModelEntry]:
@@ -234,6 +242,8 @@ def _with_predictions(
                 segments=output.corpora / name,
                 predictions=output.predictions / files.slug(model.name) / name,
                 trials=trials if trials.is_file() else None,
+                groups=corpus.groups,
+                adjust=corpus.adjust,
                 ranges=corpus.entry.ranges,
             )
         )

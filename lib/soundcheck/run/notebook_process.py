@@ -1,9 +1,9 @@
 """Executes one notebook in a process of its own.
 
-``python -m soundcheck.run.notebook_process TASK.json`` is what the runner starts: papermill changes the
-working directory and a kernel may die, so each notebook gets its own process, its own Jupyter folders and one
+papermill changes the working directory and a kernel may die, so each notebook gets its own process, and one
 string as parameter, the path of the evaluation's description (papermill pastes other values unescaped into
-code).
+code). :mod:`soundcheck.run.notebook_worker` calls :func:`main` in forks; where there are none, the process is
+``python -m soundcheck.run.notebook_process TASK.json``.
 
 A notebook counts as executed only if every code cell has an execution count: ``sys.exit(0)`` in a cell ends
 the run without an error, and a kernel that dies leaves a notebook without any error in it.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -67,6 +68,8 @@ def jupyter_folders(folder: Path) -> dict[str, str]:
     arguments = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     arguments += ["--HistoryManager.enabled=False"]
     specification = {"argv": arguments, "display_name": "Python 3", "language": "python"}
+    if hasattr(os, "fork"):
+        specification["metadata"] = {"kernel_provisioner": {"provisioner_name": "soundcheck-forked"}}
     (kernel / "kernel.json").write_text(json.dumps(specification), encoding="utf-8")
     (folder / "ipython").mkdir(exist_ok=True)
     return {

@@ -11,15 +11,11 @@ Conventions
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
 import secrets
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -32,10 +28,11 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.results import REPLICATES
 from soundcheck.results.record import Executed
 from soundcheck.run.notebook_process import Ending, NotebookTask, jupyter_folders
+from soundcheck.run.notebook_worker import Worker
+from soundcheck.run.processes import MARK, kill_marked
 
 STARTING = 60  # seconds granted for starting a kernel, on top of a notebook's limit
 TRIES = 3  # of a notebook whose kernel did not start
-MARK = "SOUNDCHECK_JOB"  # environment variable by which all processes of a job are found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +56,8 @@ class Job:
         that a kernel needs to start.
     judges
         Whether the notebook has to save rows.
+    weight
+        A number that grows with the time that the notebook takes; heavy ones begin first.
     """
 
     model: str
@@ -69,6 +68,7 @@ class Job:
     fingerprint: str
     limit: float
     judges: bool = True
+    weight: int = 0
 
     @property
     def rows(self) -> Path:
@@ -163,20 +163,19 @@ def kept(job: Job) -> bool:
 
 
 class _Running:
-    """A job that is being executed by a child process."""
+    """A job whose notebook a worker executes."""
 
-    def __init__(self, job: Job, folder: Path, cache: Path, log: Path) -> None:
+    def __init__(self, job: Job, folder: Path, worker: Worker) -> None:
         self.job = job
         self.folder = folder
+        self.worker = worker
         self.token = secrets.token_hex(8)
         self.start = time.monotonic()
         self.tries = 0
-        self._cache = cache
-        self._log = log
         self.launch()
 
     def launch(self) -> None:
-        """Start the child process (again)."""
+        """Let the worker execute the notebook (again)."""
         self.tries += 1
         self.folder.mkdir(parents=True, exist_ok=True)
         self.ending = self.folder / "ending.json"
@@ -199,35 +198,18 @@ class _Running:
         )
         task_file = self.folder / "task.json"
         task.write(task_file)
-        environment = os.environ | jupyter_folders(self.folder / "jupyter") | {MARK: self.token}
-        environment |= {"MPLCONFIGDIR": str(self._cache / "matplotlib"), "PYTHONHASHSEED": "0"}
-        (self._cache / "matplotlib").mkdir(parents=True, exist_ok=True)
-        with open(self._log, "ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "soundcheck.run.notebook_process", str(task_file)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=environment,
-                start_new_session=True,
-            )
+        self.worker.execute(task_file, {MARK: self.token})
 
     @property
     def overdue(self) -> bool:
         return time.monotonic() - self.start > 1.5 * self.job.limit + STARTING * self.tries
 
-    def stop(self) -> None:
-        """End all processes of the job, the kernel included, which has a session of its own."""
-        kill_marked(self.token)
-        with contextlib.suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout=10)
-
     def finish(self) -> Outcome | None:
-        """Store what the child left; ``None`` if it should be tried again."""
-        overdue = self.process.poll() is None
-        self.stop()
+        """Store what the notebook left; ``None`` if it is tried again."""
+        overdue = self.worker.busy
+        if overdue or not self.ending.is_file():
+            self.worker.stop()
+        kill_marked(self.token)  # what the notebook has started
         try:
             ending = Ending.read(self.ending)
         except (OSError, ValueError):
@@ -259,12 +241,11 @@ class _Running:
         State(job.fingerprint, status, tuple(digests)).write(job.state)
 
 
-def kill_marked(token: str) -> None:
-    """Kill every process that carries a token in its environment."""
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, ValueError):
-            if f"{MARK}={token}".encode() in (entry / "environ").read_bytes():
-                os.kill(int(entry.name), signal.SIGKILL)
+def _environment(folder: Path, cache: Path) -> dict[str, str]:
+    """Give the environment of a worker, with Jupyter folders of its own."""
+    (cache / "matplotlib").mkdir(parents=True, exist_ok=True)
+    own = {"MPLCONFIGDIR": str(cache / "matplotlib"), "PYTHONHASHSEED": "0"}
+    return os.environ | jupyter_folders(folder / "jupyter") | own
 
 
 def execute(
@@ -303,26 +284,32 @@ def execute(
             finished(outcomes[number])
         else:
             waiting.append(number)
+    waiting.sort(key=lambda number: -jobs[number].weight)  # the last one should not be a long one
     places = max(1, min(workers, os.cpu_count() or 1, len(waiting)))
     running: dict[int, _Running] = {}
     folder = Path(tempfile.mkdtemp(prefix="soundcheck-"))
+    free = [
+        Worker(_environment(folder / f"worker {number}", cache), log)
+        for number in range(places if waiting else 0)
+    ]
+    everybody = list(free)
     try:
         while waiting or running:
-            while waiting and len(running) < places:
+            while waiting and free:
                 number = waiting.pop(0)
-                running[number] = _Running(jobs[number], folder / str(number), cache, log)
+                running[number] = _Running(jobs[number], folder / str(number), free.pop())
             for number, child in list(running.items()):
-                if child.process.poll() is None and not child.overdue:
+                if child.worker.busy and not child.overdue:
                     continue
                 outcome = child.finish()
                 if outcome is not None:
                     outcomes[number] = outcome
-                    del running[number]
+                    free.append(running.pop(number).worker)
                     shutil.rmtree(child.folder, ignore_errors=True)
                     finished(outcome)
-            time.sleep(0.05)
+            time.sleep(0.02)
     finally:
-        for child in running.values():
-            child.stop()
+        for worker in everybody:
+            worker.stop()
         shutil.rmtree(folder, ignore_errors=True)
     return [outcomes[number] for number in range(len(jobs))]

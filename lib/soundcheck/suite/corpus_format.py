@@ -65,6 +65,8 @@ class CorpusKeys(schema.Section):
     description: schema.Prose = ""
     families: schema.Texts = []
     base_condition: schema.Text = ""
+    groups: Any = None  # read by soundcheck.suite.groups
+    adjust: Any = None
 
 
 class TableKeys(CorpusKeys):

@@ -17,6 +17,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
 from soundcheck.suite import schema
+from soundcheck.suite.groups import GroupColumn
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind, public_path
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
 
@@ -77,6 +78,10 @@ class CorpusEntry:
         first line tells.
     audio
         Whether there is anything to hear; a list of trials may come with scores alone.
+    groups
+        Columns whose groups are compared: its own, or those of the suite.
+    adjust
+        Columns by which differences between groups are adjusted, likewise.
     """
 
     name: str
@@ -104,6 +109,14 @@ class CorpusEntry:
     shown_enrolments: str = ""
     layout: str = ""
     audio: bool = True
+    groups: tuple[GroupColumn, ...] = ()
+    adjust: tuple[str, ...] = ()
+
+    @property
+    def further_columns(self) -> list[str]:
+        """Columns of the data that it needs beside reserved ones and tasks: blocks, groups, adjustments."""
+        grouped = [column for group in self.groups for column in group.columns]
+        return list(dict.fromkeys([*self.blocks, *grouped, *self.adjust]))
 
     def is_for(self, family: str) -> bool:
         """Say whether a family looks at the corpus."""
@@ -302,6 +315,8 @@ class Suite:
         Family -> test -> what the suite changes about it.
     accepted
         Failures that pipelines look past.
+    groups, adjust
+        Columns whose groups are compared, and by which differences are adjusted, of corpora that name none.
     balance_samples
         Segments a group that balanced fairness families ask for.
     transformed_segments
@@ -333,6 +348,8 @@ class Suite:
     matters_worse: schema.number(0, 1e6) = 0.01
     tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
     accepted: tuple[AcceptedFailure, ...] = ()
+    groups: tuple[GroupColumn, ...] = ()
+    adjust: tuple[str, ...] = ()
     balance_samples: int = 1000
     transformed_segments: int | None = None
     audio_limit: float = 3600.0

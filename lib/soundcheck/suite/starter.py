@@ -83,6 +83,11 @@ thresholds: gap
 # The difference to the others that matters, in all tests of groups; without it the published thresholds.
 # matters: 0.1
 
+# Groups that are compared beside sex, accent, language and pitch: columns, ranges of numbers, pairs;
+# and what may explain a difference. Measured on the sound: signal_to_noise, level, bandwidth, duration, ...
+# groups: [device, {age: {young: [0, 39], old: [40, 120]}}, sex × age]
+# adjust: [signal_to_noise]
+
 # Intervals by Student's t on a scale where values are free, honest with few speakers too; or percentile.
 interval: t
 """

@@ -41,6 +41,7 @@ from soundcheck.suite.entries import (
     Suite,
 )
 from soundcheck.suite.entry_reader import EntryReader
+from soundcheck.suite.groups import GroupColumn, GroupsReader
 from soundcheck.suite.model_entries import ModelReader
 from soundcheck.suite.own_rules_reader import OwnRulesReader
 from soundcheck.suite.yaml_reader import Document, read_yaml
@@ -80,7 +81,7 @@ class _Balance(schema.Section):
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
-    *("tests", "accepted"),
+    *("tests", "accepted", "groups", "adjust"),
 )
 
 
@@ -137,6 +138,8 @@ class _Reader(EntryReader):
         self.root = file.parent
         self.tasks: dict[str, Task] = dict(BUILTIN)
         self.limits = _Limits()
+        self.groups: tuple[GroupColumn, ...] = ()
+        self.adjust: tuple[str, ...] = ()
 
     def read(self) -> Suite | None:
         """Read everything; the result counts only if there are no problems."""
@@ -146,6 +149,9 @@ class _Reader(EntryReader):
         balance = self.section(("balance",), data.get("balance", {}), _Balance)
         for name, value in self.entries("tasks", needed=False):
             self.read_task(name, value)
+        grouping = GroupsReader(self, self.tasks)
+        self.groups = grouping.read_groups(("groups",), data.get("groups"))
+        self.adjust = grouping.read_adjust(("adjust",), data.get("adjust"))
         corpora = {name: self.read_corpus(name, value) for name, value in self.entries("corpora")}
         reader = ModelReader(self.document, self.problems, self.file, self.tasks, self.limits.model_seconds)
         models = {name: reader.read_model(name, value) for name, value in self.entries("models")}
@@ -177,6 +183,8 @@ class _Reader(EntryReader):
             sounds=sounds,
             tests=tests,
             accepted=accepted,
+            groups=self.groups,
+            adjust=self.adjust,
             balance_samples=balance.samples,
             transformed_segments=self.limits.transformed_segments,
             audio_limit=self.limits.audio_seconds,
@@ -294,7 +302,14 @@ class _Reader(EntryReader):
         keys = {key: getattr(corpus, key) for key in type(corpus).model_fields}
         keys |= {"format": form.keyword, "title": corpus.title or name}
         keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None), self.tasks.values())
-        known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ())]
+        grouping = GroupsReader(self, self.tasks)
+        own, adjust = keys["groups"], keys["adjust"]
+        keys["groups"] = (
+            self.groups if own is None else grouping.read_groups((*path, "groups"), own, self.groups)
+        )
+        keys["adjust"] = self.adjust if adjust is None else grouping.read_adjust((*path, "adjust"), adjust)
+        grouped = [column for group in keys["groups"] for column in group.columns]
+        known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ()), *grouped, *keys["adjust"]]
         for column in keys.get("columns", ()):
             if column not in known:
                 remedy = did_you_mean(column, known)

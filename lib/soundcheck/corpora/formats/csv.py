@@ -45,7 +45,7 @@ class CsvFormat(TableFormat):
         shown = entry.shown_path or entry.path.name
         table = read_text_table(entry.path, shown)
         problems = Problems()
-        wanted = dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.blocks])
+        wanted = dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns])
         columns = {}
         for name in wanted:
             theirs = entry.columns.get(name, name)
@@ -60,7 +60,8 @@ class CsvFormat(TableFormat):
         problems.raise_if_any()
         frame = pd.DataFrame({name: pd.Series(list(cells), dtype=object) for name, cells in columns.items()})
         places = [table.where(row) for row in range(len(table))]
-        return RawTable(frame, places, entry.root or entry.path.parent, shown)
+        root = entry.root or entry.path.parent
+        return RawTable(frame, places, root, shown, offered=tuple(table.columns))
 
 
 def _suggest(table: TextTable) -> str:

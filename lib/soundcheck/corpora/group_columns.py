@@ -1,0 +1,194 @@
+"""Adds the columns by which a suite groups speech: words as they are, numbers in ranges, products of two.
+
+Conventions
+-----------
+- A group column stands under its name, text, ``None`` where a segment is in no group. Numbers that were cut
+  into ranges stand beside it, see :func:`soundcheck.suite.groups.number_of`.
+- A segment without a value, or outside of all ranges, is in no group; how many there are is told.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.escaping import quoted
+from soundcheck.common.text_table import parse_number
+from soundcheck.common.wording import counted
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.suite.entries import CorpusEntry, Suite
+from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, GroupColumn, NumberRange, number_of
+
+__all__ = ["add_groups", "check_groups", "cut", "measured_columns", "product"]
+
+MOST_GROUPS = 50  # of a column; more are names or numbers
+MOST_NUMBERS = 10  # different numbers that may be groups of their own
+
+
+def measured_columns(entries: Iterable[CorpusEntry]) -> set[str]:
+    """List what has to be measured on the sound for the groups and adjustments of corpora."""
+    return {name for entry in entries for name in entry.further_columns} & {*MEASURED_COLUMNS}
+
+
+def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
+    """Refuse columns that cannot be groups, all at once.
+
+    Parameters
+    ----------
+    suite
+        What it names for all corpora must be there in one of them, what it names for one in that one.
+    corpora
+        Loaded, and not yet measured.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or holds too many different words or numbers.
+    """
+    problems = Problems()
+    for key in ("groups", "adjust"):
+        shared = [corpus for corpus in corpora if getattr(corpus.entry, key) == getattr(suite, key)]
+        own = [corpus for corpus in corpora if getattr(corpus.entry, key) != getattr(suite, key)]
+        for where, those in ((key, shared), *((f"corpora.{c.name}.{key}", [c]) for c in own)):
+            if not those:
+                continue
+            there = {name for corpus in those for name in (*corpus.segments.columns, *MEASURED_COLUMNS)}
+            offered = sorted({name for corpus in those for name in corpus.offered} | {*MEASURED_COLUMNS})
+            for name in _named(those[0].entry, key):
+                if name not in there:
+                    what = (
+                        "no corpus has" if len(those) > 1 else f"the corpus {quoted(those[0].name)} has not"
+                    )
+                    problems.add(where, f"{what} the column {quoted(name)}", did_you_mean(name, offered))
+    for corpus in corpora:
+        for name in _named(corpus.entry, "groups"):
+            if name in corpus.segments and not is_numeric_dtype(corpus.segments[name]):
+                _check_words(corpus, name, problems)
+    problems.raise_if_any()
+
+
+def _named(entry: CorpusEntry, key: str) -> list[str]:
+    if key == "adjust":
+        return list(entry.adjust)
+    return list(dict.fromkeys(column for group in entry.groups for column in group.columns))
+
+
+def _check_words(corpus: Corpus, name: str, problems: Problems) -> None:
+    """Note a column whose values are too many to be groups."""
+    there = corpus.segments[name].dropna().unique()
+    numbers = _numbers(there)
+    where = f"corpora.{corpus.name}, column {name}"
+    if numbers is not None and len(there) > MOST_NUMBERS:
+        middle, low, high = (f"{float(f(numbers)):g}" for f in (np.median, np.min, np.max))
+        what = f"it holds {len(there)} different numbers, {low} to {high}, and no ranges are given"
+        example = f"{{{name}: {{low: [{low}, {middle}], high: [{middle}, {high}]}}}}"
+        problems.add(where, what, f"Name ranges under groups: {example}")
+    elif len(there) > MOST_GROUPS:
+        what = f"it holds {len(there)} different values, more than the {MOST_GROUPS} that can be groups"
+        problems.add(where, what, "Is this a name or a number? Name a column with fewer values")
+
+
+def _numbers(texts: Sequence[object]) -> np.ndarray | None:
+    """Read texts as numbers; ``None`` if any of them is none."""
+    try:
+        return np.array([parse_number(str(text).strip()) for text in texts])
+    except ValueError:
+        return None
+
+
+def add_groups(corpus: Corpus) -> Corpus:
+    """Add the group columns of a corpus, and list by what differences are adjusted.
+
+    Parameters
+    ----------
+    corpus
+        With its measured columns.
+    """
+    table, notices = corpus.segments.copy(), []
+    words: dict[str, pd.Series] = {}
+    ranges = {name: found for group in corpus.entry.groups for name, found in group.ranges.items()}
+    for name in _named(corpus.entry, "groups"):
+        if name not in table:
+            notices.append(f"no column {name}, so nothing is compared by it")
+        elif name in ranges:
+            words[name] = pd.Series(cut(table[name], ranges[name]), index=table.index, dtype=object)
+            notices += _empty_ranges(name, ranges[name], words[name])
+        else:
+            words[name] = table[name].astype(object)
+    for name in (*ranges, *corpus.entry.adjust):
+        if name in table and (numbers := _as_numbers(table[name])) is not None:
+            table[number_of(name)] = numbers
+    found = []
+    for group in corpus.entry.groups:
+        if all(name in words for name in group.columns):
+            table[group.name] = product([words[name] for name in group.columns])
+            found.append(group.name)
+            notices += _missing(group, table[group.name])
+    adjust = [number_of(name) if number_of(name) in table else name for name in corpus.entry.adjust]
+    return dataclasses.replace(
+        corpus,
+        segments=table,
+        notices=tuple(dict.fromkeys([*corpus.notices, *notices])),
+        groups=tuple(found),
+        adjust=tuple(name for name in adjust if name in table),
+    )
+
+
+def cut(numbers: pd.Series, ranges: Sequence[NumberRange]) -> np.ndarray:
+    """Give the range that each number is in, object ``(N,)``; ``None`` outside of all.
+
+    Examples
+    --------
+    >>> ages = pd.Series([30.0, 31.0, 99.0, np.nan])
+    >>> cut(ages, [NumberRange("young", 0, 30), NumberRange("old", 30, 80)]).tolist()
+    ['young', 'old', None, None]
+    """
+    values = numbers.to_numpy(dtype=np.float64)
+    found = np.full(len(values), None, dtype=object)
+    for own in reversed(ranges):  # the lower one of two that share a border comes last and has it
+        found[(values >= own.low) & (values <= own.high)] = own.name
+    return found
+
+
+def product(columns: Sequence[pd.Series]) -> pd.Series:
+    """Put the values of one or two columns together; ``None`` where one is missing."""
+    if len(columns) == 1:
+        return columns[0]
+    first, second = columns
+    joined = [
+        f"{a}{BOTH}{b}" if pd.notna(a) and pd.notna(b) else None for a, b in zip(first, second, strict=True)
+    ]
+    return pd.Series(joined, index=first.index, dtype=object)
+
+
+def _as_numbers(column: pd.Series) -> np.ndarray | None:
+    """Give a column as numbers: one that holds them, or more different numbers than can be groups."""
+    if is_numeric_dtype(column):
+        return column.to_numpy(dtype=np.float64)
+    known = column.dropna()
+    numbers = _numbers(known.tolist())
+    if numbers is None or known.nunique() <= MOST_NUMBERS:
+        return None
+    return pd.Series(numbers, index=known.index).reindex(column.index).to_numpy(dtype=np.float64)
+
+
+def _empty_ranges(name: str, ranges: Sequence[NumberRange], words: pd.Series) -> list[str]:
+    there = set(words.dropna())
+    empty = [f"{own.name} ({own.low:g} to {own.high:g})" for own in ranges if own.name not in there]
+    return [f"no segment is in these ranges of {name}: {', '.join(empty)}"] if empty else []
+
+
+def _missing(group: GroupColumn, words: pd.Series) -> list[str]:
+    """Say how many segments are in no group."""
+    missing = int(words.isna().sum())
+    if missing == len(words):
+        return [f"no segment has a value of {group.name}, so nothing is compared by it"]
+    if missing:
+        what = f"{group.name}, or none in its ranges" if group.ranges else group.name
+        return [f"{missing} of {counted(len(words), 'segment')} have no {what}: not in comparisons by it"]
+    return []

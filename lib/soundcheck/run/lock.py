@@ -1,0 +1,78 @@
+"""Keeps a second run out of an output folder while the first one writes to it.
+
+The system itself holds the lock and lets go of it when the process ends, however it ends: a run that was
+killed leaves none behind.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import IO, Self
+
+from soundcheck.common.errors import input_error
+
+try:
+    import fcntl
+except ImportError:  # no such locks on this system: runs at once are the user's business
+    fcntl = None
+
+__all__ = ["LOCK", "FolderLock"]
+
+LOCK = ".lock"  # file in the output folder; tells who holds it
+
+
+class FolderLock:
+    """The right to write to an output folder, as a context manager that gives it back.
+
+    Parameters
+    ----------
+    folder
+        The output folder.
+    shown
+        How messages call it.
+    """
+
+    def __init__(self, folder: Path, shown: str) -> None:
+        self._path, self._shown = folder / LOCK, shown
+        self._held: IO | None = None
+
+    def __enter__(self) -> Self:
+        """Take the folder if it exists; else :meth:`take` does once it has been made."""
+        if self._path.parent.is_dir() and self._path.exists():
+            self.take()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the folder back."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def take(self) -> None:
+        """Take the folder.
+
+        Raises
+        ------
+        InputError
+            If another process has it.
+        """
+        if self._held is not None or fcntl is None:
+            return
+        held = open(self._path, "a+", encoding="utf-8")  # not emptied: perhaps another process has it
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            held.seek(0)
+            who = held.read(200).strip()
+            held.close()
+            what = (
+                f"another run writes to this folder ({who})" if who else "another run writes to this folder"
+            )
+            remedy = "Wait until it has ended, or choose another folder with --out"
+            raise input_error(f"--out {self._shown}", what, remedy) from error
+        held.truncate(0)
+        held.write(f"process {os.getpid()}, since {time.strftime('%H:%M:%S')}")
+        held.flush()
+        self._held = held

@@ -1,0 +1,144 @@
+"""Executes notebooks one after the other, each in a fork of a process that has imported the library.
+
+``python -m soundcheck.run.notebook_worker`` is what the runner starts, once a place. It imports, computes
+nothing, and reads requests from its standard input, a line each; see :class:`Worker` for the other end. Where
+processes cannot be forked, each notebook gets a process that starts anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import pkgutil
+import secrets
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from soundcheck.run import processes
+from soundcheck.run.notebook_process import main
+
+__all__ = ["Worker", "serve"]
+
+PRELOADED = ("soundcheck.evaluation", "soundcheck.metrics", "soundcheck.report")  # what notebooks import
+
+
+class Worker:
+    """A process that executes notebooks, one at a time.
+
+    Parameters
+    ----------
+    environment
+        Of the process.
+    log
+        File that gets its output, and that of the notebooks.
+    """
+
+    def __init__(self, environment: dict[str, str], log: Path) -> None:
+        self._environment, self._log = environment, log
+        self._process: subprocess.Popen | None = None
+        self._token = ""
+        self._executing = False
+
+    def execute(self, task: Path, environment: dict[str, str]) -> None:
+        """Begin to execute the notebook of a task file; :attr:`busy` tells when it has ended."""
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        self._executing = True
+        request = json.dumps({"task": str(task), "environment": environment})
+        with contextlib.suppress(
+            OSError
+        ):  # it has just died: nothing is busy, and the notebook has no ending
+            self._process.stdin.write(f"{request}\n".encode())
+            self._process.stdin.flush()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a notebook is being executed."""
+        if self._executing and self._process is not None:
+            ready, _, _ = select.select([self._process.stdout], [], [], 0)
+            # Readable without anything to read: the process is gone.
+            self._executing = not (ready and (os.read(self._process.stdout.fileno(), 1) or True))
+        return self._executing
+
+    def _start(self) -> None:
+        self._token = secrets.token_hex(8)
+        with open(self._log, "ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "soundcheck.run.notebook_worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=self._environment | {processes.MARK: self._token},
+                start_new_session=True,
+            )
+
+    def stop(self) -> None:
+        """End the process, the notebook that it executes, and that notebook's kernel."""
+        if self._process is None:
+            return
+        processes.kill_marked(self._token)  # forks keep the environment that they were started with
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=10)
+        self._process, self._executing = None, False
+
+
+def serve() -> None:
+    """Read requests until there are no more, and say of each when it has ended."""
+    answers = os.dup(1)
+    os.dup2(2, 1)  # what notebooks print goes to the log
+    if hasattr(os, "fork"):
+        _preload()
+    for line in sys.stdin:
+        request = json.loads(line)
+        if hasattr(os, "fork"):
+            pid = os.fork()
+            if pid == 0:
+                _execute(request["task"], request["environment"])
+            os.waitpid(pid, 0)
+        else:
+            command = [sys.executable, "-P", "-m", "soundcheck.run.notebook_process", request["task"]]
+            subprocess.run(
+                command, env=os.environ | request["environment"], stdin=subprocess.DEVNULL, check=False
+            )
+        os.write(answers, b".")
+
+
+def _preload() -> None:
+    import nbformat  # noqa: F401
+    import papermill  # noqa: F401
+    from ipykernel import ipkernel, kernelapp  # noqa: F401
+
+    for name in PRELOADED:
+        package = importlib.import_module(name)
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{name}.{module.name}")
+
+
+def _execute(task: str, environment: dict[str, str]) -> NoReturn:
+    """Execute a notebook in this process, a fork, and end."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.environ.update(environment)
+        from soundcheck.run import forked_kernel
+
+        forked_kernel.offer()
+        status = main(task)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    serve()
