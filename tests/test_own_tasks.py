@@ -203,14 +203,15 @@ def test_values_are_those_of_plain_formulas(row, table):
         assert each["segments"] == truth.eq(name).sum()
         share = row("correctness_distribution", "feeling", "Relative Difference Per Class", name)["value"]
         assert share == pytest.approx((predicted == name).mean() - (truth == name).mean(), abs=1e-9)
-    for name in ("intensity", "arousal"):
+    # Answers that are mapped to the scale of a built-in task are read with seven digits afterwards.
+    for name, exact in (("intensity", 1e-9), ("arousal", 1e-7)):
         x, y = ((table[column] - 1) / 6 for column in (name, f"predicted {name}"))
         ccc = 2 * np.cov(x, y, bias=True)[0, 1] / (x.var(ddof=0) + y.var(ddof=0) + (x.mean() - y.mean()) ** 2)
         regression = "correctness_regression"
         found = row(regression, name, "Concordance Correlation Coeff")
-        assert found["value"] == pytest.approx(ccc, abs=1e-9) and found["segments"] == 1200
+        assert found["value"] == pytest.approx(ccc, abs=exact) and found["segments"] == 1200
         error = row(regression, name, "Mean Absolute Error")["value"]
-        assert error == pytest.approx((x - y).abs().mean(), abs=1e-9)
+        assert error == pytest.approx((x - y).abs().mean(), abs=exact)
         edges = np.linspace(0, 1, 11)
         counts = [
             np.bincount(np.clip(np.searchsorted(edges, v.round(12), "left") - 1, 0, 9), minlength=10)
