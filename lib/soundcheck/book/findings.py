@@ -10,6 +10,7 @@ import pandas as pd
 
 from soundcheck.common.escaping import shorten
 from soundcheck.report import tables
+from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.key_figures import significant
 from soundcheck.results.accepted import accepted_reasons
@@ -101,7 +102,7 @@ def sentence(row: object, blocks: str = "speaker") -> str:
         size = significant(abs(row.gap))
         return (
             f"{subject} of {_people(row.group)} is {size} {way} than that of the others "
-            f"({span}, {count}{matters})"
+            f"({span}, {count}{matters}){_adjusted(row)}"
         )
     span = "no interval" if pd.isna(row.low) else f"95 % {significant(row.low)} to {significant(row.high)}"
     about = f" of {_people(row.group)}" if row.group else ""
@@ -109,6 +110,13 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     limit = significant(row.threshold)
     has_to = f"it has to be {side} {limit}" if side[-1] != "±" else f"it has to be {side}{limit}"
     return f"{subject}{about} is {significant(row.value)} ({span}, {count}); {has_to}"
+
+
+def _adjusted(row: object) -> str:
+    """Add what becomes of a gap if the others had the same noise, device or whatever it is adjusted by."""
+    short = in_short(row)
+    left = significant(row.adjusted if row.gap > 0 else -row.adjusted)
+    return f"; {short} ({left} if both had the same)" if short else ""
 
 
 def _subject(row: object) -> str:
