@@ -22,10 +22,11 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.measured_tables import measured_table, summary
 from soundcheck.report.players import player, row
 from soundcheck.report.verdict_tables import gap_cell, state_cell
-from soundcheck.results import aspects, tally
+from soundcheck.results import aspects, states, tally
 from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.results.summary import ASPECTS
+from soundcheck.results.verdict import SKIPPED
 
 LISTED = 200  # items that a page lists before it only counts
 GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, beside those of the suite
@@ -67,7 +68,7 @@ def model_cells(
             page = f"../results/{model.slug}/{files.slug(family.name)}.html"
             name = element("a", family.title, href=page)
             bars = family_bars(rows, standing[rows.index])
-            families.append([name, family.question, bars, int(rows["passed"].isna().sum())])
+            families.append([name, family.question, bars, int(states(rows).eq(SKIPPED).sum())])
     cells = [
         pages.markdown(f"# Model {heading(model.name)}"),
         *_how_good(model, record, own, standing),
