@@ -123,6 +123,23 @@ def test_a_group_shows_its_gap_and_what_matters():
     assert not any("gap" in head for head in Cells(shown(row())).rows[0])
 
 
+def test_an_adjusted_gap_stands_beside_the_gap_where_there_is_one():
+    known = dict(
+        adjusted=-0.03, adjusted_low=-0.1, adjusted_high=0.04, counterpart=0.93, adjusted_by="device"
+    )
+    refused = dict(task="valence", adjusted_by=f"none: {HOSTILE} decides the group")
+    html = shown(row(**GROUP | known), row(**GROUP | refused), row())
+    rows = Cells(html).rows
+    place = rows[0].index("adjusted gap and 95 % interval")
+    assert rows[0].index("gap and 95 % interval") == place - 1
+    cells = {line[0]: line[place] for line in rows[1:]}
+    assert "−0.030 −0.100 to 0.040 93 % with counterpart" in {line[place] for line in rows[1:]}
+    assert cells["valence"] == f"– {HOSTILE} decides the group" and "<img" not in html
+    assert "if both sides had the same device; no verdict rests on it" in html
+    assert html.count("most of the gap goes with the device") == 1
+    assert "adjusted" not in shown(row(**GROUP), row())
+
+
 def test_what_a_state_rests_on_stands_below_it():
     alone = str(state_cell(one(**GROUP)).content)
     assert "p &lt; 0.001<" in alone and "even the smallest gap matters" in alone
@@ -223,3 +240,29 @@ def test_columns_of_a_file_give_the_same_table(tmp_path):
     frame.to_parquet(tmp_path / "x.parquet")
     again = pd.read_parquet(tmp_path / "x.parquet")
     assert str(verdict_table(again)) == str(verdict_table(frame))
+
+
+SHOWN = {
+    **{"passed": None, "threshold": None, "certainty": None, "reference_passed": None, "evidence": "shown"},
+    "skipped": "no threshold for style: shown without verdict",
+}
+
+
+def test_a_value_without_threshold_is_shown_as_such():
+    text = shown(row(**SHOWN))
+    assert "○ shown" in text and "no threshold for style" in text and "0.612" in text
+    assert "skipped" not in text and "gap and 95" not in text
+
+
+def test_a_group_without_threshold_shows_its_gap():
+    group = {**SHOWN, "group": "sex: female", "gap": -0.21, "gap_low": -0.302, "gap_high": -0.118}
+    text = shown(row(**group))
+    assert "gap and 95 % interval" in text and "−0.210" in text and "matters</small>" not in text
+
+
+def test_shown_rows_stand_between_the_judged_and_the_skipped():
+    order = [
+        state_cell(one(**given)).sort
+        for given in ({}, SHOWN, {**SHOWN, "value": None, "evidence": "", "skipped": "1 class"})
+    ]
+    assert order == sorted(order)

@@ -64,6 +64,16 @@ def test_defaults(suite, tmp_path):
     assert model.time_limit == 30 and model.batch is None
 
 
+def test_random_references_draw_for_declared_tasks_of_their_kind(suite):
+    declared = (
+        "tasks: {tension: {type: regression}, style: {type: classification, classes: [a, b]}}\nfamilies"
+    )
+    read = suite(GOOD, "families", declared)
+    assert read.models["guess"].tasks == ("arousal", "dominance", "valence", "tension")
+    read = suite(GOOD.replace(GUESS, "{random: categorical}"), "families", declared)
+    assert read.models["guess"].tasks == ("emotion", "style")
+
+
 @pytest.mark.parametrize(
     ("written", "ranges"),
     [

@@ -22,7 +22,7 @@ from matplotlib.patches import Patch
 
 from soundcheck.report import states, tables
 from soundcheck.report.style import GREEN, GREY, ORANGE, label, look, new
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED
 from soundcheck.statistics.rules import GAP_BELOW, GAP_RULES, GAP_WITHIN, of_gap
 
 __all__ = ["described", "group_difference", "intervals", "unchanged_overview"]
@@ -82,7 +82,7 @@ def group_difference(frame: pd.DataFrame) -> Figure:
         first. Without any gap, values are drawn with the band that the threshold allows.
     """
     judged = frame[frame["value"].notna()]
-    gaps = judged["gap"].notna() & judged["matters"].notna()
+    gaps = judged["gap"].notna() & (judged["matters"].notna() | judged["evidence"].eq(SHOWN))
     judged = _as_gaps(judged, gaps) if gaps.any() else judged
     others = "the others" if gaps.any() else "all"
     rows, note = _most(judged[gaps] if gaps.any() else judged)
@@ -224,6 +224,7 @@ _LABELS = (
     (OPEN_PASS, "open pass"),
     (OPEN_FAIL, "open fail"),
     (HOLDS, "clear fail"),
+    (SHOWN, "no threshold"),
     (SKIPPED, "no verdict"),
 )
 

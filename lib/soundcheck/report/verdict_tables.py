@@ -18,6 +18,7 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.wording import counted
 from soundcheck.report import states
+from soundcheck.report.adjusted_gaps import adjusted_cell, has_adjusted, told_below
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import (
     FEW,
@@ -31,7 +32,7 @@ from soundcheck.report.tables import (
     test_cell,
     two_lines,
 )
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, STATES, state_of
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, SHOWN, STATES, state_of
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.rules import GAP_RULES
 
@@ -101,14 +102,17 @@ def verdict_table(
     """
     whole, left = frame, _skipped_as_a_whole(frame)
     frame = frame[~left] if not left.all() else frame
-    several, gaps = frame["corpus"].nunique() > 1, bool(frame["matters"].notna().any())
+    several = frame["corpus"].nunique() > 1
+    gaps = bool((frame["matters"].notna() | (frame["evidence"].eq(SHOWN) & frame["gap"].notna())).any())
     columns = ["corpus"] * several + ["task", "test", "state", "value and 95 % interval"]
-    columns += ["gap and 95 % interval"] * gaps + ["segments", "threshold", "random"]
+    adjusted = gaps and has_adjusted(frame)
+    columns += ["gap and 95 % interval"] * gaps + ["adjusted gap and 95 % interval"] * adjusted
+    columns += ["segments", "threshold", "random"]
     rows = []
     for row in frame.itertuples():
         state = state_cell(row, None if among is None else among[row.Index])
         cells = [test_cell(row), state, _value(row, (decimals or {}).get(row.test))]
-        cells += [gap_cell(row)] * gaps
+        cells += [gap_cell(row)] * gaps + [adjusted_cell(row)] * adjusted
         cells += [_counts(row), Cell(rule(row), _some(row.threshold), "sc-rule")]
         rows.append([*[row.corpus] * several, row.task, *cells, _reference(row)])
     parts = [folded(table(rows, columns, caption=caption), len(rows))]
@@ -116,6 +120,8 @@ def verdict_table(
         parts.append(_left(whole[left]))
     if gaps:
         parts.append(element("p", GAP, class_="sc-note", limit=None))
+    if adjusted:
+        parts.append(told_below(frame))
     if among is None:
         parts.append(element("div", class_=f"sc-note {FILLED_LATER}"))
     if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():
@@ -162,13 +168,13 @@ def _value(row: object, digits: int | None) -> Cell:
 
 def gap_cell(row: object) -> Cell:
     """Show the gap of a group with its interval, and what matters if the threshold is something else."""
-    if pd.isna(row.matters) or pd.isna(row.gap):
+    if pd.isna(row.gap) or (pd.isna(row.matters) and row.evidence != SHOWN):
         return Cell("")
     digits = digits_for(row.gap, row.gap_low, row.gap_high)
     bounds = ""
     if not pd.isna(row.gap_low):
         bounds = f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}"
-    told = "" if row.rule in GAP_RULES else f"{row.matters:g} matters"
+    told = "" if row.rule in GAP_RULES or pd.isna(row.matters) else f"{row.matters:g} matters"
     matters = element("small", told, class_="sc-line") if told else Html()
     return Cell(two_lines(number(row.gap, digits, row.matters), bounds) + matters, row.gap, "sc-number")
 
