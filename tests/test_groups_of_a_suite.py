@@ -269,12 +269,14 @@ title: Few groups
 studies: false
 replicates: 100
 thresholds: simulated
+tasks: {style: {type: classification, classes: [read, acted, free]}}
 corpora:
   part: {format: csv, path: part.csv, trials: trials.txt, groups: [device]}
   listed: {format: trials, path: listed.csv, audio: false}
   nobody: {format: csv, path: nobody.csv}
 models:
   emotional: {predictions: emotions.csv, tasks: [arousal], corpora: [part, nobody]}
+  styles: {predictions: styles.csv, tasks: [style], corpora: [part]}
   scored: {scores: scores.txt, corpora: [part]}
   written: {predictions: words.csv, tasks: [transcript], corpora: [part]}
   unknown: {scores: listed.txt, corpora: [listed]}
@@ -331,6 +333,8 @@ def few(tmp_path_factory, command):
     table.drop(columns="predicted").to_csv(folder / "part.csv", index=False)
     table[["file", "arousal"]].dropna().to_csv(folder / "nobody.csv", index=False)
     table[["file"]].assign(arousal=table["predicted"]).to_csv(folder / "emotions.csv", index=False)
+    styles = np.where(table["device"].eq("phone"), "read", "free")
+    table[["file"]].assign(style=styles).to_csv(folder / "styles.csv", index=False)
     table[["file"]].assign(transcript="go").to_csv(folder / "words.csv", index=False)
     scored = scores(table)
     for name, columns in (
@@ -394,6 +398,16 @@ def test_without_groups_or_speakers_one_row_tells(few, model, corpus):
     assert len(own) == 1 and own["skipped"].iloc[0].startswith(
         "the suite names no groups that this corpus has"
     )
+
+
+@pytest.mark.slow
+def test_a_task_of_ones_own_is_shown(few):
+    own = few[1][few[1]["model"].eq("styles") & few[1]["value"].notna()]
+    assert own["passed"].isna().all() and own["skipped"].str.startswith("no threshold for style").all()
+    found = own.set_index(["group", "label"])["gap"]
+    assert found["device: phone", "read"] == 1 and found["device: headset", "read"] == -1
+    page = (few[0] / "out" / "html" / "results" / "styles" / "fairness_groups.html").read_text()
+    assert "share of the predictions, read" in page and "○ no threshold" in page
 
 
 @pytest.mark.slow

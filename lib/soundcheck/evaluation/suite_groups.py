@@ -142,7 +142,7 @@ def compared_groups(evaluation: EveryKind, subset: Subset, tests: Iterable[str])
         return []
     tests = list(tests)
     for test, definition in evaluation.family.tests.items():
-        if test not in tests and definition.threshold_for(subset.task) is not None:
+        if test not in tests and definition.fits(subset.task):
             evaluation.skip(subset, _other_test(subset), test)
     found = [_compared(evaluation, subset, column) for column in columns]
     for compared in found:
