@@ -21,7 +21,7 @@ studies: false
 replicates: 200
 thresholds: gap
 interval: t
-groups: [{age: {young: [0, 30], old: [60, 120]}}, device × sex]
+groups: [{age: {young: [0, 30], old: [60, 120]}}, device × sex, emotion]
 corpora:
   calls: {format: csv, path: calls.csv}
   odd: {format: csv, path: odd.csv, groups: [one, solo, half, left × right, device, small, kind]}
@@ -225,6 +225,7 @@ def test_only_what_was_planted_holds(results):
         ("odd", "arousal", "small: few", "9 segments, 25 needed"),
         ("odd", "embedding", "kind", "trials have a column kind of their own"),
         ("odd", "embedding", "left × right", "no trial lies within a group of left × right"),
+        ("calls", "emotion", "emotion", "emotion is what is predicted: its groups have one label each"),
         ("calls", "arousal", "", "segments are labelled: the agreement with the labels is judged instead"),
         ("calls", "valence", "", "no segment has a label for valence: predictions are compared instead"),
     ],
