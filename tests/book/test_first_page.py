@@ -61,6 +61,12 @@ def itertuple(verdict):
             "(95 % 0.11 to 0.32, 10 speakers; 0.075 matters)",
         ),
         (
+            {"gap": -0.18, "adjusted": -0.02, "counterpart": 0.9, "adjusted_by": "signal_to_noise"},
+            "arousal of spanish speakers is 0.18 lower than that of the others (95 % −0.32 to −0.11, "
+            "10 speakers; 0.075 matters); most of the gap goes with the signal-to-noise ratio (0.020 if both "
+            "had the same)",
+        ),
+        (
             CORRECT,
             "concordance correlation coefficient of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
             "it has to be above 0.50",

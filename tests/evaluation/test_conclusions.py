@@ -29,7 +29,7 @@ TESTS = {
 def judging(family: str = "fairness_sex", task=EMOTION, **settings) -> Judging:
     found = Judging()
     found.model, found.family, found.tasks = "m", read_family(family), [task]
-    found.corpora = [types.SimpleNamespace(name="c")]
+    found.corpora = [types.SimpleNamespace(name="c", adjust=())]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 200, "t", "gap"
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
     found._seconds_left, found.matters = 10.0, 0.0

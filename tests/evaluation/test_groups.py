@@ -22,7 +22,7 @@ def evaluation(family: str, **options) -> Judging:
     found = Judging()
     found.model, found.family, found.tasks = "m", read_family(family), [TASK]
     found.family.options.update(options)
-    found.corpora = [types.SimpleNamespace(name="c")]
+    found.corpora = [types.SimpleNamespace(name="c", adjust=())]
     found.seed, found.replicates, found.interval, found.thresholds = 0, 20, "percentile", "published"
     found.matters = 0.0
     found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}

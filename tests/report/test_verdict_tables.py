@@ -123,6 +123,23 @@ def test_a_group_shows_its_gap_and_what_matters():
     assert not any("gap" in head for head in Cells(shown(row())).rows[0])
 
 
+def test_an_adjusted_gap_stands_beside_the_gap_where_there_is_one():
+    known = dict(
+        adjusted=-0.03, adjusted_low=-0.1, adjusted_high=0.04, counterpart=0.93, adjusted_by="device"
+    )
+    refused = dict(task="valence", adjusted_by=f"none: {HOSTILE} decides the group")
+    html = shown(row(**GROUP | known), row(**GROUP | refused), row())
+    rows = Cells(html).rows
+    place = rows[0].index("adjusted gap and 95 % interval")
+    assert rows[0].index("gap and 95 % interval") == place - 1
+    cells = {line[0]: line[place] for line in rows[1:]}
+    assert "−0.030 −0.100 to 0.040 93 % with counterpart" in {line[place] for line in rows[1:]}
+    assert cells["valence"] == f"– {HOSTILE} decides the group" and "<img" not in html
+    assert "if both sides had the same device; no verdict rests on it" in html
+    assert html.count("most of the gap goes with the device") == 1
+    assert "adjusted" not in shown(row(**GROUP), row())
+
+
 def test_what_a_state_rests_on_stands_below_it():
     alone = str(state_cell(one(**GROUP)).content)
     assert "p &lt; 0.001<" in alone and "even the smallest gap matters" in alone

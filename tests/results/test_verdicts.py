@@ -63,6 +63,7 @@ def test_columns_of_the_contract():
         "model", "corpus", "family", "category", "task", "test", "label", "value", "low", "high", "segments",
         "blocks", "threshold", "rule", "passed", "certainty", "reference", "reference_passed", "skipped",
         "group", "gap", "gap_low", "gap_high", "evidence", "bound", "p_value", "holds", "matters", "least_p",
+        "adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_by",
     ]  # fmt: skip
 
 
@@ -238,6 +239,21 @@ def test_a_table_of_before_has_no_groups(tmp_path):
         pd.testing.assert_frame_equal(read_results(tmp_path / name), frame)
 
 
+def test_an_adjusted_gap_is_kept_and_tables_without_are_read(tmp_path):
+    own = dict(gap=0.2, adjusted=0.03, adjusted_low=-0.04, adjusted_high=0.1, counterpart=0.93)
+    frame = to_frame([row(label="a", **own, adjusted_by="level"), row(label="b", adjusted_by="none: @why")])
+    write_results(frame, tmp_path)
+    for name in ("results.csv", "results.parquet"):
+        pd.testing.assert_frame_equal(read_results(tmp_path / name), frame)
+    newer = RESULT_COLUMNS[RESULT_COLUMNS.index("least_p") + 1 :]
+    pd.read_csv(tmp_path / "results.csv", keep_default_na=False).drop(columns=newer).to_csv(
+        tmp_path / "old.csv", index=False
+    )
+    old = read_results(tmp_path / "old.csv")
+    assert old["adjusted"].isna().all() and old["adjusted_by"].eq("").all()
+    pd.testing.assert_frame_equal(old.drop(columns=newer), frame.drop(columns=newer))
+
+
 def test_canonical_order_and_types():
     frame = table()
     assert frame.columns.tolist() == RESULT_COLUMNS
@@ -341,6 +357,11 @@ def edited(tmp_path, **cells):
         ({"reference": ""}, "column reference_passed: a verdict of the reference without value"),
         ({"reference": "0.05"}, "column reference_passed: False contradicts reference 0.05"),
         ({"model": ""}, "column model: the cell is empty"),
+        ({"adjusted_low": "0.1"}, "column adjusted_high: one bound of the interval is missing"),
+        ({"adjusted_low": "0.2", "adjusted_high": "0.1"}, "column adjusted_low: 0.2 is above adjusted_high"),
+        ({"adjusted": "0.1", "adjusted_by": "x"}, "column gap: adjusted is 0.1, but the cell is empty"),
+        ({"adjusted": "0.1", "gap": "0.2"}, "column adjusted_by: adjusted is 0.1, but the cell is empty"),
+        ({"counterpart": "1.2"}, "column counterpart: 1.2 is not between 0 and 1"),
     ],
 )
 def test_rows_that_contradict_themselves(tmp_path, cells, message):
@@ -367,7 +388,7 @@ def whole(tmp_path) -> bytes:
         (lambda data: data.replace(b"value,low", b"value,value"), "columns are missing: low"),
         (lambda data: data.replace(b",group,", b",group,group,"), "columns twice: group"),
         (lambda data: data + data.splitlines(keepends=True)[1], "line 9: the same test as line 2"),
-        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 29"),
+        (lambda data: data + b"a,b\n", "line 9: 2 cells instead of 34"),
         (lambda data: data + b'"a,b\n', "results.csv line"),
         (lambda data: data + b"\xff\n", "is not UTF-8"),
     ],

@@ -108,7 +108,13 @@ def test_large_weights_are_drawn_in_pieces_with_the_same_result(monkeypatch, rng
     pieces = resample(concordance_cc(truth, prediction), block)
     monkeypatch.setattr(bootstrap, "_CACHED_WEIGHTS", 0)
     drawn_again = resample(concordance_cc(truth, prediction), block)
-    assert whole.replicates.tobytes() == pieces.replicates.tobytes() == drawn_again.replicates.tobytes()
+    monkeypatch.setattr(bootstrap, "_SUMS_AT_ONCE", 6 * 2 * 33)
+    few_at_once = resample(concordance_cc(truth, prediction), block)
+    monkeypatch.undo()
+    monkeypatch.setattr(bootstrap, "_SUMS_AT_ONCE", 1)
+    one_at_once = resample(concordance_cc(truth, prediction), block)
+    for found in (pieces, drawn_again, few_at_once, one_at_once):
+        assert whole.replicates.tobytes() == found.replicates.tobytes()
 
 
 # Replicates

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from soundcheck.book.findings import SEARCHED, sentence
 from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import digits_for, interval, number, row_name, rule
@@ -102,6 +103,8 @@ def _held(held: pd.DataFrame) -> str:
 
 def _sized(row: object) -> str:
     """Say in a line how large a failure is."""
+    if row.test == SEARCHED:
+        return sentence(row)
     if pd.isna(row.matters):
         digits = digits_for(row.value, row.low, row.high)
         bounds = interval(row, digits)

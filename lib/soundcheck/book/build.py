@@ -25,6 +25,7 @@ from soundcheck.book import (
     model_and_corpus_pages,
     overview,
     pages,
+    recorded_tables,
     settled,
 )
 from soundcheck.book.check_site import SECRET, inspect
@@ -179,7 +180,7 @@ def assemble(
     if record.failed:
         names.append(pages.write(source, "failures", model_and_corpus_pages.failures_cells(record), record))
     for page in sorted((share / "book").glob("*.md")):
-        words = measures.page(page.read_text(encoding="utf-8"))
+        words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
         names.append(pages.write_words(source, page.stem, words, record))
     configure(source, share, record)
     _contents(source, share, record)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from soundcheck.common.escaping import shorten
 from soundcheck.report import tables
+from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.key_figures import significant
 from soundcheck.results.accepted import accepted_reasons
@@ -18,7 +19,16 @@ from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspect
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import ABOVE, BELOW
 
-__all__ = ["by_excess", "counted_in", "excess", "open_table", "sentence", "speakers_needed", "worries"]
+__all__ = [
+    "SEARCHED",
+    "by_excess",
+    "counted_in",
+    "excess",
+    "open_table",
+    "sentence",
+    "speakers_needed",
+    "worries",
+]
 
 TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", ROBUSTNESS: "Robustness"}
 FIRST, FIRST_OF_GROUPS, MORE = 3, 10, 25  # findings of an aspect that are shown, and that are folded below
@@ -26,6 +36,7 @@ OPEN_ROWS = 15
 Page = Callable[[str, str], str]
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
+SEARCHED = "Groups Served Worse"  # the test whose value counts groups, which its remark names
 MOST_SPEAKERS = 10_000  # a larger planning figure is not shown as a number
 
 
@@ -75,6 +86,10 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     ``arousal of Spanish speakers is 0.18 higher than that of the others (95 % 0.11 to 0.32, 10 speakers;
     0.075 matters)``
     """
+    if row.test == SEARCHED and row.skipped:
+        found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
+        task = "" if row.task in SINGLE else f" in {row.task}"
+        return f"{found} served worse than the others{task}: {row.skipped}"
     subject = _subject(row)
     if row.label:
         subject += f", {tables.label(row.label)},"
@@ -87,7 +102,7 @@ def sentence(row: object, blocks: str = "speaker") -> str:
         size = significant(abs(row.gap))
         return (
             f"{subject} of {_people(row.group)} is {size} {way} than that of the others "
-            f"({span}, {count}{matters})"
+            f"({span}, {count}{matters}){_adjusted(row)}"
         )
     span = "no interval" if pd.isna(row.low) else f"95 % {significant(row.low)} to {significant(row.high)}"
     about = f" of {_people(row.group)}" if row.group else ""
@@ -95,6 +110,13 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     limit = significant(row.threshold)
     has_to = f"it has to be {side} {limit}" if side[-1] != "±" else f"it has to be {side}{limit}"
     return f"{subject}{about} is {significant(row.value)} ({span}, {count}); {has_to}"
+
+
+def _adjusted(row: object) -> str:
+    """Add what becomes of a gap if the others had the same noise, device or whatever it is adjusted by."""
+    short = in_short(row)
+    left = significant(row.adjusted if row.gap > 0 else -row.adjusted)
+    return f"; {short} ({left} if both had the same)" if short else ""
 
 
 def _subject(row: object) -> str:

@@ -18,6 +18,7 @@ from soundcheck import results
 from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation import conclusions, plain_measures
+from soundcheck.evaluation.adjusted import with_adjusted
 from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.plain_measures import (
@@ -206,6 +207,9 @@ class Judging:
         usual = threshold if definition.is_own(subset.task) else self.matters or threshold
         matters = definition.matters or usual
         found = [conclusions.concluded_group(v, n, gaps, matters, settings) for n, v in enumerate(judged)]
+        names = next((corpus.adjust for corpus in self.corpora if corpus.name == subset.corpus), ())
+        if names and isinstance(gap, GroupGap):
+            found = with_adjusted(found, gap, subset, names, self.resample, self.interval)
         return found, gaps.blocks
 
     def _computed(

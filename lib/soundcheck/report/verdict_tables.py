@@ -18,6 +18,7 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.wording import counted
 from soundcheck.report import states
+from soundcheck.report.adjusted_gaps import adjusted_cell, has_adjusted, told_below
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import (
     FEW,
@@ -104,12 +105,14 @@ def verdict_table(
     several = frame["corpus"].nunique() > 1
     gaps = bool((frame["matters"].notna() | (frame["evidence"].eq(SHOWN) & frame["gap"].notna())).any())
     columns = ["corpus"] * several + ["task", "test", "state", "value and 95 % interval"]
-    columns += ["gap and 95 % interval"] * gaps + ["segments", "threshold", "random"]
+    adjusted = gaps and has_adjusted(frame)
+    columns += ["gap and 95 % interval"] * gaps + ["adjusted gap and 95 % interval"] * adjusted
+    columns += ["segments", "threshold", "random"]
     rows = []
     for row in frame.itertuples():
         state = state_cell(row, None if among is None else among[row.Index])
         cells = [test_cell(row), state, _value(row, (decimals or {}).get(row.test))]
-        cells += [gap_cell(row)] * gaps
+        cells += [gap_cell(row)] * gaps + [adjusted_cell(row)] * adjusted
         cells += [_counts(row), Cell(rule(row), _some(row.threshold), "sc-rule")]
         rows.append([*[row.corpus] * several, row.task, *cells, _reference(row)])
     parts = [folded(table(rows, columns, caption=caption), len(rows))]
@@ -117,6 +120,8 @@ def verdict_table(
         parts.append(_left(whole[left]))
     if gaps:
         parts.append(element("p", GAP, class_="sc-note", limit=None))
+    if adjusted:
+        parts.append(told_below(frame))
     if among is None:
         parts.append(element("div", class_=f"sc-note {FILLED_LATER}"))
     if (frame["low"].notna() & (frame["blocks"] < FEW_BLOCKS)).any():

@@ -203,11 +203,16 @@ def _check_row(where: str, row: dict, problems: Problems) -> None:
         wrong("passed", f"{passed} contradicts value {judged}, rule {rule} and threshold {threshold}")
     if row["evidence"] not in (*EVIDENCE, ""):
         wrong("evidence", f"{quoted(row['evidence'])} is none of {', '.join(EVIDENCE)}")
-    if (row["gap_low"] is None) != (row["gap_high"] is None):
-        wrong("gap_low" if row["gap_low"] is None else "gap_high", "one bound of the interval is missing")
-    elif row["gap_low"] is not None and row["gap_low"] > row["gap_high"]:
-        wrong("gap_low", f"{row['gap_low']} is above gap_high, {row['gap_high']}")
-    for name in ("p_value", "least_p"):
+    for name in ("gap", "adjusted"):
+        low, high = f"{name}_low", f"{name}_high"
+        if (row[low] is None) != (row[high] is None):
+            wrong(low if row[low] is None else high, "one bound of the interval is missing")
+        elif row[low] is not None and row[low] > row[high]:
+            wrong(low, f"{row[low]} is above {high}, {row[high]}")
+    if row["adjusted"] is not None and (row["gap"] is None or not row["adjusted_by"]):
+        name = "gap" if row["gap"] is None else "adjusted_by"
+        wrong(name, f"adjusted is {row['adjusted']}, but the cell is empty")
+    for name in ("p_value", "least_p", "counterpart"):
         if row[name] is not None and not 0 <= row[name] <= 1:
             wrong(name, f"{row[name]} is not between 0 and 1")
     if row["holds"] is not None and row["p_value"] is None:

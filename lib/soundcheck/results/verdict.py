@@ -20,6 +20,7 @@ __all__ = [
     "COUNTS",
     "EVIDENCE",
     "KEY",
+    "NOT_ADJUSTED",
     "NUMBERS",
     "RESULT_COLUMNS",
     "SHOWN",
@@ -34,13 +35,16 @@ __all__ = [
     "state_of",
 ]
 
+NOT_ADJUSTED = "none: "  # before the reason why there is no adjusted gap
+
 TEXTS = (
     *("model", "corpus", "family", "category", "task", "test", "label", "rule", "skipped", "group"),
-    "evidence",
+    *("evidence", "adjusted_by"),
 )
 NUMBERS = (
     *("value", "low", "high", "threshold", "certainty", "reference"),
     *("gap", "gap_low", "gap_high", "bound", "p_value", "matters", "least_p"),
+    *("adjusted", "adjusted_low", "adjusted_high", "counterpart"),
 )
 COUNTS = ("segments", "blocks")
 TRUTHS = ("passed", "reference_passed", "holds")
@@ -99,6 +103,14 @@ class Verdict:
         The gap of a group that matters; ``None`` if the test compares no groups.
     least_p
         The smallest ``p_value`` that so many speakers can give; ``None`` where there is no such limit.
+    adjusted, adjusted_low, adjusted_high
+        What the gap of a group would be if the group and the others had the same of what the suite adjusts
+        by, with the bounds of its 95 % interval. Shown beside the gap; no verdict rests on it.
+    counterpart
+        Share of the group's segments, from 0 to 1, that others can be compared with for it.
+    adjusted_by
+        Columns that the gap is adjusted by, such as ``"signal_to_noise"``; ``"none: "`` and the reason if
+        there is no adjusted gap; ``""`` if the suite adjusts by nothing.
     """
 
     model: str
@@ -130,6 +142,11 @@ class Verdict:
     holds: bool | None = None
     matters: float | None = None
     least_p: float | None = None
+    adjusted: float | None = None
+    adjusted_low: float | None = None
+    adjusted_high: float | None = None
+    counterpart: float | None = None
+    adjusted_by: str = ""
 
     def __post_init__(self) -> None:
         for name in NUMBERS:

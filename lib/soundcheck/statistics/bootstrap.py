@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -59,6 +59,7 @@ MISSING_WITHHELD = 0.1  # proportion of replicates without a value above which t
 
 _CACHED_WEIGHTS = 2**25  # entries; larger matrices are drawn again instead of kept
 _CHUNK = 2**21  # weights that are multiplied at a time, 16 MB as float64
+_SUMS_AT_ONCE = 2**24  # sums of replicates that are held at a time, 128 MB
 
 
 def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
@@ -164,21 +165,24 @@ def _draw(rng: np.random.Generator, n_blocks: int, replicates: int) -> np.ndarra
     return counts
 
 
-def _products(sums: np.ndarray, replicates: int, seed: int) -> np.ndarray:
-    """Multiply the weights with ``sums (n_blocks, k)`` in pieces that bound memory; ``(replicates, k)``."""
-    n_blocks = len(sums)
+def _products(sums: np.ndarray, replicates: int, seed: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Multiply the weights with ``sums (n_blocks, k)`` in pieces that bound memory; ``(piece, k)`` each."""
+    n_blocks, k = sums.shape
     rows = max(1, _CHUNK // n_blocks)
+    at_once = max(1, min(replicates, _SUMS_AT_ONCE // max(1, k)))
     keep = replicates * n_blocks <= _CACHED_WEIGHTS
     kept = weights(n_blocks, replicates, seed) if keep else None
     rng = _draws(n_blocks, seed)
-    product = np.empty((replicates, sums.shape[1]))
-    floats = np.empty((min(rows, replicates), n_blocks))
-    for start in range(0, replicates, rows):
-        end = min(start + rows, replicates)
-        piece = _draw(rng, n_blocks, end - start) if kept is None else kept[start:end]
-        floats[: end - start] = piece
-        np.matmul(floats[: end - start], sums, out=product[start:end])
-    return product
+    floats = np.empty((min(rows, at_once), n_blocks))
+    for first in range(0, replicates, at_once):
+        last = min(first + at_once, replicates)
+        product = np.empty((last - first, k))
+        for start in range(first, last, rows):
+            end = min(start + rows, last)
+            piece = _draw(rng, n_blocks, end - start) if kept is None else kept[start:end]
+            floats[: end - start] = piece
+            np.matmul(floats[: end - start], sums, out=product[start - first : end - first])
+        yield slice(first, last), product
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -375,19 +379,19 @@ def _resample_alike(
     everything = dataclasses.replace(statistics[0], parts=tuple(parts))
     high, low = everything.exact_sums(blocks, n_blocks)
     k, total = everything.size, high.sum(axis=0) + low.sum(axis=0)
-    if n_blocks > 1:
-        fine = np.flatnonzero(low.any(axis=0))  # whole numbers have nothing in the low layer
-        product = _products(np.concatenate([high, low[:, fine]], axis=1), replicates, seed)
-        sums = product[:, :k] + 0.0  # never -0.0
-        sums[:, fine] += product[:, k:]
     ends = np.cumsum([part.size for part in parts])
     place = {part: np.arange(end - part.size, end) for part, end in zip(parts, ends, strict=True)}
+    places = [np.concatenate([place[part] for part in statistic.parts]) for statistic in statistics]
+    replicated = [np.empty((replicates if n_blocks > 1 else 0, len(each.labels))) for each in statistics]
+    if n_blocks > 1:
+        fine = np.flatnonzero(low.any(axis=0))  # whole numbers have nothing in the low layer
+        for piece, product in _products(np.concatenate([high, low[:, fine]], axis=1), replicates, seed):
+            sums = product[:, :k] + 0.0  # never -0.0
+            sums[:, fine] += product[:, k:]
+            for statistic, own, drawn in zip(statistics, places, replicated, strict=True):
+                drawn[piece] = round_significant(statistic.compute(sums.take(own, axis=1)))
     results = []
-    for statistic in statistics:
-        own = np.concatenate([place[part] for part in statistic.parts])
-        drawn = np.empty((0, len(statistic.labels)))
-        if n_blocks > 1:
-            drawn = round_significant(statistic.compute(sums.take(own, axis=1)))
+    for statistic, own, drawn in zip(statistics, places, replicated, strict=True):
         there = (statistic.count(high.take(own, axis=1)) > 0).sum(axis=0)
         of_blocks = functools.partial(_of_blocks, statistic, (high + low).take(own, axis=1))
         results.append(_resampled(statistic.labels, statistic.point(total[own]), drawn, there, of_blocks))

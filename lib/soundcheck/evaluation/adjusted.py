@@ -1,0 +1,175 @@
+"""The adjusted gap of a group: what is left of its gap if the others had the same noise, or the same device.
+
+It stands beside the plain gap and no verdict rests on it. How segments are put into cells is in
+:mod:`soundcheck.statistics.adjusting`, how the two sides are weighted in
+:mod:`soundcheck.metrics.standardised`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from soundcheck.evaluation.conclusions import GroupGap, Resample
+from soundcheck.evaluation.subset import Subset
+from soundcheck.metrics.additive import Statistic, round_significant
+from soundcheck.metrics.combinators import restrict
+from soundcheck.metrics.standardised import MOST_SUMS, standardised_difference
+from soundcheck.results.verdict import NOT_ADJUSTED, Verdict
+from soundcheck.statistics.adjusting import cells_of
+from soundcheck.statistics.bootstrap import interval
+from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.suite.groups import number_of
+
+__all__ = ["Adjusted", "adjusted_gap", "adjusting_columns", "with_adjusted"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Adjusted:
+    """Adjusted gaps of a group, one a label, ``m`` in all.
+
+    Parameters
+    ----------
+    value, low, high
+        The gaps and their intervals, float64 ``(m,)``; NaN where there is none.
+    counterpart
+        Share of the group's segments that others can be compared with, NaN if there are none.
+    texts
+        What each is adjusted by, or ``"none: "`` and why there is no value.
+    """
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    counterpart: float
+    texts: tuple[str, ...]
+
+
+def adjusting_columns(subset: Subset, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Give the columns to adjust by under the names that a suite gives them.
+
+    Parameters
+    ----------
+    subset
+        Its segment table holds the columns.
+    names
+        Columns of the segment table; numbers that were cut into groups may stand in one of their own, see
+        :func:`soundcheck.suite.groups.number_of`.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        float64 ``(segments,)`` with NaN for missing, or words as objects with ``None``.
+    """
+    found = {}
+    for name in names:
+        column = subset.segments[name]
+        if is_numeric_dtype(column) and not is_bool_dtype(column):
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            values = column.astype(object).where(column.notna(), None).to_numpy(dtype=object)
+        found[name.removesuffix(number_of(""))] = values
+    return found
+
+
+def adjusted_gap(
+    gap: GroupGap, subset: Subset, columns: Mapping[str, np.ndarray], resample: Resample, kind: str
+) -> Adjusted:
+    """Compute the gap of a group as if it and the others had the same of some columns.
+
+    Parameters
+    ----------
+    gap
+        The group and those that it is compared with.
+    subset
+        Rows of all groups.
+    columns
+        From :func:`adjusting_columns`, one or two.
+    resample
+        Computes a statistic with replicates.
+    kind
+        Kind of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
+
+    Returns
+    -------
+    Adjusted
+        Without interval where the group or the others have fewer than 5 blocks in the cells that are
+        compared, or where no replicate differs from another.
+    """
+    base = gap.base(subset, subset.predictions)
+    m = len(base.labels)
+    cells = cells_of(columns, gap.group, gap.others, subset.blocks, base.rows)
+    counterpart = cells.counterpart if cells.n_cells else np.nan
+    reason = cells.reason
+    if not reason and 2 * cells.n_cells * base.size > MOST_SUMS:
+        reason = f"{cells.n_cells} cells are too many for so many classes"
+    value, low, high = np.full((3, m), np.nan)
+    if reason:
+        return Adjusted(value, low, high, counterpart, (f"{NOT_ADJUSTED}{reason}",) * m)
+    found = resample(
+        standardised_difference(base, gap.group, gap.others, cells.codes, cells.n_cells), subset.blocks
+    )
+    blocks = _smaller_side(base, [own & (cells.codes >= 0) for own in (gap.group, gap.others)], subset.blocks)
+    texts = []
+    for n, why in enumerate(found.reasons):
+        texts.append(f"{NOT_ADJUSTED}{why}" if why else ", ".join(columns))
+        value[n] = found.value[n]
+        if why or found.withheld[n] or blocks[n] < LEAST_BLOCKS:
+            continue
+        bounds = interval(found.replicates[:, n], kind, blocks=int(blocks[n]), value=found.value[n])
+        if bounds[0] < bounds[1]:
+            low[n], high[n] = round_significant(np.array(bounds))
+    return Adjusted(value, low, high, counterpart, tuple(texts))
+
+
+def _smaller_side(base: Statistic, sides: Sequence[np.ndarray], blocks: np.ndarray) -> np.ndarray:
+    """Count the blocks that contribute on the side that has fewer, int64 ``(m,)``."""
+    n_blocks = int(blocks.max(initial=-1)) + 1
+    counts = [base.count(restrict(base, rows).block_sums(blocks, n_blocks)) for rows in sides]
+    return np.minimum(*((own > 0).sum(axis=0) for own in counts))
+
+
+def with_adjusted(
+    verdicts: Sequence[Verdict],
+    gap: GroupGap,
+    subset: Subset,
+    names: Sequence[str],
+    resample: Resample,
+    kind: str,
+) -> list[Verdict]:
+    """Add the adjusted gap to the rows of a group that have a plain one.
+
+    Parameters
+    ----------
+    verdicts
+        A row a label.
+    gap, subset, resample, kind
+        See :func:`adjusted_gap`.
+    names
+        See :func:`adjusting_columns`.
+    """
+    if all(verdict.gap is None for verdict in verdicts):
+        return list(verdicts)
+    adjusted = adjusted_gap(gap, subset, adjusting_columns(subset, names), resample, kind)
+    return [
+        verdict if verdict.gap is None else _with(verdict, n, adjusted) for n, verdict in enumerate(verdicts)
+    ]
+
+
+def _with(verdict: Verdict, n: int, adjusted: Adjusted) -> Verdict:
+    return dataclasses.replace(
+        verdict,
+        adjusted=_some(adjusted.value[n]),
+        adjusted_low=_some(adjusted.low[n]),
+        adjusted_high=_some(adjusted.high[n]),
+        counterpart=_some(round_significant(adjusted.counterpart)),
+        adjusted_by=adjusted.texts[n],
+    )
+
+
+def _some(number: float) -> float | None:
+    return None if pd.isna(number) else float(number)

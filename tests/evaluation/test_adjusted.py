@@ -1,0 +1,177 @@
+"""Adjusted gaps of rows: what is left of a difference, refused columns, shares, and nothing else changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck import results
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.adjusted import adjusting_columns
+from soundcheck.evaluation.groups import judge_groups
+from soundcheck.evaluation.judging import Judging
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.regression import concordance_cc, mean_value
+from soundcheck.suite.groups import number_of
+from soundcheck.suite.thresholds import read_family
+
+AROUSAL = BUILTIN["arousal"]
+MEAN = {"Mean Value": lambda s, p: mean_value(p.clean)}
+NEWER = ["adjusted", "adjusted_low", "adjusted_high", "counterpart", "adjusted_by"]
+
+
+def judging(adjust=("noise",), **settings) -> Judging:
+    found = Judging()
+    found.model, found.family, found.tasks = "m", read_family("fairness_accent"), [AROUSAL]
+    found.corpora = [types.SimpleNamespace(name="c", adjust=tuple(adjust))]
+    found.seed, found.replicates, found.interval, found.thresholds = 0, 400, "t", "gap"
+    found.notes, found._judged, found._simulated, found._reasons, found._columns = [], [], {}, {}, {}
+    found._seconds_left, found.matters = 10.0, 0.0
+    for name, value in settings.items():
+        setattr(found, name, value)
+    return found
+
+
+def voices(
+    noisy: float = 0.0, accent: float = 0.0, speakers: int = 80, each: int = 20, seed: int = 0
+) -> Subset:
+    """Half of the speakers are Irish and speak in more noise; noise and accent raise what is predicted."""
+    rng = np.random.default_rng(seed)
+    blocks = np.repeat(np.arange(speakers), each)
+    irish = blocks < speakers // 2
+    noise = rng.normal(size=speakers)[blocks] * 0.7 + rng.normal(size=len(blocks)) * 0.7 + irish
+    values = 0.4 + noisy * noise + accent * irish + rng.normal(0, 0.02, len(blocks))
+    values = values + rng.normal(0, 0.02, speakers)[blocks]
+    table = pd.DataFrame(
+        {
+            "key": np.arange(len(blocks)).astype(str),
+            "accent": np.where(irish, "irish", "welsh"),
+            "noise": noise,
+            "device": np.where(irish, "phone", "headset"),
+            "room": rng.choice(["hall", "car"], len(blocks)),
+            "none": np.full(len(blocks), np.nan),
+            "same": 1.0,
+        }
+    )
+    subset = Subset(
+        "c", AROUSAL, table, None, Predictions(values), Predictions(rng.random(len(blocks))), blocks
+    )
+    return subset.sized(2, len(blocks) // 2)
+
+
+def frame_of(subset: Subset, adjust=("noise",), tests=MEAN, **settings) -> pd.DataFrame:
+    own = judging(adjust, **settings)
+    judge_groups(own, subset, "accent", ["irish", "welsh"], tests)
+    frame = results.settle(own.frame())
+    return frame[frame["test"].isin(tests) & frame["group"].ne("")].set_index("group")
+
+
+def test_a_gap_that_is_all_noise_goes_and_one_of_the_accent_stays():
+    noise = frame_of(voices(noisy=0.1)).loc["accent: irish"]
+    assert noise["gap"] > 0.06
+    assert abs(noise["adjusted"]) < 0.15 * noise["gap"] and noise["adjusted_low"] < 0 < noise["adjusted_high"]
+    accent = frame_of(voices(accent=0.1)).loc["accent: irish"]
+    assert accent["adjusted"] == pytest.approx(accent["gap"], rel=0.1)
+    assert accent["adjusted_low"] < 0.1 < accent["adjusted_high"]
+    for row in (noise, accent):
+        assert row["adjusted_by"] == "noise" and 0.9 < row["counterpart"] <= 1
+
+
+def test_both_groups_of_two_are_mirrored():
+    frame = frame_of(voices(noisy=0.05, accent=0.05))
+    assert frame["adjusted"].sum() == pytest.approx(0, abs=1e-11)
+    assert frame["adjusted_low"]["accent: irish"] == pytest.approx(-frame["adjusted_high"]["accent: welsh"])
+
+
+@pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
+def test_nothing_else_of_a_row_changes(thresholds):
+    subset = voices(noisy=0.1)
+    with_it, without = frame_of(subset, thresholds=thresholds), frame_of(subset, (), thresholds=thresholds)
+    pd.testing.assert_frame_equal(with_it.drop(columns=NEWER), without.drop(columns=NEWER))
+    assert without["adjusted_by"].eq("").all() and without[NEWER[:4]].isna().all(axis=None)
+    assert with_it["adjusted"].notna().all()
+
+
+def test_the_adjusted_gap_is_the_weighted_formula():
+    subset = voices(noisy=0.1)
+    frame = frame_of(subset, ("room",))
+    values, irish = subset.predictions.clean, subset.mask("accent", "irish")
+    room = subset.segments["room"].to_numpy()
+    means = []
+    for own in (irish, ~irish):
+        shares = [(np.mean(room == name), values[own & (room == name)].mean()) for name in ("hall", "car")]
+        means.append(sum(share * mean for share, mean in shares))
+    assert frame.loc["accent: irish", "adjusted"] == pytest.approx(means[0] - means[1], abs=1e-9)
+    assert frame["counterpart"].eq(1).all()
+
+
+@pytest.mark.parametrize(
+    ("adjust", "text"),
+    [
+        (("device",), "none: device decides the group"),
+        (("same",), "none: same is the same for all"),
+        (("none",), "none: none is not known of the group"),
+        (("noise", "device"), "none: device decides the group"),
+    ],
+)
+def test_columns_that_cannot_adjust_are_refused_with_words(adjust, text):
+    frame = frame_of(voices(accent=0.1), adjust)
+    assert frame["adjusted_by"].eq(text).all() and frame[NEWER[:4]].isna().all(axis=None)
+    assert frame["holds"].eq(True).all()
+
+
+def test_two_columns_are_adjusted_by_together():
+    frame = frame_of(voices(noisy=0.1), ("noise", "room"))
+    assert frame["adjusted_by"].eq("noise, room").all()
+    assert (frame["adjusted"].abs() < 0.15 * frame["gap"].abs()).all()
+
+
+def test_too_small_a_counterpart_is_shown_without_value():
+    subset = voices(accent=0.1)
+    alone = np.where(np.arange(len(subset)) % 5 > 0, subset.segments["device"], "both")
+    frame = frame_of(subset.with_column("device", alone), ("device",))
+    assert frame["adjusted_by"].eq("none: only 20 % of the group have a counterpart").all()
+    assert frame["counterpart"].eq(0.2).all() and frame["adjusted"].isna().all()
+
+
+def test_few_speakers_have_no_adjusted_gap():
+    frame = frame_of(voices(accent=0.1, speakers=8))
+    assert frame["adjusted_by"].eq("none: nowhere do 5 speakers of either side have the same noise").all()
+
+
+def test_no_interval_if_nothing_varies():
+    subset = voices()
+    subset = dataclasses.replace(subset, predictions=Predictions(np.full(len(subset), 0.5)))
+    frame = frame_of(subset)
+    assert frame["adjusted"].eq(0).all() and frame[["adjusted_low", "adjusted_high"]].isna().all(axis=None)
+
+
+def test_rows_without_gap_and_gaps_of_trials_are_not_adjusted():
+    subset = voices()
+    tests = {"Concordance Correlation Coeff": lambda s, p: concordance_cc(s.truth, p.clean)}
+    subset = dataclasses.replace(
+        subset, truth=np.full(len(subset), 0.5), predictions=Predictions(np.full(len(subset), 0.5))
+    )
+    own = judging()
+    own.family = read_family("fairness_sex")
+    judge_groups(own, subset, "accent", ["irish", "welsh"], tests)
+    frame = own.frame().query("group != '' and test in @tests")
+    assert frame["gap"].isna().all() and frame["adjusted_by"].eq("").all() and len(frame) == 2
+    own = judging()
+    by_measure = MEAN["Mean Value"]
+    own.judge(subset, "Mean Value", by_measure, "accent: irish", gap=lambda s, p: by_measure(s, p))
+    frame = own.frame().query("group != ''")
+    assert frame["gap"].notna().all() and frame["adjusted_by"].eq("").all()
+
+
+def test_columns_are_numbers_or_words_under_their_own_names():
+    subset = voices().with_column(number_of("age"), np.arange(1600.0))
+    subset = subset.with_column("flag", pd.Series([True, None] * 800, dtype="boolean"))
+    found = adjusting_columns(subset, [number_of("age"), "room", "flag"])
+    assert list(found) == ["age", "room", "flag"]
+    assert found["age"].dtype == np.float64 and found["room"].dtype == object
+    assert found["flag"].tolist()[:2] == [True, None]
