@@ -295,4 +295,7 @@ def test_groups_without_threshold_are_drawn_with_the_others(media):
     assert [axes.get_title(loc="left") for axes in drawn.axes] == ["arousal", "style"]
     assert [len(axes.get_yticks()) for axes in drawn.axes] == [3, 3]
     assert "no threshold: 3" in figures.described(pd.concat([rows, shown], ignore_index=True))
+    told = {axes.get_xlabel() for axes in figures.intervals(pd.concat([rows, shown])).axes}
+    sides = ("no threshold", "passes between the thresholds")
+    assert told == {f"value with 95 % interval ({side})" for side in sides}
     assert figures.show(media, figures.intervals(shown), "shown")

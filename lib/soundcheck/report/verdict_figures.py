@@ -65,7 +65,8 @@ def intervals(frame: pd.DataFrame) -> Figure:
                 thresholds = np.concatenate([-thresholds, thresholds])
             places = np.resize(np.arange(len(panel)), len(thresholds))
             axes.vlines(thresholds, places - 0.4, places + 0.4, color=ORANGE, linewidth=2)
-            side = _SIDES.get(panel["rule"].iloc[0], "") if len(panel) else ""
+            rule = "" if panel["threshold"].isna().all() else panel["rule"].iloc[0]
+            side = _SIDES.get(rule, "") if len(panel) else ""
             axes.set_xlabel(f"value with 95 % interval ({side})" if side else "value with 95 % interval")
         all_axes[0].set_title(note, loc="left", fontsize=9)
         _legend(figure, rows, Line2D([], [], color=ORANGE, linewidth=2, label="threshold"))
