@@ -8,6 +8,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
 import pandas as pd
 
 from soundcheck import __version__
@@ -168,6 +169,6 @@ def _corpus(corpus: Corpus) -> CorpusRecord:
         slug=files.slug(corpus.name),
         segments=len(segments),
         speakers=int(segments["speaker"].nunique()) if "speaker" in segments else 0,
-        seconds=round(float(numbers_of(segments, "duration").sum()), 3),
+        seconds=round(float(np.nansum(numbers_of(segments, "duration"))), 3),  # without audio there is none
         digest=files.digest("\n".join(segments["audio"])),
     )
