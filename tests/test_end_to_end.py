@@ -307,3 +307,14 @@ def test_foreign_folder_is_left_alone(project, tmp_path, command):
     assert done.returncode == 2
     assert "thesis.docx" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.docx"]
+
+
+def test_a_path_that_is_too_long_for_the_file_system_is_refused(tmp_path, command):
+    suite = tmp_path / "suite.yml"
+    suite.write_text(
+        f"corpora: {{calls: {{format: csv, path: {'x' * 5000}.csv}}}}\n"
+        "models: {guess: {random: gaussian}}\nfamilies: all\n"
+    )
+    refused = command("run", suite, "--out", tmp_path / "out", cwd=tmp_path)
+    assert refused.returncode == 2, refused.stderr
+    assert "the name is too long here" in refused.stderr and "Traceback" not in refused.stderr

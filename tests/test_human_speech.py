@@ -1,6 +1,11 @@
 """The demo model on recordings of people, where there are any."""
 
+import shutil
+
+import numpy as np
 import pandas as pd
+import pytest
+from benchmarks import human_speech
 
 from soundcheck import results
 
@@ -94,3 +99,44 @@ def test_speakers_are_verified(speech, tmp_path, command, shared_cache):
     assert rate["blocks"] == cost["blocks"] == speakers
     assert 0 < cost["value"] <= 0.05
     assert len(list((tmp_path / "build" / "scores" / "voiceprint").glob("*.txt"))) == 1
+
+
+@pytest.fixture(scope="module")
+def measured(speech, tmp_path_factory):
+    """Give two recordings of each digit and speaker, with all measured columns."""
+    table = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
+    own = table.groupby(["speaker", "transcript"]).head(2)
+    folder = tmp_path_factory.mktemp("measured")
+    for file in own["file"]:
+        (folder / file).parent.mkdir(exist_ok=True)
+        shutil.copyfile(speech / file, folder / file)
+    own.to_csv(folder / "segments.csv", index=False)
+    return human_speech.measured_corpus(folder / "segments.csv").segments
+
+
+def test_measured_columns_are_plausible(measured):
+    assert len(measured) == 120
+    assert measured["bandwidth"].between(3300, 4000).all()  # recorded at 8 kHz
+    assert measured["clipping"].max() < 0.001
+    assert measured["level"].between(-55, -10).all()
+    assert measured["signal_to_noise"].between(0, 70).all()
+    assert measured["pitch"].groupby(measured["speaker"]).median().between(85, 180).all()  # men
+    # Each digit has one syllable or two, whose names begin with z or end in seven.
+    syllables = np.where(measured["transcript"].isin(["zero", "seven"]), 2, 1)
+    counted = (measured["speaking_rate"] * measured["duration"]).round().fillna(0)
+    assert (np.abs(counted - syllables) <= 1).mean() > 0.95
+    assert (counted == syllables).mean() > 0.75
+
+
+def test_speakers_differ_in_level_and_noise_more_than_their_recordings_do(measured):
+    for name in ("level", "signal_to_noise"):
+        by_speaker = measured.groupby("speaker")[name]
+        assert by_speaker.median().max() - by_speaker.median().min() > 3 * by_speaker.std().median()
+
+
+def test_six_speakers_cannot_show_anything(measured):
+    found = human_speech.accents(measured)
+    assert found["least_p"].eq(1 / 15).all()
+    assert (found["p_value"] >= 1 / 15 - 1e-12).all()
+    steps = found["p_value"] * 15
+    np.testing.assert_allclose(steps, steps.round())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -18,7 +19,7 @@ from soundcheck.common.errors import (
     EXIT_TERMINATED,
     SoundcheckError,
 )
-from soundcheck.common.escaping import terminal
+from soundcheck.common.escaping import quoted, terminal
 
 
 class _Terminated(BaseException):
@@ -283,7 +284,11 @@ def main() -> None:
         _interrupted(EXIT_TERMINATED)
     except BrokenPipeError:
         sys.exit(EXIT_INCOMPLETE)
-    except Exception as error:  # a defect of ours
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            _say(f"{quoted(str(error.filename), 60)}: the name is too long here. Use a shorter path.")
+            sys.exit(EXIT_BAD_INPUT)
+        # All else is a defect of ours.
         reason = f"{type(error).__name__}: {error}"
         _say(f"Soundcheck failed in a way that it should not: {reason}\nDetails are in {_log_failure()}.")
         sys.exit(EXIT_INCOMPLETE)

@@ -156,3 +156,17 @@ def test_excess_knows_the_rules():
     found = dict(zip(table["test"], answers.excess(table), strict=True))
     expected = {"above": 0.2, "below": 0.3, "size": 0.3, "Recall Per Class": 0.4}
     assert found == {test: pytest.approx(size) for test, size in expected.items()}
+
+
+def test_values_without_threshold_are_counted_apart():
+    without = {"passed": None, "threshold": None, "reference_passed": None, "certainty": None}
+    without |= {"evidence": "shown", "skipped": "no threshold for style: shown without verdict"}
+    without |= dict.fromkeys(
+        ("gap", "gap_low", "gap_high", "bound", "p_value", "matters", "holds", "least_p")
+    )
+    judged = group("a", 0.01, 0.02, 0.5)
+    shown = dataclasses.replace(judged, task="style", **without)
+    both = str(answers.answer(settle(results.to_frame([judged, shown])), "Fair?"))
+    assert "Of 1 test," in both and " 1 value shown without verdict, for want of a threshold." in both
+    alone = str(answers.answer(settle(results.to_frame([shown])), "Fair?"))
+    assert "There is no verdict. 1 value shown without verdict" in alone

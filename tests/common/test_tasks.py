@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from soundcheck.common.tasks import BUILTIN, EMOTION, Task
+from soundcheck.common.tasks import BUILTIN, EMOTION, Task, scale_sentence
 
 
 def test_built_in_tasks():
@@ -36,3 +36,9 @@ def test_tasks_are_frozen_and_picklable():
     assert pickle.loads(pickle.dumps(task)) == task
     with pytest.raises(dataclasses.FrozenInstanceError):
         task.name = "other"
+
+
+def test_scales_are_told():
+    assert scale_sentence("x", 0, 1) == ""
+    told = "x: labels from -1 to 1 are shown from 0 to 1, where 0.1 is 0.2 of their scale"
+    assert scale_sentence("x", -1, 1) == told

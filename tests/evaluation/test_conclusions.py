@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 
 import numpy as np
@@ -9,11 +10,12 @@ import pandas as pd
 import pytest
 
 from soundcheck import results
-from soundcheck.common.tasks import BUILTIN
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.evaluation.groups import AVERAGE, judge_groups
 from soundcheck.evaluation.judging import Judging
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.classification import recall_per_class, unweighted_average_recall
+from soundcheck.metrics.distribution import class_proportions
 from soundcheck.metrics.regression import concordance_cc, mean_value
 from soundcheck.suite.thresholds import read_family
 
@@ -170,3 +172,32 @@ def test_statements_do_not_depend_on_the_order_of_segments():
         subset.predictions.take(order), subset.reference.take(order), subset.blocks[order],
     ).sized(2, len(subset) // 2)  # fmt: skip
     pd.testing.assert_frame_equal(frame_of(subset), frame_of(shuffled))
+
+
+FEELING = Task("feeling", "classification", (*EMOTION.classes, "fear"))  # five classes, one never felt
+
+
+def shares(**settings):
+    """Judge how much of the predictions of either sex is a class, for a task of five classes."""
+    subset = voices(right_for_women)
+    subset = dataclasses.replace(subset, task=FEELING)
+    tests = {"Relative Difference Per Class": lambda s, p: class_proportions(p.clean, s.task.classes)}
+    return frame_of(subset, tests, family="fairness_accent", task=FEELING, **settings)
+
+
+@pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
+def test_without_threshold_a_group_is_shown_and_counts_among_no_tests(thresholds):
+    frame = shares(thresholds=thresholds)
+    assert len(frame) == 10 and results.states(frame).eq("shown").all()
+    assert frame[["value", "low", "high", "gap", "gap_low", "gap_high"]].notna().all(axis=None)
+    assert frame[["p_value", "least_p", "matters", "threshold", "certainty"]].isna().all(axis=None)
+    assert frame["holds"].isna().all() and frame["skipped"].str.contains("for 4 classes, not 5").all()
+
+
+@pytest.mark.parametrize("thresholds", ["gap", "published", "simulated"])
+def test_a_gap_that_matters_judges_what_has_no_threshold(thresholds):
+    frame = shares(thresholds=thresholds, matters=0.1)
+    assert frame["rule"].eq("|gap| <").all() and frame["threshold"].eq(0.1).all()
+    assert frame["passed"].notna().all() and frame["p_value"].notna().all()
+    assert frame["skipped"].str.startswith("no threshold: judged by the gap that matters").all()
+    assert not frame["skipped"].str.contains("shown without verdict").any()

@@ -98,3 +98,25 @@ def test_too_many_classes_say_published(describe):
     test = evaluation.family.tests["Unweighted Average Recall"]
     found, _ = evaluation._threshold(subset(task).sized(2, 1000), test)
     assert found == test.threshold_for(task) and evaluation.simulated().empty
+
+
+@pytest.mark.parametrize(("task", "told"), [(EMOTIONS, True), (BUILTIN["emotion"], False)])
+def test_published_thresholds_say_that_they_were_simulated_for_four_classes(describe, task, told):
+    evaluation = Evaluation(describe("fairness_sex", tasks=(task,)))
+    judged = subset(task).sized(2, 100)
+    (row,) = evaluation.judge(
+        judged, "Unweighted Average Recall", lambda s, p: mean_value(np.full(ROWS, 0.01))
+    )
+    assert row.passed and row.threshold == 0.075
+    assert ("published threshold: simulated for 4 classes, not 7" in row.skipped) == told
+
+
+def test_a_level_for_four_classes_is_shown_and_says_why(describe):
+    evaluation = Evaluation(describe("correctness_classification", tasks=(EMOTIONS,)))
+    measure = lambda s, p: mean_value(np.full(ROWS, 0.4))  # noqa: E731
+    (row,) = evaluation.judge(subset(EMOTIONS), "Unweighted Average Recall", measure)
+    assert (row.state, row.value, row.passed) == ("shown", 0.4, None) and row.low is not None
+    told = (
+        "no threshold for emotion7: shown without verdict; the one for classification is for 4 classes, not 7"
+    )
+    assert row.skipped == told

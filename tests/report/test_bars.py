@@ -90,3 +90,10 @@ def test_notes_name_the_number_or_why_there_is_none():
     assert found[1] == "unproven at valence: no corpus has labels for it"
     assert standing_notes([figure()], "m", ["arousal"]) == []
     assert standing_notes(None, "m", ["arousal"]) == []
+
+
+def test_what_is_shown_stands_beside_the_bar_and_counts_nowhere():
+    bar = str(state_bar(Tally(12, 5, shown=4)))
+    assert "○ 4 shown" in bar and "of 17" in bar
+    alone = str(state_bar(Tally(shown=4)))
+    assert "○ 4 shown" in alone and "none judged" not in alone

@@ -285,3 +285,17 @@ def test_marks_differ_in_shape_not_only_colour():
     figure = figures.intervals(frame())
     markers = {line.get_marker() for line in figure.axes[0].lines if line.get_marker() not in ("None", "")}
     assert {"o", "X", "D"} <= markers
+
+
+def test_groups_without_threshold_are_drawn_with_the_others(media):
+    rows = frame(3, group="sex: female", label="a", gap=0.1, gap_low=0.05, gap_high=0.2, matters=0.1)
+    without = {"evidence": "shown", "passed": None, "threshold": np.nan, "matters": np.nan, "task": "style"}
+    shown = rows.assign(**without, skipped="no threshold for style: shown without verdict")
+    drawn = verdict_figures.group_difference(pd.concat([rows, shown], ignore_index=True))
+    assert [axes.get_title(loc="left") for axes in drawn.axes] == ["arousal", "style"]
+    assert [len(axes.get_yticks()) for axes in drawn.axes] == [3, 3]
+    assert "no threshold: 3" in figures.described(pd.concat([rows, shown], ignore_index=True))
+    told = {axes.get_xlabel() for axes in figures.intervals(pd.concat([rows, shown])).axes}
+    sides = ("no threshold", "passes between the thresholds")
+    assert told == {f"value with 95 % interval ({side})" for side in sides}
+    assert figures.show(media, figures.intervals(shown), "shown")

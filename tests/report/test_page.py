@@ -69,7 +69,8 @@ def test_series_keep_the_corpora_with_labels():
 
 def test_verdicts_come_with_their_notes(shown, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "verdict_table", lambda frame: f"verdicts of {frame}")
-    evaluation = SimpleNamespace(frame=lambda: "rows", notes=[f"{HOSTILE} was drawn"], synthetic=True)
+    told = {"notes": [f"{HOSTILE} was drawn"], "scales": [], "synthetic": True}
+    evaluation = SimpleNamespace(frame=lambda: "rows", **told)
     page.opening(evaluation)
     page.verdicts(evaluation)
     opening, verdicts, notes = shown

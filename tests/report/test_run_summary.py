@@ -47,6 +47,7 @@ def test_last_lines(recorded, kind):
             row(test="b", value=0.3, passed=False, evidence="clear fail", p_value=0.001, holds=True),
             row(test="c", passed=None, value=None, evidence="", skipped="no labels"),
             row(task="valence"),
+            row(test="d", passed=None, threshold=None, evidence="shown", skipped="no threshold"),
             row(task="dominance"),
         ]
     )
@@ -54,12 +55,14 @@ def test_last_lines(recorded, kind):
     record = recorded(models=[model(kind)], figures=figures)
     lines = list(summary_lines(record.models[0], record, frame, standings(frame, record.figures)))
     if kind == "random":
-        assert lines[0].startswith("m (random reference): 1 failure holds, 3 clear passes, 1 open, 1 skipped")
+        assert lines[0].startswith("m (random reference): 1 failure holds, 3 clear passes, 1 open, ")
+        assert ", 1 shown without verdict, 1 skipped" in lines[0]
         assert len(lines) == 3
         return
     # What is hollow counts nowhere, what is unproven in no share.
     assert lines == [
-        "m: 1 failure holds, 2 clear passes, 1 open, 1 skipped; fairness 50 % of 2 clear",
+        "m: 1 failure holds, 2 clear passes, 1 open, 1 shown without verdict, 1 skipped; "
+        "fairness 50 % of 2 clear",
         "  concordance of arousal 0.60 (95 % 0.50 to 0.70, 26 speakers)",
         "  concordance of valence 0.60 (95 % 0.50 to 0.70, 26 speakers)",
         "  hollow at valence: 1 test of fairness and robustness do not count anywhere",

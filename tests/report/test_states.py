@@ -33,6 +33,7 @@ def test_a_badge_says_sign_and_word():
         (False, "none", "open fail"),
         (False, "clear fail", "fail that holds"),
         (True, "clear fail", "fail that holds"),  # the published rule lets a gap pass that matters
+        (None, "shown", "shown"),
         (None, "", "skipped"),
     ],
 )

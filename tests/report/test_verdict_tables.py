@@ -240,3 +240,29 @@ def test_columns_of_a_file_give_the_same_table(tmp_path):
     frame.to_parquet(tmp_path / "x.parquet")
     again = pd.read_parquet(tmp_path / "x.parquet")
     assert str(verdict_table(again)) == str(verdict_table(frame))
+
+
+SHOWN = {
+    **{"passed": None, "threshold": None, "certainty": None, "reference_passed": None, "evidence": "shown"},
+    "skipped": "no threshold for style: shown without verdict",
+}
+
+
+def test_a_value_without_threshold_is_shown_as_such():
+    text = shown(row(**SHOWN))
+    assert "○ shown" in text and "no threshold for style" in text and "0.612" in text
+    assert "skipped" not in text and "gap and 95" not in text
+
+
+def test_a_group_without_threshold_shows_its_gap():
+    group = {**SHOWN, "group": "sex: female", "gap": -0.21, "gap_low": -0.302, "gap_high": -0.118}
+    text = shown(row(**group))
+    assert "gap and 95 % interval" in text and "−0.210" in text and "matters</small>" not in text
+
+
+def test_shown_rows_stand_between_the_judged_and_the_skipped():
+    order = [
+        state_cell(one(**given)).sort
+        for given in ({}, SHOWN, {**SHOWN, "value": None, "evidence": "", "skipped": "1 class"})
+    ]
+    assert order == sorted(order)

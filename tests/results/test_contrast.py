@@ -279,3 +279,18 @@ def test_groups_are_compared_with_the_same_group(data):
         "adjusted_p_value",
         "pairing",
     ]
+
+
+def test_values_without_threshold_are_compared(data):
+    old, new = pair(concordance_cc, data, threshold=None)
+    assert (old.verdict.state, new.verdict.state) == ("shown", "shown")
+    (found,) = contrasts([old], [new])
+    judged = contrast(*pair(concordance_cc, data))
+    assert (found.difference, found.p_value, found.outcome) == (
+        judged.difference,
+        judged.p_value,
+        judged.outcome,
+    )
+    assert found.threshold is None and found.baseline_passed is None
+    (alone,) = contrasts([old], [])
+    assert alone.baseline_value == old.verdict.value and alone.skipped.startswith("not judged for")

@@ -270,3 +270,27 @@ def test_entries_of_no_use_are_told_and_nothing_else_is_accepted(accepting):
     assert outcome.exit_code == 1
     assert "no test agrees with it: model: m, group: sex: other" in outcome.summary
     assert "nothing fails any more: family: f, test: T" in outcome.summary
+
+
+SHOWN = {
+    **{"passed": None, "threshold": None, "certainty": None, "reference_passed": None, "evidence": "shown"},
+    "skipped": "no threshold for style: shown without verdict",
+}
+
+
+def test_what_is_shown_without_verdict_neither_passes_nor_fails(written):
+    folder = written(verdict(), verdict("U", value=0.6, **SHOWN), skipped("1 class"))
+    outcome = gate.check(folder)
+    assert outcome.exit_code == 0
+    assert "1 tests passed, 0 failed, 1 skipped, 0 of these by an error. 1 shown without" in outcome.summary
+    messages = [case.get("message") for case in ElementTree.parse(folder / "junit.xml").findall(".//skipped")]
+    told = (
+        "value = 0.6 (95 % 0.3 to 0.7, 20 segments, 5 blocks); no threshold for style: shown without verdict"
+    )
+    assert sorted(messages) == ["1 class", told]
+    assert gate.check(folder, strict=True).exit_code == 0
+
+
+def test_nothing_but_what_is_shown_is_not_green(written):
+    outcome = gate.check(written(verdict(value=0.6, **SHOWN)))
+    assert outcome.exit_code == 1 and "Not one test of m was judged." in outcome.summary

@@ -7,6 +7,7 @@ import pytest
 from soundcheck import results
 from soundcheck.results import Verdict, to_frame
 from soundcheck.results.summary import ASPECTS
+from soundcheck.results.verdict import STATES, no_threshold
 
 
 def row(**changes) -> Verdict:
@@ -20,6 +21,7 @@ def row(**changes) -> Verdict:
 
 
 FAILS = {"value": 0.1, "low": 0.05, "high": 0.15, "passed": False, "evidence": "clear fail"}
+SHOWN = {"passed": None, "evidence": "shown", "reference_passed": None, "skipped": no_threshold("style")}
 GROUP = {
     **{"family": "fairness_sex", "category": "fairness", "test": "Mean Value", "group": "sex: female"},
     **{"rule": "|value| <", "value": 0.01, "threshold": 0.1, "reference": 0.0, "reference_passed": True},
@@ -35,12 +37,14 @@ def test_states_are_counted():
             row(label="c", **FAILS),
             row(label="d", **FAILS, p_value=0.0001, holds=True),
             row(label="e", passed=None, evidence="", skipped="1 segment"),
+            *(row(label=f"s{n}", threshold=None, **SHOWN) for n in range(2)),
         ]
     )
     found = results.tally(frame)
-    assert dataclasses.astuple(found) == (1, 2, 1, 1, 1)
+    assert dataclasses.astuple(found) == (1, 2, 1, 1, 1, 2)
     assert (found.judged, found.open) == (5, 3)
-    assert list(found.counts.values()) == [1, 2, 1, 1, 1]
+    assert list(found.counts) == list(STATES)
+    assert list(found.counts.values()) == [1, 2, 1, 1, 2, 1]
     assert results.tally(to_frame([])).judged == 0
 
 
@@ -50,6 +54,8 @@ def test_states_are_counted():
         ({}, True),
         ({"reference_passed": True}, False),
         ({"reference": None, "reference_passed": None}, False),
+        ({"threshold": None, **SHOWN}, False),
+        (GROUP | {"threshold": None, **SHOWN}, False),
         ({"skipped": "not informative: 1 class in the truth"}, False),
         # Guessing is fair; a difference tells something once it is settled, either way.
         (GROUP | {"evidence": "clear pass"}, True),

@@ -122,7 +122,8 @@ def test_no_threshold_reports_the_value_without_verdict():
     (found,) = judged(mean_absolute_error([0.1, 0.2] * 3, [0.1, 0.3] * 3), "<", None, reference=[0.2])
     assert found.value == 0.05 and found.low is not None
     assert (found.passed, found.certainty, found.reference_passed) == (None, None, None)
-    assert found.skipped == results.NO_THRESHOLD
+    assert found.skipped == f"no threshold for {found.task}: shown without verdict"
+    assert (found.evidence, found.state) == ("shown", "shown")
 
 
 def test_one_row_a_label():

@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck.common import resources
 from soundcheck.common.errors import InputError
-from soundcheck.common.tasks import BUILTIN
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest, with_own_tests
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
@@ -194,3 +194,34 @@ def test_accepted_is_a_list(suite):
 @pytest.mark.parametrize("value", ["-0.1", "much"])
 def test_matters_worse_is_a_size(suite, value):
     refused(suite, HEAD + f"matters_worse: {value}\n", "matters_worse")
+
+
+SEVEN = Task("feeling", "classification", tuple("abcdefg"))
+
+
+@pytest.mark.parametrize(
+    ("given", "threshold"),
+    [
+        ("{threshold: {feeling: 0.4}, why: ours}", 0.4),
+        ("{threshold: {classification: 0.5}, why: ours}", 0.5),  # the same number, but said for all
+        ("{threshold: 0.3, why: ours}", 0.3),
+        ("{threshold: {emotion: 0.3}, why: ours}", None),
+    ],
+)
+def test_a_threshold_for_four_classes_becomes_one_for_seven_if_the_suite_says_so(suite, given, threshold):
+    name, test = "correctness_classification", "Recall Per Class"
+    classes = "tasks: {feeling: {type: classification, classes: [a, b, c, d, e, f, g]}}\n"
+    read = suite(f"{HEAD}{classes}tests:\n  {name}:\n    {test}: {given}\n")
+    own = with_own_tests(read_family(name), read.tests[name]).tests[test]
+    assert own.threshold_for(SEVEN) == threshold and own.fits(SEVEN)
+    told = "" if threshold is None else f"set in this suite: {threshold:g} (ours)"
+    assert own.change_for(SEVEN) == told
+
+
+def test_a_gap_that_matters_is_told_where_there_is_no_threshold(suite):
+    name, test = "fairness_accent", "Relative Difference Per Class"
+    read = suite(f"{HEAD}tests:\n  {name}:\n    {test}: {{matters: 0.1, why: ours}}\n")
+    own = with_own_tests(read_family(name), read.tests[name]).tests[test]
+    assert own.threshold_for(SEVEN) is None
+    assert own.change_for(SEVEN) == "set in this suite: 0.1 matters (ours)"
+    assert own.change_for(AROUSAL) == ""  # no test for numbers

@@ -64,6 +64,16 @@ def test_defaults(suite, tmp_path):
     assert model.time_limit == 30 and model.batch is None
 
 
+def test_random_references_draw_for_declared_tasks_of_their_kind(suite):
+    declared = (
+        "tasks: {tension: {type: regression}, style: {type: classification, classes: [a, b]}}\nfamilies"
+    )
+    read = suite(GOOD, "families", declared)
+    assert read.models["guess"].tasks == ("arousal", "dominance", "valence", "tension")
+    read = suite(GOOD.replace(GUESS, "{random: categorical}"), "families", declared)
+    assert read.models["guess"].tasks == ("emotion", "style")
+
+
 @pytest.mark.parametrize(
     ("written", "ranges"),
     [
@@ -86,7 +96,7 @@ def test_the_demo_suite():
     sphinx = ["sphinx-grammar", "sphinx-hurried", "sphinx-words"]
     assert list(read.models) == [*emotion, *sphinx, "voiceprint"]
     assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings", "demo-commands"]
-    assert len(read.families) == 22
+    assert len(read.families) == len(list((resources.root() / "thresholds").glob("*.yml")))
     assert read.models["sphinx-hurried"].corpora == ("demo-commands",)
     assert read.normaliser == "basic"
     assert read.models["prosody"].target == "soundcheck_demo.models.prosody:predict"

@@ -424,3 +424,27 @@ def test_omega_may_be_a_count_or_a_share(tmp_path, omega):
     changed = text.replace("{share: 0.5}\n", f"{omega}\n")
     (tmp_path / "thresholds" / f"{name}.yml").write_text(changed, encoding="utf-8")
     assert read_omega(read_family(name, tmp_path).options["omega"], "mine").value in (3, 0.25, 2)
+
+
+LEVELS_AND_SHARES = {  # guessing, or the size of a class, depends on how many there are
+    *("Precision Per Class", "Recall Per Class", "Unweighted Average Precision", "Unweighted Average Recall"),
+    *("Relative Difference Per Class", "Class Proportion Mean Absolute Error"),
+    "Class Proportion Shift Difference",
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_thresholds_of_four_classes_judge_no_other_number(name):
+    family = read_family(name)
+    two, four, seven = (Task("c", "classification", tuple("abcdefg"[:n])) for n in (2, 4, 7))
+    for test in family.tests.values():
+        general = test.thresholds.get("classification")
+        level = test.name in LEVELS_AND_SHARES and name not in ("fairness_sex", "fairness_pitch")
+        assert (test.classes == 4) == (level and general is not None), test.name
+        assert test.threshold_for(four) == general
+        for task in (two, seven):
+            assert test.threshold_for(task) == (None if test.classes else general)
+            assert bool(test.unsuited(task)) == bool(test.classes)
+            assert test.fits(task) == (general is not None)
+        assert test.threshold_for(BUILTIN["emotion"]) == test.thresholds.get("emotion")
+        assert test.threshold_for(Task("stress", "regression")) == test.thresholds.get("regression")

@@ -13,12 +13,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from soundcheck.book.findings import SEARCHED, sentence
 from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import digits_for, interval, number, row_name, rule
 from soundcheck.report.verdict_tables import MOST_OPEN, verdict_table
 from soundcheck.results import holding
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN
 from soundcheck.statistics.rules import ABOVE, one_sided
 
 __all__ = ["answer", "excess"]
@@ -49,10 +50,13 @@ def answer(
         A paragraph, and where there are many tests a table of those that hold.
     """
     states = holding.states(rows)
-    judged = int(rows["passed"].notna().sum())
+    judged, shown = int(rows["passed"].notna().sum()), int(states.eq(SHOWN).sum())
     asked = element("strong", question)
     if rows.empty:
         return element("p", asked, " There are no tests.", class_="sc-answer")
+    without = f" {counted(shown, 'value')} shown without verdict, for want of a threshold." if shown else ""
+    if not judged and shown:
+        return element("p", asked, " There is no verdict.", without, class_="sc-answer", limit=None)
     if not judged:
         reasons = list(dict.fromkeys(rows["skipped"]))
         why = "; ".join(reasons[:NAMED]) + ("; …" if len(reasons) > NAMED else "")
@@ -66,7 +70,7 @@ def answer(
     if counts[OPEN_FAIL] and counts[OPEN_PASS]:
         told += f" ({counts[OPEN_PASS]} passed, {counts[OPEN_FAIL]} failed)"
     told += "." if not undecided else f": {_hidden(rows[states.isin([OPEN_PASS, OPEN_FAIL])])}"
-    parts = [element("p", asked, told, class_="sc-answer", limit=None)]
+    parts = [element("p", asked, told, without, class_="sc-answer", limit=None)]
     parts += [element("p", f"{note[:1].upper()}{note[1:]}.", class_="sc-note", limit=None) for note in notes]
     if len(held) and judged > MOST_OPEN:
         parts.append(verdict_table(held, caption="What holds", among=among))
@@ -99,6 +103,8 @@ def _held(held: pd.DataFrame) -> str:
 
 def _sized(row: object) -> str:
     """Say in a line how large a failure is."""
+    if row.test == SEARCHED:
+        return sentence(row)
     if pd.isna(row.matters):
         digits = digits_for(row.value, row.low, row.high)
         bounds = interval(row, digits)

@@ -25,9 +25,11 @@ from soundcheck.book import (
     model_and_corpus_pages,
     overview,
     pages,
+    recorded_tables,
     settled,
 )
 from soundcheck.book.check_site import SECRET, inspect
+from soundcheck.book.trimming import trim
 from soundcheck.common import files, resources
 from soundcheck.common.errors import Problem
 from soundcheck.common.escaping import heading
@@ -178,7 +180,7 @@ def assemble(
     if record.failed:
         names.append(pages.write(source, "failures", model_and_corpus_pages.failures_cells(record), record))
     for page in sorted((share / "book").glob("*.md")):
-        words = measures.page(page.read_text(encoding="utf-8"))
+        words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
         names.append(pages.write_words(source, page.stem, words, record))
     configure(source, share, record)
     _contents(source, share, record)
@@ -322,7 +324,8 @@ def run_jupyter_book(source: Path, output: Output) -> tuple[Path, Problem | None
 
 
 def into_place(site: Path, html: Path) -> None:
-    """Move the finished site to where the book is read, the old one out of the way first."""
+    """Trim the finished site and move it to where the book is read, the old one out of the way first."""
+    trim(site)
     old = html.with_name("html-old")
     shutil.rmtree(old, ignore_errors=True)
     if html.exists():

@@ -19,7 +19,16 @@ from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspect
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import ABOVE, BELOW
 
-__all__ = ["by_excess", "counted_in", "excess", "open_table", "sentence", "speakers_needed", "worries"]
+__all__ = [
+    "SEARCHED",
+    "by_excess",
+    "counted_in",
+    "excess",
+    "open_table",
+    "sentence",
+    "speakers_needed",
+    "worries",
+]
 
 TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", ROBUSTNESS: "Robustness"}
 FIRST, FIRST_OF_GROUPS, MORE = 3, 10, 25  # findings of an aspect that are shown, and that are folded below
@@ -27,6 +36,7 @@ OPEN_ROWS = 15
 Page = Callable[[str, str], str]
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
+SEARCHED = "Groups Served Worse"  # the test whose value counts groups, which its remark names
 MOST_SPEAKERS = 10_000  # a larger planning figure is not shown as a number
 
 
@@ -76,6 +86,10 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     ``arousal of Spanish speakers is 0.18 higher than that of the others (95 % 0.11 to 0.32, 10 speakers;
     0.075 matters)``
     """
+    if row.test == SEARCHED and row.skipped:
+        found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
+        task = "" if row.task in SINGLE else f" in {row.task}"
+        return f"{found} served worse than the others{task}: {row.skipped}"
     subject = _subject(row)
     if row.label:
         subject += f", {tables.label(row.label)},"
@@ -230,7 +244,10 @@ def open_table(record: RunRecord, open_rows: pd.DataFrame, page: Page) -> Html:
             name = tables.row_name(worst, worst["task"])
             hides = tables.two_lines(f"{significant(abs(worst['bound']))}", shorten(name, 70))
         few = int((own["blocks"] < LEAST_BLOCKS).sum())
-        needed, plan = math.inf, f"{LEAST_BLOCKS} at least, for any interval"
+        needed = math.inf
+        plan = (
+            f"{LEAST_BLOCKS} at least, for any interval" if few else "cannot be planned, it has no interval"
+        )
         if len(known):
             needed, now = float(np.median(known["needed"])), float(np.median(known["blocks"]))
             plan = f"about {needed:,.0f} in place of {now:.0f}"

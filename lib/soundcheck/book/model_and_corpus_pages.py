@@ -19,14 +19,18 @@ from soundcheck.report import figures as drawn
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.measured_tables import differences, measured_table, summary
 from soundcheck.report.players import player, row
 from soundcheck.report.verdict_tables import gap_cell, state_cell
-from soundcheck.results import aspects, tally
+from soundcheck.results import aspects, states, tally
 from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.results.summary import ASPECTS
+from soundcheck.results.verdict import SKIPPED
 
 LISTED = 200  # items that a page lists before it only counts
+GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, beside those of the suite
+SENTENCES = 12  # that say how recordings of groups differ
 EXAMPLES = 4  # segments of a corpus to listen to
 FILES = 20  # names of files that a page lists
 MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
@@ -65,7 +69,7 @@ def model_cells(
             page = f"../results/{model.slug}/{files.slug(family.name)}.html"
             name = element("a", family.title, href=page)
             bars = family_bars(rows, standing[rows.index])
-            families.append([name, family.question, bars, int(rows["passed"].isna().sum())])
+            families.append([name, family.question, bars, int(states(rows).eq(SKIPPED).sum())])
     cells = [
         pages.markdown(f"# Model {heading(model.name)}"),
         *_how_good(model, record, own, standing),
@@ -143,6 +147,7 @@ def corpus_cells(
             pages.markdown("## Who speaks"),
             pages.output(tables.table(counts, ["column", "value", "segments", "speakers"])),
         ]
+    cells += _measured(corpus)
     labelled = {
         name: segments[name]
         for name, task in tasks.items()
@@ -163,6 +168,27 @@ def corpus_cells(
             pages.output(join([shown, _more(len(about.left_out))])),
         ]
     return cells
+
+
+def _measured(corpus: Corpus) -> Iterator[dict]:
+    """Show what was measured on the sounds, by the groups that the corpus has."""
+    if not corpus.entry.audio:
+        return
+    named = [name for name in (*GROUPS, *corpus.groups) if name in corpus.segments.columns]
+    groups = list(dict.fromkeys(named))
+    yield pages.markdown(
+        "## What was measured\n\nWhat the sounds themselves say, for all segments and by group: see "
+        "[measured columns](../measured_columns.md). Groups that differ here may be served differently for "
+        "this reason. The ranges describe segments; they are no confidence intervals, and with few speakers "
+        "groups differ because these speakers do."
+    )
+    told = differences(corpus.segments, groups)
+    if told:
+        words = "Medians that lie apart by a third of the range of all segments or more:"
+        shown = [*told[:SENTENCES], *([f"and {len(told) - SENTENCES} more"] if len(told) > SENTENCES else [])]
+        yield pages.output(join([element("p", words), tables.notes(shown)]))
+    caption = "Median of the segments, and below it where the middle 90 % of them lie"
+    yield pages.output(measured_table(summary(corpus.segments, groups), caption))
 
 
 def _examples(corpus: Corpus, media: MediaStore) -> Html:

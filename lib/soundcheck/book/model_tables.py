@@ -12,10 +12,11 @@ from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSI
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import score_cell, state_bar
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import Score, score, tally
+from soundcheck.results import Score, score, states, tally
 from soundcheck.results.record import KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects
+from soundcheck.results.verdict import SKIPPED
 
 __all__ = ["KINDS", "Kind", "family_bars", "family_table", "figures_of", "kinds", "model_table", "scores"]
 
@@ -216,10 +217,10 @@ def family_bars(rows: pd.DataFrame, standing: pd.Series | None) -> Html:
     if standing is None:
         return state_bar(tally(rows))
     counted = standing.eq(PROVEN)
-    parts = [state_bar(tally(rows[counted]))] if rows.loc[counted, "passed"].notna().any() else []
+    parts = [state_bar(tally(rows[counted]))] if _any(rows[counted]) else []
     for name in (HOLLOW, UNPROVEN):
         left = rows[standing.eq(name)]
-        if left["passed"].notna().any():
+        if _any(left):
             words = element("small", f"{name}, not counted:", class_="sc-line")
             parts.append(element("span", words, state_bar(tally(left)), class_="sc-hollow"))
     return join(parts) if parts else state_bar(tally(rows))
@@ -230,7 +231,12 @@ def _tells(groups: dict, failed: dict, model: str, family: str) -> bool:
     if failed.get((model, family)):
         return True
     rows = groups.get((model, family))
-    return rows is not None and bool(rows["passed"].notna().any())
+    return rows is not None and _any(rows)
+
+
+def _any(rows: pd.DataFrame) -> bool:
+    """Say whether any row is judged or, without a threshold, shown."""
+    return bool(states(rows).ne(SKIPPED).any())
 
 
 def _not_tested(record: RunRecord, own: pd.DataFrame, families: list, judged: list) -> list[Html]:

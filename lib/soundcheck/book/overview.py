@@ -17,7 +17,7 @@ from soundcheck.results import states, tally
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import HOLLOW, standings
-from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS
+from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN
 
 MOST_LINKS = 50  # models that a method page links to
 MOST_NOTES = 20  # tasks at which models are not better than guessing
@@ -195,7 +195,11 @@ def missing(record: RunRecord, results: pd.DataFrame) -> Html:
         element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))
         for entry in record.failed
     ]
-    skipped = int(results["passed"].isna().sum())
+    shown = int(states(results).eq(SHOWN).sum())
+    if shown:
+        told = f"{shown} values shown without verdict, because no threshold is set for their task: "
+        items.append(element("li", told, link("all results", "all_results")))
+    skipped = int(results["passed"].isna().sum()) - shown
     if skipped:
         items.append(
             element(

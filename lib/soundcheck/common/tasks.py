@@ -69,6 +69,22 @@ class Task:
         return scaled(values, self.low, self.high)
 
 
+def scale_sentence(name: str, low: float, high: float) -> str:
+    """Say how numbers on another scale are shown; empty for those from 0 to 1.
+
+    Examples
+    --------
+    >>> scale_sentence("arousal", 1, 7)
+    'arousal: labels from 1 to 7 are shown from 0 to 1, where 0.1 is 0.6 of their scale'
+    """
+    if (low, high) == (0, 1):
+        return ""
+    return (
+        f"{name}: labels from {low:g} to {high:g} are shown from 0 to 1, "
+        f"where 0.1 is {(high - low) / 10:g} of their scale"
+    )
+
+
 def scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:
     """Map labels or predictions to 0..1, where all thresholds live.
 

@@ -312,6 +312,18 @@ def read(
     OSError, soundfile.LibsndfileError
         If the file vanished or changed meanwhile.
     """
+    mono, rate = read_as_is(path, start, end, channel=channel)
+    return resampled(mono, rate, sampling_rate)
+
+
+def read_as_is(
+    path: str | os.PathLike,
+    start: float | None = None,
+    end: float | None = None,
+    *,
+    channel: int | None = None,
+) -> tuple[np.ndarray, int]:
+    """Read a segment at the sampling rate of its file, see :func:`read`; gives the signal and the rate."""
     if reason := files.irregularity(path):
         raise OSError(f"the audio cannot be read: {reason}")
     with open(path, "rb", buffering=0) as file, _open(file, file.read(_HEAD)) as sound:
@@ -324,7 +336,11 @@ def read(
             piece.mean(axis=1, dtype=np.float32) if channel is None else piece[:, channel].copy()
             for piece in _pieces(sound, last - first)
         ]
-    mono = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32)
+    return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32), rate
+
+
+def resampled(mono: np.ndarray, rate: int, sampling_rate: int = SAMPLING_RATE) -> np.ndarray:
+    """Bring a mono signal to another rate; float32, C-contiguous, a copy of its own."""
     if rate != sampling_rate and len(mono):
         mono = audresample.resample(mono, rate, sampling_rate)[0]
     return np.array(mono, dtype=np.float32, order="C")

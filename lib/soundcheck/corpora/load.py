@@ -77,7 +77,7 @@ def load_corpus(
         raise input_error(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
     _check_base_condition(table, entry)
     notices = [*parsed.notices, *(_notices(table, facts) if entry.audio else [NO_AUDIO])]
-    strange = segments.unlabelled(table)
+    strange = segments.unlabelled(table, parsed.remedies)
     table = table.drop(columns=[name for name in table.columns if name.startswith(segments.UNKNOWN)])
     trials = _trials(entry, raw, parsed, table)
     if trials is not None:

@@ -1,12 +1,14 @@
-"""What families want to know of a sound that no table tells: its pitch.
+"""Measured columns: what the sound itself tells about each segment, beside what the table says.
 
-A family asks for a measured column by ``measured:`` in its threshold file. It is computed once for each
-sound, whatever models and families look at it, and stands in the segment table like a column of the data.
+A family asks for a measured column by ``measured:`` in its threshold file, a suite by ``groups:`` and
+``adjust:``. It is computed once for each sound, whatever models and families look at it, and stands in the
+segment table like a column of the data.
 
 Conventions
 -----------
-- Signals are read as models get them: mono, 16 kHz, whole segment.
-- What cannot be measured is NaN.
+- Each sound is read once for all measures that are not known of it yet. What is known is kept by the content
+  of the sound, in a file for each measure; a change of a measure's code forgets that measure only.
+- What cannot be measured is NaN. Sounds that can no longer be read are not remembered.
 """
 
 from __future__ import annotations
@@ -14,46 +16,26 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import parselmouth
+import pandas as pd
+import soundfile
 from joblib import Parallel, delayed
+from pandas.api.types import is_numeric_dtype
 from tqdm import tqdm
 
 from soundcheck.common import files, store
+from soundcheck.common.text_table import parse_number
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.measures import MEASURES, frames
 
-__all__ = ["MEASURES", "mean_pitch", "measure"]
+__all__ = ["MEASURES", "measure"]
 
-
-def mean_pitch(signal: np.ndarray, sampling_rate: int) -> float:
-    """Mean fundamental frequency of the voiced frames, by Praat's default pitch analysis.
-
-    Parameters
-    ----------
-    signal
-        Shape ``(samples,)``.
-    sampling_rate
-        In Hz.
-
-    Returns
-    -------
-    float
-        In Hz, rounded to 2 decimals; Praat looks from 75 to 600 Hz. NaN without voiced frame, and for signals
-        that are too short to analyse.
-    """
-    if len(signal) < 3 / 75 * sampling_rate or not np.any(signal):  # three periods of the lowest pitch
-        return math.nan
-    sound = parselmouth.Sound(np.asarray(signal, dtype=np.float64), sampling_frequency=sampling_rate)
-    frequency = sound.to_pitch().selected_array["frequency"]
-    voiced = frequency[frequency > 0]
-    return round(float(voiced.mean()), 2) if len(voiced) else math.nan
-
-
-MEASURES: dict[str, Callable[[np.ndarray, int], float]] = {"pitch": mean_pitch}
+BATCH = 50  # sounds that are worth another process
 
 
 def measure(
@@ -66,35 +48,103 @@ def measure(
     corpus
         Whose segments.
     names
-        Names of :data:`MEASURES`; a column that the data bring stays as it is.
+        Names of :data:`MEASURES`. A column of this name that the data bring is kept: its numbers are used if
+        all its cells are numbers, else it stays a column of words. A notice tells which.
     cache
         Folder that keeps what was measured, by the content of the sound.
     jobs
         Processes.
     progress
         Whether to show a progress bar on a terminal.
+
+    Returns
+    -------
+    Corpus
+        With the columns in float64; all NaN if the corpus has no audio.
     """
-    table = corpus.segments
+    table, notices = corpus.segments, list(corpus.notices)
+    wanted = [name for name in dict.fromkeys(names) if name not in table.columns]
+    for name in sorted({*names} & {*table.columns} - {"duration"}):  # which every table has
+        column, told = _brought(table[name])
+        table = table.assign(**{name: column})
+        notices.append(f"the corpus has a column {name} of its own, {told}; nothing was measured for it")
+    known: dict[str, dict] = {name: {} for name in wanted}
+    if corpus.entry.audio and wanted:
+        known, unreadable = _measured(corpus, wanted, cache, jobs, progress)
+        if unreadable:
+            notices.append(f"{unreadable} sounds could not be read again when they were to be measured")
+    columns = {name: table["audio"].map(known[name]).astype(np.float64) for name in wanted}
+    table = table.assign(**columns)
+    return dataclasses.replace(corpus, segments=table, notices=tuple(notices))
+
+
+def _brought(column: pd.Series) -> tuple[pd.Series, str]:
+    """Read a column of the data as numbers if it holds nothing else."""
+    if is_numeric_dtype(column):
+        return column, "whose numbers are used"
+    there = column.dropna()
+    try:
+        numbers = there.map(lambda text: parse_number(text.strip()))
+    except ValueError:
+        return column, "whose words are used"
+    return numbers.astype(np.float64).reindex(column.index), "whose numbers are used"
+
+
+def _measured(
+    corpus: Corpus, names: Sequence[str], cache: Path, jobs: int, progress: bool
+) -> tuple[dict[str, dict[str, float | None]], int]:
+    """Find what is known of the sounds and measure the rest; gives also how many could not be read."""
+    paths = {name: cache / "measured" / f"{files.slug(corpus.name)}-{name}.json" for name in names}
+    versions = {name: _version(name) for name in names}
+    known = {name: store.read(paths[name], versions[name]) or {} for name in names}
+    sounds = corpus.segments.drop_duplicates("audio").set_index("audio")
+    missing = {key: [name for name in names if key not in known[name]] for key in sounds.index}
+    todo = {key: some for key, some in missing.items() if some}
+    unreadable = 0
+    try:
+        for key, values in _running(corpus, sounds, todo, jobs, progress):
+            unreadable += values is None
+            for name, value in (values or {}).items():
+                known[name][key] = None if math.isnan(value) else value
+    finally:  # what was measured before an interruption need not be measured again
+        for name in {name for some in todo.values() for name in some}:
+            lasting = {key: known[name][key] for key in sounds.index if key in known[name]}
+            store.write(paths[name], lasting, versions[name])
+    return known, unreadable
+
+
+def _running(
+    corpus: Corpus, sounds: pd.DataFrame, todo: Mapping[str, list[str]], jobs: int, progress: bool
+) -> Iterator[tuple[str, dict[str, float] | None]]:
+    """Measure sounds one after the other, with a progress bar."""
+    places = sounds.loc[list(todo), ["file", "start", "end"]].itertuples(index=False)
+    found = Parallel(n_jobs=min(jobs, max(1, len(todo) // BATCH + 1)), return_as="generator")(
+        delayed(_measure_one)(names, corpus.root / place.file, place.start, place.end)
+        for names, place in zip(todo.values(), places, strict=True)
+    )
+    title = f"measures of {corpus.name[:20]}"
+    bar = tqdm(found, total=len(todo), desc=title, unit="", disable=None if progress else True)
+    return zip(todo, bar, strict=True)
+
+
+def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> dict[str, float] | None:
+    """Measure a sound; ``None`` if it cannot be read any more."""
+    try:
+        own, rate = audio.read_as_is(path, start, end)
+    except (OSError, soundfile.LibsndfileError):
+        return None
+    heard = audio.resampled(own, rate)
+    values = {}
     for name in names:
-        if name in table.columns:
-            continue
-        path = cache / "measured" / f"{files.slug(corpus.name)}-{name}.json"
-        library = importlib.metadata.version("praat-parselmouth")
-        version = files.digest(f"{name} {library} {files.digest(Path(__file__))}")
-        known = store.read(path, version) or {}
-        todo = table[~table["audio"].isin(known.keys())].drop_duplicates("audio")
-        places = zip(todo["file"], todo["start"], todo["end"], strict=True)
-        running = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
-            delayed(_measure_one)(name, corpus.root / file, start, end) for file, start, end in places
-        )
-        title = f"{name} of {corpus.name[:20]}"
-        bar = tqdm(running, total=len(todo), desc=title, unit="", disable=None if progress else True)
-        known |= {key: None if math.isnan(v) else v for key, v in zip(todo["audio"], bar, strict=True)}
-        if len(todo):
-            store.write(path, {key: known[key] for key in table["audio"]}, version)
-        table = table.assign(**{name: table["audio"].map(known).astype(np.float64)})
-    return dataclasses.replace(corpus, segments=table)
+        found = MEASURES[name]
+        values[name] = found(own, rate) if found.own_rate else found(heard, audio.SAMPLING_RATE)
+    return values
 
 
-def _measure_one(name: str, path: Path, start: float, end: float) -> float:
-    return MEASURES[name](audio.read(path, start, end), audio.SAMPLING_RATE)
+def _version(name: str) -> str:
+    """Give what a number depends on besides the sound: code of the measure and of reading, libraries."""
+    found = MEASURES[name]
+    modules = (sys.modules[found.function.__module__], frames, audio)
+    packages = ("audresample", "soundfile", *found.libraries)
+    versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
+    return files.digest("\n".join([name, *versions, *(files.digest(Path(m.__file__)) for m in modules)]))

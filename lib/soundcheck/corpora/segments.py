@@ -28,8 +28,9 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import Task, scaled
+from soundcheck.common.tasks import Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_number, parse_seconds
+from soundcheck.corpora import own_task
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -84,11 +85,15 @@ class RawTable:
 
 @dataclasses.dataclass(frozen=True)
 class SegmentTable:
-    """A checked table before its audio is looked at; ``table`` has a column ``place`` more."""
+    """A checked table before its audio is looked at; ``table`` has a column ``place`` more.
+
+    ``remedies`` say by task what to do about labels that are none of its classes.
+    """
 
     table: pd.DataFrame
     left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
+    remedies: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> SegmentTable:
@@ -115,7 +120,7 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     """
     problems = Problems()
     table = raw.table
-    left_out, notices = list(raw.left_out), list(raw.notices)
+    left_out, notices, remedies = list(raw.left_out), list(raw.notices), {}
     columns: dict[str, object] = {
         "file": _files(raw, problems, left_out) if entry.audio else raw.table["file"]
     }
@@ -137,8 +142,12 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
         if task.is_regression:
             bounds = entry.ranges.get(task.name, (task.low, task.high))
             columns[task.name] = _numbers(raw, task, bounds, entry, problems)
+            notices += filter(None, [scale_sentence(task.name, *bounds)])
         elif task.is_labelled:
-            columns[task.name], columns[UNKNOWN + task.name] = _classes(raw, task, left_out)
+            remedies[task.name] = own_task.remedy(task, table, entry, tasks)
+            columns[task.name], columns[UNKNOWN + task.name] = _classes(
+                raw, task, remedies[task.name], left_out
+            )
             # What is no class of the task may still be a name of an emotion that a family asks for.
             if task.name == "emotion" and "category" not in table.columns:
                 columns["category"] = table[task.name].where(table[task.name] != "", None).astype(object)
@@ -155,7 +164,7 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     parsed = parsed.sort_values(
         ["file", "start", "end"], kind="stable", na_position="first", ignore_index=True
     )
-    return SegmentTable(parsed, tuple(left_out), tuple(notices))
+    return SegmentTable(parsed, tuple(left_out), tuple(notices), remedies)
 
 
 # Cells ------------------------------------------------------------------------------------------------------
@@ -278,13 +287,14 @@ def _numbers(
     return scaled(values, low, high)
 
 
-def _classes(raw: RawTable, task: Task, left_out: list[Excluded]) -> tuple[pd.Series, pd.Series]:
+def _classes(raw: RawTable, task: Task, remedy: str, left_out: list[Excluded]) -> tuple[pd.Series, pd.Series]:
     """Keep the classes of the task; list the others, and give them beside."""
     column = raw.table[task.name]
     unknown = Counter(text for text in column if text and text not in task.classes)
     for text, count in sorted(unknown.items()):
         reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
-        left_out.append(Excluded(f"label {quoted(text)}", reason + did_you_mean(text, task.classes), LABEL))
+        advice = f"{did_you_mean(text, task.classes)}. {remedy}"
+        left_out.append(Excluded(f"label {quoted(text)}", reason + advice, LABEL))
     known = column.isin(task.classes)
     return (column.where(known, None).astype(object), _others(column, known))
 
@@ -306,13 +316,15 @@ def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> tup
     return mapped, _others(column, mapped.notna())
 
 
-def unlabelled(table: pd.DataFrame) -> tuple[str, ...]:
+def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, ...]:
     """Say in sentences how many segments have a label that means nothing to any test, and which.
 
     Parameters
     ----------
     table
         Segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
+    remedies
+        By task what to do about them.
     """
     told = []
     for column in (name for name in table.columns if name.startswith(UNKNOWN)):
@@ -324,7 +336,8 @@ def unlabelled(table: pd.DataFrame) -> tuple[str, ...]:
         more = [f"{len(counts) - NAMED} more"] if len(counts) > NAMED else []
         what = "a sex that is neither female nor male"
         what = what if task == "sex" else f"labels that are not classes of {task}"
-        told.append(f"{len(given)} of {len(table)} segments have {what}: {', '.join(named + more)}")
+        advice = f". {remedies[task]}" if remedies.get(task) else ""
+        told.append(f"{len(given)} of {len(table)} segments have {what}: {', '.join(named + more)}{advice}")
     return tuple(told)
 
 

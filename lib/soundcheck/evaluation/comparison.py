@@ -111,6 +111,11 @@ class Comparison:
         """Whether any of the corpora is synthetic."""
         return any(view.synthetic for view, _ in self._corpora)
 
+    @property
+    def scales(self) -> list[str]:
+        """How labels on another scale than 0 to 1 are shown, in sentences."""
+        return corpus_view.scale_notes([view for view, _ in self._corpora], self.tasks)
+
     def frame(self) -> pd.DataFrame:
         """Give all contrasts as a table."""
         return results.contrast_frame(self.contrasts)

@@ -25,7 +25,7 @@ from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic, round_significant, values
 from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.results.verdict import Verdict
+from soundcheck.results.verdict import SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
 from soundcheck.statistics.bootstrap import Resampled, certainty, interval
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
@@ -35,6 +35,7 @@ from soundcheck.suite.families import TestDefinition
 
 __all__ = ["GroupGap", "Settings", "Gaps", "concluded_group", "concluded_value", "gaps_of", "scale_of"]
 
+BY_GAP = "no threshold: judged by the gap that matters"
 FEWEST_PERMUTED = 2  # blocks on either side; of one speaker nobody knows how much speakers differ
 
 Resample = Callable[[Statistic | Weighted, np.ndarray], Resampled]
@@ -73,7 +74,7 @@ class Settings:
     seed
         The suite's seed.
     by_gap
-        Whether verdicts compare the gap with what matters.
+        Whether verdicts compare the gap with what matters; so they do where that is all there is to judge by.
     """
 
     interval: str
@@ -231,22 +232,30 @@ def _of_constants(
 def concluded_group(
     verdict: Verdict, n: int, gaps: Gaps, matters: float | None, settings: Settings
 ) -> Verdict:
-    """Add what may be concluded from the gap of a group, label ``n``, to its row."""
+    """Add what may be concluded from the gap of a group, label ``n``, to its row.
+
+    Without threshold and without a gap that matters there is nothing to hold: the row gets its gap with the
+    interval, and no p-value, so that it counts among no tests.
+    """
     found = gaps.resampled
     if found.reasons[n] or verdict.value is None:
         return verdict
     gap, low, high = float(found.value[n]), gaps.low[n], gaps.high[n]
-    rule = of_gap(verdict.rule)
+    rule, shown = of_gap(verdict.rule), verdict.evidence == SHOWN
+    by_gap = (settings.by_gap or shown) and matters is not None and rule in GAP_RULES
+    if shown and by_gap:
+        why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
+        verdict, shown = dataclasses.replace(verdict, skipped=why), False
     added = {
         "gap": gap,
         "gap_low": _some(low),
         "gap_high": _some(high),
-        "p_value": _some(gaps.p_values[n]),
-        "matters": matters,
-        "least_p": gaps.least_p,
-        "evidence": evidence.NO_INTERVAL,
+        "p_value": None if shown else _some(gaps.p_values[n]),
+        "matters": None if shown else matters,
+        "least_p": None if shown else gaps.least_p,
+        "evidence": SHOWN if shown else evidence.NO_INTERVAL,
     }
-    if matters is not None:
+    if matters is not None and not shown:
         added["evidence"] = evidence.evidence(rule, low, high, matters)
     added["bound"] = _some(evidence.bound(rule, low, high))
     if np.isnan(low) and verdict.low is not None:
@@ -256,7 +265,7 @@ def concluded_group(
             why = f"interval withheld: {few} on the smaller side, {LEAST_BLOCKS} needed"
         why = "; ".join(filter(None, (verdict.skipped, why)))
         added |= {"low": None, "high": None, "certainty": None, "skipped": why}
-    if settings.by_gap and matters is not None and rule in GAP_RULES:
+    if by_gap:
         passed, random = bool(passes(rule, gap, matters)), gaps.reference[n]
         sure = None if np.isnan(low) else certainty(found.replicates[:, n], rule, matters, passed)
         added |= {"rule": rule, "threshold": matters, "passed": passed, "certainty": sure}

@@ -10,19 +10,20 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.tasks import Task
+from soundcheck.common.tasks import Task, scale_sentence
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.trial_scores import score_trials
 from soundcheck.predict.tables import read_predictions
 from soundcheck.statistics import bootstrap
 
-__all__ = ["CorpusView", "read_view"]
+__all__ = ["CorpusView", "read_view", "scale_notes"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +56,8 @@ class CorpusView:
         Columns of the segment table whose values are groups that the suite names.
     adjust
         Columns by which differences between groups are adjusted, words or numbers.
+    ranges
+        Task -> ends of the scale of its labels, where the suite says that it is another one than the task's.
     """
 
     name: str
@@ -70,6 +73,7 @@ class CorpusView:
     trials: TrialTable | None = None
     groups: tuple[str, ...] = ()
     adjust: tuple[str, ...] = ()
+    ranges: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
     def labels(self, task: Task) -> np.ndarray:
         """Give the labels of a task; all missing if the corpus has none."""
@@ -103,6 +107,17 @@ class CorpusView:
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""
         return bootstrap.blocks_of(self.segments, self.blocks)
+
+
+def scale_notes(views: Iterable[CorpusView], tasks: Sequence[Task]) -> list[str]:
+    """Say of regression tasks with labels on another scale than 0 to 1 how they are shown, each once."""
+    sentences = [
+        scale_sentence(task.name, *view.ranges.get(task.name, (task.low, task.high)))
+        for task in tasks
+        for view in views
+        if task.is_regression
+    ]
+    return list(dict.fromkeys(filter(None, sentences)))
 
 
 def read_view(description: CorpusDescription) -> CorpusView:

@@ -18,7 +18,7 @@ class CorpusDescription:
 
     Parameters
     ----------
-    name, title, synthetic, blocks, base_condition, probes_of, root, audio, groups, adjust
+    name, title, synthetic, blocks, base_condition, probes_of, root, audio, groups, adjust, ranges
         See :class:`soundcheck.evaluation.corpus_view.CorpusView`.
     segments, predictions
         Parquet files: the segment table and the predictions.
@@ -39,6 +39,7 @@ class CorpusDescription:
     trials: Path | None
     groups: tuple[str, ...] = ()
     adjust: tuple[str, ...] = ()
+    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -106,6 +106,11 @@ class Evaluation(Judging):
         """Give the corpus that a subset is from."""
         return next(corpus for corpus in self.corpora if corpus.name == subset.corpus)
 
+    @property
+    def scales(self) -> list[str]:
+        """How labels on another scale than 0 to 1 are shown, in sentences."""
+        return corpus_view.scale_notes(self.corpora, self.tasks)
+
     def change(self, name: str) -> Perturbation:
         """Return one of the family's changes."""
         return self.family.changes[name]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 from soundcheck.evaluation.subset import Subset
-from soundcheck.results.verdict import Verdict
+from soundcheck.results.verdict import SHOWN, Verdict
+from soundcheck.statistics.rules import GAP_RULES
 from soundcheck.statistics.simulation import MOST_CLASSES
 from soundcheck.suite.families import TestDefinition
 
 __all__ = ["not_simulated", "remarked"]
+
+CLASSES = 4  # of the published simulations
 
 
 def not_simulated(subset: Subset, definition: TestDefinition) -> str:
@@ -46,10 +49,24 @@ def remarked(verdict: Verdict, subset: Subset, definition: TestDefinition, thres
     thresholds
         Which thresholds the suite asks for.
     """
-    if verdict.threshold is None:
+    remark = ""
+    if verdict.evidence == SHOWN:
+        remark = definition.unsuited(subset.task)
+    elif verdict.threshold is None:
         return verdict
-    remark = definition.change_for(subset.task)
-    if not remark and thresholds == "simulated" and subset.group_size is not None:
-        obstacle = not_simulated(subset, definition)
-        remark = obstacle and f"published threshold: {obstacle}"
+    elif not (remark := definition.change_for(subset.task)):
+        remark = _as_published(verdict, subset, definition, thresholds)
     return dataclasses.replace(verdict, skipped="; ".join(filter(None, (verdict.skipped, remark))))
+
+
+def _as_published(verdict: Verdict, subset: Subset, definition: TestDefinition, thresholds: str) -> str:
+    """Say why a published threshold is not what a reader takes it for; empty if it is."""
+    if subset.group_size is None or verdict.rule in GAP_RULES:
+        return ""
+    if thresholds == "simulated":
+        obstacle = not_simulated(subset, definition)
+        return obstacle and f"published threshold: {obstacle}"
+    others = subset.task.classes and len(subset.task.classes) != CLASSES
+    if thresholds == "published" and definition.simulation and others:
+        return f"published threshold: simulated for {CLASSES} classes, not {len(subset.task.classes)}"
+    return ""

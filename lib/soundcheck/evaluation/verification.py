@@ -31,12 +31,26 @@ from soundcheck.metrics.verification import equal_error_threshold, min_dcf_thres
 from soundcheck.models.reference import reference_scores
 from soundcheck.suite.families import Family, Perturbation
 
-__all__ = ["Cost", "EQUAL_ERROR_RATE", "KINDS", "MINIMUM_COST", "Verification", "threshold_in_use"]
+__all__ = [
+    "Cost",
+    "EQUAL_ERROR_RATE",
+    "KINDS",
+    "MINIMUM_COST",
+    "TRIAL_COLUMNS",
+    "Verification",
+    "threshold_in_use",
+]
 
 EQUAL_ERROR_RATE = "equal error rate"
 MINIMUM_COST = "minimum cost"
 # The last if sexes are not known.
 KINDS = ("target", "non-target, same sex", "non-target, other sex", "non-target")
+
+# Of a table of trials; see soundcheck.corpora.trials.trial_table, and _with_groups.
+TRIAL_COLUMNS = frozenset(
+    ("key", "enrol", "test", "target", "enrolment", "segment", "enrol_speaker", "test_speaker")
+    + ("first", "second", "enrolled", "kind")
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -277,7 +291,10 @@ class Verification(Evaluation):
 
 
 def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Add numbers of the speakers, the groups of both sides and the kind of each trial."""
+    """Add numbers of the speakers, the groups of both sides and the kind of each trial.
+
+    A column that is called like one of the trials themselves is passed over.
+    """
     enrolled = np.zeros(int(table.member_of.max(initial=-1)) + 1, dtype=np.int64)
     enrolled[table.member_of[::-1]] = table.members[::-1]  # the first utterance stands for all
     first, second = enrolled[table.frame["enrolment"].to_numpy()], table.frame["segment"].to_numpy()
@@ -289,7 +306,7 @@ def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) 
         "enrolled": first,
     }
     sides = {}
-    for column in {*columns, "sex"}:
+    for column in {*columns, "sex"} - TRIAL_COLUMNS:
         if column in segments.columns:
             values = segments[column].to_numpy(dtype=object)
             sides[column] = values[first], values[second]
@@ -300,6 +317,6 @@ def _with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) 
     kind = np.where(table.frame["target"], KINDS[0], KINDS[3]).astype(object)
     if "sex" in sides:
         one, other = sides["sex"]
-        known = pd.notna(one) & pd.notna(other) & ~table.frame["target"].to_numpy(dtype=bool)
-        kind[known] = np.where((one == other)[known], KINDS[1], KINDS[2])
+        others = pd.notna(one) & pd.notna(other) & ~table.frame["target"].to_numpy(dtype=bool)
+        kind[others] = np.where((one == other)[others], KINDS[1], KINDS[2])
     return table.frame.assign(**added, kind=kind)

@@ -107,6 +107,7 @@ class RandomModel(LookUpModel):
 
     keyword = "random"
     has_scale = False
+    answers_declared = True
 
     def __init__(self, name: str, tasks: Sequence[Task], seed: int) -> None:
         self.name = name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import JUDGED, STATE
 from soundcheck.results import Score, Tally
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, SHOWN
 
 __all__ = ["legend", "score_cell", "state_bar"]
 
@@ -13,8 +13,9 @@ __all__ = ["legend", "score_cell", "state_bar"]
 def state_bar(tally: Tally) -> Html:
     """Show how many tests are in which state: the bar, and both clear counts in words below it."""
     counts = {name: tally.counts[name] for name in JUDGED}
+    shown = f"{STATE[SHOWN].sign} {tally.shown} shown" if tally.shown else ""
     if not tally.judged:
-        return element("span", "none judged", class_="sc-states sc-none")
+        return element("span", shown or "none judged", class_="sc-states sc-none")
     parts = [
         element("span", class_=f"sc-part {STATE[name].css}", style=f"flex-grow: {count}")
         for name, count in counts.items()
@@ -27,6 +28,7 @@ def state_bar(tally: Tally) -> Html:
         for name, word in ((CLEAR_PASS, "clear"), (HOLDS, "hold" if counts[HOLDS] != 1 else "holds"))
     ]
     words.append(element("span", f"of {tally.judged}", class_="sc-count"))
+    words += [element("span", shown, class_="sc-count", title=STATE[SHOWN].explained)] if shown else []
     return element("span", bar, element("small", *words), class_="sc-states")
 
 

@@ -23,8 +23,10 @@ __all__ = ["curves", "intervals", "movements", "opening", "show", "speakers", "v
 
 
 def opening(evaluation: Evaluation | Comparison) -> None:
-    """Say if the data are synthetic; the first thing on a page."""
+    """Say if the data are synthetic and how scales are shown; the first thing on a page."""
     display(tables.synthetic_notice(evaluation.synthetic))
+    if evaluation.scales:
+        display(tables.notes(evaluation.scales))
 
 
 def verdicts(evaluation: Evaluation) -> None:

@@ -44,7 +44,9 @@ def summary_lines(
     name = f"{model.name} (random reference)" if random else model.name
     passes = "pass" if total.clear_pass == 1 else "passes"
     counts = f"{held}, {total.clear_pass} clear {passes}, {total.open} open"
-    yield f"{name}: {counts}, {tally(rows).skipped} skipped" + (f"; {', '.join(shares)}" if shares else "")
+    whole = tally(rows)
+    counts += f", {whole.shown} shown without verdict" if whole.shown else ""
+    yield f"{name}: {counts}, {whole.skipped} skipped" + (f"; {', '.join(shares)}" if shares else "")
     figures = [figure for figure in record.figures or () if figure.model == model.name]
     several = len({figure.corpus for figure in figures}) > 1
     for figure in figures:

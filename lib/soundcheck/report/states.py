@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 
 from soundcheck.report.html import Html, element
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED, STATES
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED, STATES
 
 __all__ = ["JUDGED", "STATE", "State", "mark", "of_evidence", "style_sheet"]
 
@@ -113,6 +113,19 @@ STATE = {
             explained="the failure stands among all tests of the model and category",
         ),
         State(
+            name=SHOWN,
+            label="shown",
+            sign="○",
+            css="sc-shown",
+            colour="#0072b2",
+            hatch="",
+            marker="s",
+            filled=False,
+            light=("#d6e8f5", "#0b3a5b"),
+            dark=("#163a54", "#d3eafa"),
+            explained="the value is shown without verdict, because nobody set a threshold",
+        ),
+        State(
             name=SKIPPED,
             label="skipped",
             sign="–",
@@ -140,7 +153,7 @@ def mark(name: str, words: str | None = None) -> Html:
 def of_evidence(passed: bool | None, evidence: str) -> State:
     """Give the look of a row before it is known what holds: a clear failure looks like one that holds."""
     if passed is None:
-        return STATE[SKIPPED]
+        return STATE[SHOWN if evidence == SHOWN else SKIPPED]
     if evidence == "clear fail":
         return STATE[HOLDS]
     if evidence == "clear pass":

@@ -20,7 +20,7 @@ import pandas as pd
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.report.html import Html, element, join
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
-from soundcheck.suite.families import Family
+from soundcheck.suite.families import Family, TestDefinition
 
 __all__ = [
     "Cell",
@@ -225,7 +225,8 @@ def threshold_table(family: Family) -> Html:
             cells.append(Cell(two_lines(text, change), threshold, None if change else "sc-rule"))
         if limit:
             cells.append(fewest if "minimum_per_bin" in test.simulation else "")
-        cells.append(Cell(element("span", ". ".join(filter(None, (test.off, test.note))), limit=None)))
+        note = f"{test.note} {_for_classes(test)}".strip()
+        cells.append(Cell(element("span", ". ".join(filter(None, (test.off, note))), limit=None)))
         if len(sources) > 1:
             cells.append(test.source if test.source in sources else "")
         if simulated:
@@ -238,6 +239,16 @@ def threshold_table(family: Family) -> Html:
         return table(rows, columns)
     source = "Source of what this suite does not change" if family.of_suite else "Source"
     return table(rows, columns) + element("p", f"{source}: {sources[0]}", class_="sc-note", limit=None)
+
+
+def _for_classes(test: TestDefinition) -> str:
+    """Say for how many classes a general threshold is, if that matters."""
+    if test.classes is None:
+        return ""
+    return (
+        f"The general threshold is for {test.classes} classes; of tasks with more or fewer, values are shown "
+        "without verdict."
+    )
 
 
 def _simulation(found: Mapping) -> Cell:

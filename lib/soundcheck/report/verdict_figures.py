@@ -22,7 +22,7 @@ from matplotlib.patches import Patch
 
 from soundcheck.report import states, tables
 from soundcheck.report.style import GREEN, GREY, ORANGE, label, look, new
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED
 from soundcheck.statistics.rules import GAP_BELOW, GAP_RULES, GAP_WITHIN, of_gap
 
 __all__ = ["described", "group_difference", "intervals", "unchanged_overview"]
@@ -65,7 +65,8 @@ def intervals(frame: pd.DataFrame) -> Figure:
                 thresholds = np.concatenate([-thresholds, thresholds])
             places = np.resize(np.arange(len(panel)), len(thresholds))
             axes.vlines(thresholds, places - 0.4, places + 0.4, color=ORANGE, linewidth=2)
-            side = _SIDES.get(panel["rule"].iloc[0], "") if len(panel) else ""
+            rule = "" if panel["threshold"].isna().all() else panel["rule"].iloc[0]
+            side = _SIDES.get(rule, "") if len(panel) else ""
             axes.set_xlabel(f"value with 95 % interval ({side})" if side else "value with 95 % interval")
         all_axes[0].set_title(note, loc="left", fontsize=9)
         _legend(figure, rows, Line2D([], [], color=ORANGE, linewidth=2, label="threshold"))
@@ -82,7 +83,7 @@ def group_difference(frame: pd.DataFrame) -> Figure:
         first. Without any gap, values are drawn with the band that the threshold allows.
     """
     judged = frame[frame["value"].notna()]
-    gaps = judged["gap"].notna() & judged["matters"].notna()
+    gaps = judged["gap"].notna() & (judged["matters"].notna() | judged["evidence"].eq(SHOWN))
     judged = _as_gaps(judged, gaps) if gaps.any() else judged
     others = "the others" if gaps.any() else "all"
     rows, note = _most(judged[gaps] if gaps.any() else judged)
@@ -224,6 +225,7 @@ _LABELS = (
     (OPEN_PASS, "open pass"),
     (OPEN_FAIL, "open fail"),
     (HOLDS, "clear fail"),
+    (SHOWN, "no threshold"),
     (SKIPPED, "no verdict"),
 )
 

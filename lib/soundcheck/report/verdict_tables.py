@@ -32,7 +32,7 @@ from soundcheck.report.tables import (
     test_cell,
     two_lines,
 )
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, STATES, state_of
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, SHOWN, STATES, state_of
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.rules import GAP_RULES
 
@@ -102,7 +102,8 @@ def verdict_table(
     """
     whole, left = frame, _skipped_as_a_whole(frame)
     frame = frame[~left] if not left.all() else frame
-    several, gaps = frame["corpus"].nunique() > 1, bool(frame["matters"].notna().any())
+    several = frame["corpus"].nunique() > 1
+    gaps = bool((frame["matters"].notna() | (frame["evidence"].eq(SHOWN) & frame["gap"].notna())).any())
     columns = ["corpus"] * several + ["task", "test", "state", "value and 95 % interval"]
     adjusted = gaps and has_adjusted(frame)
     columns += ["gap and 95 % interval"] * gaps + ["adjusted gap and 95 % interval"] * adjusted
@@ -167,13 +168,13 @@ def _value(row: object, digits: int | None) -> Cell:
 
 def gap_cell(row: object) -> Cell:
     """Show the gap of a group with its interval, and what matters if the threshold is something else."""
-    if pd.isna(row.matters) or pd.isna(row.gap):
+    if pd.isna(row.gap) or (pd.isna(row.matters) and row.evidence != SHOWN):
         return Cell("")
     digits = digits_for(row.gap, row.gap_low, row.gap_high)
     bounds = ""
     if not pd.isna(row.gap_low):
         bounds = f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}"
-    told = "" if row.rule in GAP_RULES else f"{row.matters:g} matters"
+    told = "" if row.rule in GAP_RULES or pd.isna(row.matters) else f"{row.matters:g} matters"
     matters = element("small", told, class_="sc-line") if told else Html()
     return Cell(two_lines(number(row.gap, digits, row.matters), bounds) + matters, row.gap, "sc-number")
 

@@ -37,7 +37,6 @@ from soundcheck.results.reading import read_results
 from soundcheck.results.summary import Score, Tally, aspects, informative, score, tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (
-    NO_THRESHOLD,
     RESULT_COLUMNS,
     STATES,
     Verdict,
@@ -62,7 +61,6 @@ __all__ = [
     "load_contrasts",
     "load_judged",
     "save_contrasts",
-    "NO_THRESHOLD",
     "RESULT_COLUMNS",
     "STATES",
     "Score",

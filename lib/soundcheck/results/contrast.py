@@ -34,7 +34,8 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
-from soundcheck.results.verdict import EVIDENCE, Verdict
+from soundcheck.results.verdict import SHOWN, Verdict
+from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.paired import LEAST_BLOCKS, paired_interval, paired_p_value, standard_error, welch
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
 
@@ -174,7 +175,7 @@ def _contrast(baseline: Judged, candidate: Judged, same_draws: bool) -> Contrast
     if baseline.segments != candidate.segments:
         remarks.append(f"not the same segments: {before.segments} against {after.segments}")
     blocks = (baseline.contributing, candidate.contributing)
-    few = min(blocks) < LEAST_BLOCKS or EVIDENCE[-1] in (before.evidence, after.evidence)
+    few = min(blocks) < LEAST_BLOCKS or NO_INTERVAL in (before.evidence, after.evidence)
     if few or before.low is None or after.low is None:
         reason = before.skipped or after.skipped
         if not reason:
@@ -280,7 +281,7 @@ def contrasts(
             continue
         there = (one or other).verdict
         missing = names[1] if other is None else names[0]
-        if there.passed is None:
+        if there.passed is None and there.evidence != SHOWN:
             continue  # skipped as a whole for one model, by its labels for the other
         found.append(
             Contrast(

@@ -29,6 +29,7 @@ from soundcheck.results import accepted, worse
 from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
+from soundcheck.results.verdict import SHOWN
 from soundcheck.statistics.rules import GAP_RULES
 
 __all__ = ["Judgement", "check"]
@@ -231,6 +232,9 @@ def _with_status(frame: pd.DataFrame, failing: pd.Series, excuses: pd.Series) ->
         elif row.passed is True:
             status.append(PASSED)
             message.append("")
+        elif row.evidence == SHOWN:
+            status.append(SKIPPED)
+            message.append(f"value = {row.value:.4g}{_interval(row, row.low, row.high)}; {row.skipped}")
         else:
             broken = row.skipped.startswith((FAILED_NOTEBOOK, NOT_COMPUTED))
             status.append(ERROR if broken else SKIPPED)
@@ -240,10 +244,12 @@ def _with_status(frame: pd.DataFrame, failing: pd.Series, excuses: pd.Series) ->
 
 def _counts(frame: pd.DataFrame, errors: pd.Series) -> str:
     passed, failed = (int(frame["passed"].eq(verdict).sum()) for verdict in (True, False))
-    holds = frame["holds"].eq(True)
+    holds, shown = frame["holds"].eq(True), int((frame["passed"].isna() & frame["evidence"].eq(SHOWN)).sum())
+    skipped = len(frame) - passed - failed - shown
+    without = f" {shown} shown without verdict." if shown else ""
     return (
-        f"{passed} tests passed, {failed} failed, {len(frame) - passed - failed} skipped, "
-        f"{int(errors.sum())} of these by an error. Failures that hold: {int(holds.sum())}; "
+        f"{passed} tests passed, {failed} failed, {skipped} skipped, "
+        f"{int(errors.sum())} of these by an error.{without} Failures that hold: {int(holds.sum())}; "
         f"open: {int((frame['passed'].eq(False) & ~holds).sum())}."
     )
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.results.holding import states
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED
 
 __all__ = [
     "ASPECTS",
@@ -47,6 +47,7 @@ class Tally:
     open_fail: int = 0
     holds: int = 0
     skipped: int = 0
+    shown: int = 0
 
     @property
     def judged(self) -> int:
@@ -66,6 +67,7 @@ class Tally:
             OPEN_PASS: self.open_pass,
             OPEN_FAIL: self.open_fail,
             HOLDS: self.holds,
+            SHOWN: self.shown,
             SKIPPED: self.skipped,
         }
 
@@ -109,7 +111,8 @@ def informative(frame: pd.DataFrame) -> pd.Series:
 def tally(frame: pd.DataFrame) -> Tally:
     """Count the rows of a results table, or of a part of it, by state."""
     counts = states(frame).value_counts()
-    return Tally(*(int(counts.get(name, 0)) for name in (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED)))
+    names = (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED, SHOWN)
+    return Tally(*(int(counts.get(name, 0)) for name in names))
 
 
 def score(frame: pd.DataFrame) -> Score:

@@ -21,20 +21,20 @@ __all__ = [
     "EVIDENCE",
     "KEY",
     "NOT_ADJUSTED",
-    "NO_THRESHOLD",
     "NUMBERS",
     "RESULT_COLUMNS",
+    "SHOWN",
     "STATES",
     "TEXTS",
     "TRUTHS",
     "Verdict",
     "judge",
+    "no_threshold",
     "skip",
     "skipped_rows",
     "state_of",
 ]
 
-NO_THRESHOLD = "no threshold for this task"
 NOT_ADJUSTED = "none: "  # before the reason why there is no adjusted gap
 
 TEXTS = (
@@ -48,9 +48,10 @@ NUMBERS = (
 )
 COUNTS = ("segments", "blocks")
 TRUTHS = ("passed", "reference_passed", "holds")
-EVIDENCE = (CLEAR_PASS, CLEAR_FAIL, OPEN, NO_INTERVAL)
+SHOWN = "shown"  # evidence and state of a value that nothing judges
+EVIDENCE = (CLEAR_PASS, CLEAR_FAIL, OPEN, SHOWN, NO_INTERVAL)
 OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED = "open pass", "open fail", "fail that holds", "skipped"
-STATES = (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED)
+STATES = (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SHOWN, SKIPPED)
 KEY = ("model", "corpus", "family", "task", "test", "group", "label")  # no two rows agree in all of these
 
 
@@ -78,7 +79,7 @@ class Verdict:
         Value and verdict of the random reference model.
     skipped
         Why there is no verdict, no interval or no information, or that the threshold is not the one that a
-        reader expects; else ``""``.
+        reader expects; of a search, what it named; else ``""``.
     group
         Column and group that the value is about, such as ``"sex: female"``; the column alone if none of its
         groups was judged; ``""`` if the test compares no groups.
@@ -87,7 +88,8 @@ class Verdict:
         other test: the value minus the threshold, with ``"|value| <"`` the threshold on the value's side.
         With the bounds of its 95 % interval.
     evidence
-        What the interval says whatever side the value is on, see :data:`EVIDENCE`; ``""`` without value.
+        What the interval says whatever side the value is on, see :data:`EVIDENCE`; ``"shown"`` of a value
+        that is shown without verdict, because nobody set a threshold; ``""`` without value.
     bound
         The worst that the interval leaves possible: of a group the larger end of the gap's interval in size,
         of any other test the end of the value's interval on the failing side.
@@ -167,10 +169,15 @@ def state_of(passed: bool | None, holds: bool | None, evidence: str) -> str:
     if holds:
         return HOLDS
     if passed is None:
-        return SKIPPED
+        return SHOWN if evidence == SHOWN else SKIPPED
     if passed:
         return CLEAR_PASS if evidence == CLEAR_PASS else OPEN_PASS
     return OPEN_FAIL
+
+
+def no_threshold(task: str) -> str:
+    """Say why a value is shown without verdict."""
+    return f"no threshold for {task}: shown without verdict"
 
 
 RESULT_COLUMNS = [field.name for field in dataclasses.fields(Verdict)]
@@ -202,7 +209,7 @@ def judge(
     model, corpus, family, category, task, test
         What was tested on what.
     rule, threshold
-        The comparison; without a threshold the values are reported and skipped.
+        The comparison; without a threshold the values are shown without verdict.
     reference
         Values of the random reference model for the same labels, ``(m,)``; NaN where undefined.
     kind
@@ -212,7 +219,7 @@ def judge(
     scale
         Where values may lie.
     untestable
-        Why there is no threshold although the test has one.
+        Why there is no threshold although the test has one; values are skipped then.
 
     Returns
     -------
@@ -232,8 +239,9 @@ def judge(
         if threshold is not None and value is not None:
             passed = bool(passes(rule, value, threshold))
             certainty = _some(result.certainty(n, rule, threshold, passed))
+        shown = threshold is None and value is not None and not untestable
         remarks = [
-            result.reasons[n] or ("" if threshold is not None else untestable or NO_THRESHOLD),
+            result.reasons[n] or (no_threshold(task) if shown else untestable),
             result.withheld[n],
         ]
         if result.notes[n].startswith(ONE_CLASS):
@@ -260,6 +268,7 @@ def judge(
                 reference_passed=reference_passed,
                 skipped="; ".join(filter(None, remarks)),
                 group=group,
+                evidence=SHOWN if shown else "",
             )
         )
     return verdicts
@@ -314,7 +323,7 @@ def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: st
             threshold=test.threshold_for(task),
         )
         for test in family.tests.values()
-        if test.threshold_for(task) is not None
+        if test.fits(task)
     ]
 
 

@@ -244,6 +244,7 @@ def _with_predictions(
                 trials=trials if trials.is_file() else None,
                 groups=corpus.groups,
                 adjust=corpus.adjust,
+                ranges=corpus.entry.ranges,
             )
         )
     return tuple(found)

@@ -5,7 +5,10 @@ Conventions
 - Thresholds live on the scale of the score: regression tasks are scaled to 0..1 before anything is computed.
 - Rules are strict and see the unrounded value; ``decimals`` is for display only.
 - A threshold belongs to a task by its name, or to all other tasks of a kind under ``regression`` or
-  ``classification``. A test without a threshold for a task does not exist for that task.
+  ``classification``. A test that names neither a task nor its kind does not exist for that task.
+- A threshold for classes may depend on how many there are: of two classes guessing finds half, and of seven
+  few have a share that could be off by 0.15. Where it does, the test says for how many classes it is. Tasks
+  with more or fewer have no threshold then, unless the suite sets one: values are shown without verdict.
 """
 
 from __future__ import annotations
@@ -118,6 +121,8 @@ class TestDefinition:
         Lowest and highest score that is possible; ``None`` if not stated.
     difference
         Whether the score is a difference, which nothing keeps away from the ends of its range.
+    classes
+        Number of classes that the threshold for classification is for; ``None`` if it suits any number.
     matters
         The gap of a group that matters, as the suite sets it for this test; ``None`` = as usual.
     off
@@ -139,14 +144,35 @@ class TestDefinition:
     simulation: dict[str, Any] = dataclasses.field(default_factory=dict)
     range: tuple[float, float] | None = None
     difference: bool = False
+    classes: int | None = None
     matters: float | None = None
     off: str = ""
     shipped: TestDefinition | None = None
     why: str = ""
 
+    def fits(self, task: Task) -> bool:
+        """Say whether the test exists for a task, with a threshold for it or without."""
+        return task.name in self.thresholds or task.kind in self.thresholds
+
     def threshold_for(self, task: Task) -> float | None:
-        """Return the threshold for a task: its own, else that of its kind, else ``None``."""
+        """Return the threshold for a task: its own, else that of its kind if it suits, else ``None``."""
+        if task.name not in self.thresholds and self.unsuited(task):
+            return None
         return self.thresholds.get(task.name, self.thresholds.get(task.kind))
+
+    def unsuited(self, task: Task) -> str:
+        """Say why the threshold for the kind of a task does not suit it; empty if it does.
+
+        Examples
+        --------
+        >>> test = TestDefinition("Recall Per Class", ">", {"classification": 0.5}, classes=4)
+        >>> test.unsuited(Task("style", "classification", ("read", "acted", "spontaneous")))
+        'the one for classification is for 4 classes, not 3'
+        """
+        given = len(task.classes)
+        if self.classes is None or not given or given == self.classes:
+            return ""
+        return f"the one for {task.kind} is for {self.classes} classes, not {given}"
 
     def passes(self, value: float | np.ndarray, task: Task) -> bool | np.ndarray:
         """Compare a score with the threshold for a task."""
@@ -173,7 +199,11 @@ class TestDefinition:
         'changed in this suite: 0.5 → 0.15 (agreed)'
         """
         before = None if self.shipped is None else self.shipped.threshold_for(task)
-        return self._change(before, self.threshold_for(task))
+        after = self.threshold_for(task)
+        if after is None and self.matters is not None and self.fits(task):
+            told = f"set in this suite: {self.matters:g} matters"
+            return f"{told} ({self.why})" if self.why else told
+        return self._change(before, after)
 
     def change_of(self, name: str) -> str:
         """Say the same of a threshold by its name in the file: of a task, or of a kind of task."""
@@ -299,5 +329,4 @@ class Family:
 
     def applies_to(self, task: Task) -> bool:
         """Say whether there is anything to test for a task."""
-        judged = any(test.threshold_for(task) is not None for test in self.tests.values())
-        return task.kind in self.kinds and judged
+        return task.kind in self.kinds and any(test.fits(task) for test in self.tests.values())

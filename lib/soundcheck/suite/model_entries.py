@@ -7,7 +7,7 @@ from pathlib import Path
 
 from soundcheck.common import resources
 from soundcheck.common.errors import Problems
-from soundcheck.common.tasks import Task
+from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry
 from soundcheck.suite.entry_reader import EntryReader
@@ -119,7 +119,10 @@ class ModelReader(EntryReader):
             default = kind.default_tasks(target)
             if default is None:
                 self.note(place, "the key is missing", remedy)
-            return default or ()
+            declared = [task for name, task in self.tasks.items() if name not in BUILTIN]
+            if not kind.answers_declared:
+                declared = []
+            return (default or ()) + tuple(t.name for t in declared if not kind.check_tasks(target, [t]))
         if not names:
             self.note(place, "no task is named", remedy)
         tasks = self.known_names(place, names, list(self.tasks), "task")

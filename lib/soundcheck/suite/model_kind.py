@@ -50,6 +50,9 @@ class ModelKind:
         Whether it runs code that the suite brings; refused with ``--no-code``.
     has_scale
         Whether suites may say on which scale it answers numbers.
+    answers_declared
+        Whether a model that does not say what it predicts also predicts the tasks that the suite declares,
+        but for those that :meth:`check_tasks` refuses.
     for_trials
         Whether it answers for trials instead of segments, and so only for corpora with a list of them.
     """
@@ -60,6 +63,7 @@ class ModelKind:
     changes_audio: ClassVar[bool] = True
     runs_code: ClassVar[bool] = True
     has_scale: ClassVar[bool] = True
+    answers_declared: ClassVar[bool] = False
     for_trials: ClassVar[bool] = False
 
     @classmethod

@@ -13,6 +13,7 @@ import dataclasses
 import datetime
 from collections.abc import Mapping
 
+from soundcheck.common.tasks import CLASSIFICATION
 from soundcheck.suite.families import Family
 
 __all__ = ["WHERE", "AcceptedFailure", "OwnTest", "with_own_tests"]
@@ -100,6 +101,7 @@ def with_own_tests(family: Family, own: Mapping[str, OwnTest]) -> Family:
         tests[name] = dataclasses.replace(
             test,
             thresholds=test.thresholds | change.thresholds,
+            classes=None if CLASSIFICATION in change.thresholds else test.classes,  # the suite knows its own
             matters=test.matters if change.matters is None else change.matters,
             off="" if change.run else ": ".join(filter(None, ("switched off in this suite", change.why))),
             why=change.why or test.why,

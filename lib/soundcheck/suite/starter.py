@@ -55,6 +55,11 @@ models:
   # asr:
   #   command: "my-asr --model small {audio}"
 
+# What models predict beside arousal, dominance, valence, emotion, transcript and embedding:
+# tasks:
+#   feeling: {type: classification, classes: [anger, boredom, disgust, fear, joy, neutral, sadness]}
+#   tension: {type: regression, range: [1, 7]}
+
 # Noises and impulse responses are synthesised. Where you have recordings, name their folders:
 # sounds:
 #   noise: ~/data/musan # with folders speech, noise and music

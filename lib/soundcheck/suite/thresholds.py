@@ -135,6 +135,7 @@ class _Test(schema.Section):
     simulation: dict[str, object] | None = None
     range: schema.Range | None = None
     difference: schema.Boolean = False
+    classes: schema.whole(2, 1000) | None = None
 
 
 def read_family(name: str, own: Path | None = None) -> Family:
@@ -340,6 +341,7 @@ class _Reader(DocumentReader):
             simulation=self.read_simulation((*path, "simulation"), test.simulation),
             range=test.range,
             difference=test.difference,
+            classes=test.classes,
         )
 
     def read_simulation(self, path: tuple, given: dict | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.thresholds import read_family
 
 FAMILY = read_family("speaker_verification")
+GROUPS = read_family("fairness_groups")
 EMBEDS = ModelEntry("embeds", "python", "a:b", ("embedding",))
 FEELS = ModelEntry("feels", "python", "a:b", ("arousal",))
 
@@ -24,10 +25,10 @@ def corpus(trials=None, **columns):
 
 @pytest.fixture
 def lists(tmp_path):
-    def lists(one, model=EMBEDS, family=FAMILY):
+    def lists(one, model=EMBEDS, family=FAMILY, *more):
         models = {model.name: model}
         suite = Suite("t", 0, 100, "percentile", (), {}, models, dict(BUILTIN), tmp_path, tmp_path / "s.yml")
-        return trial_lists(suite, [family], [one])
+        return trial_lists(suite, [family, *more], [one])
 
     return lists
 
@@ -50,7 +51,13 @@ def test_a_list_of_the_corpus_is_taken(lists):
         (corpus(), {}),  # neither list nor speakers
         (corpus(speaker=["x", "x", "y"]), {"model": FEELS}),  # nobody compares
         (corpus(speaker=["x", "x", "y"]), {"family": read_family("fairness_sex")}),
+        (corpus(speaker=["x", "x", "y"]), {"family": GROUPS, "model": FEELS}),  # which tests it all the same
     ],
 )
 def test_nothing_is_made_for_nobody(lists, one, options):
     assert lists(one, **options) == {}
+
+
+def test_families_that_ask_for_the_same_trials_share_them(lists):
+    found = lists(corpus(speaker=["x", "x", "y"]), EMBEDS, FAMILY, GROUPS)
+    assert found["voices", "speaker_verification"] is found["voices", "fairness_groups"]

@@ -1,0 +1,69 @@
+"""What can be measured on a sound: one module a measure, and the list of all.
+
+Conventions
+-----------
+- A measure takes a mono signal, float ``(samples,)`` with full scale 1, and its sampling rate in Hz, and
+  gives a number; NaN where there is nothing to measure. It never draws at random.
+- Signals come at 16 kHz, as models get them; only measures with ``own_rate`` hear the file as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from soundcheck.corpora.measures.bandwidth import bandwidth
+from soundcheck.corpora.measures.clipping import clipping
+from soundcheck.corpora.measures.level import duration, level
+from soundcheck.corpora.measures.pitch import mean_pitch
+from soundcheck.corpora.measures.signal_to_noise import signal_to_noise
+from soundcheck.corpora.measures.speaking_rate import speaking_rate
+
+__all__ = ["MEASURES", "Measure"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """A measure; call it with a signal and its sampling rate.
+
+    Parameters
+    ----------
+    function
+        What computes it.
+    title
+        What it is called on pages.
+    unit
+        Of the number.
+    noticeable
+        Smallest difference between groups that is worth a word.
+    own_rate
+        Whether it wants the sampling rate of the file.
+    libraries
+        Packages whose versions decide the number.
+    """
+
+    function: Callable[[np.ndarray, int], float]
+    title: str
+    unit: str
+    noticeable: float
+    own_rate: bool = False
+    libraries: tuple[str, ...] = ()
+
+    def __call__(self, signal: np.ndarray, sampling_rate: int) -> float:
+        """Measure a signal."""
+        return self.function(signal, sampling_rate)
+
+
+MEASURES: dict[str, Measure] = {
+    "signal_to_noise": Measure(signal_to_noise, "signal-to-noise ratio", "dB", 3.0),
+    "level": Measure(level, "level", "dB", 3.0),
+    "duration": Measure(duration, "duration", "s", 0.5),
+    "bandwidth": Measure(bandwidth, "bandwidth", "Hz", 500.0),
+    "clipping": Measure(clipping, "clipped samples", "share", 0.001, own_rate=True),
+    "pitch": Measure(mean_pitch, "pitch", "Hz", 20.0, libraries=("praat-parselmouth",)),
+    "speaking_rate": Measure(
+        speaking_rate, "speaking rate", "syllables a second", 0.5, libraries=("praat-parselmouth",)
+    ),
+}

@@ -1,0 +1,304 @@
+"""Groups of the columns that a suite names: which are large enough, what is missing, what each scores.
+
+Conventions
+-----------
+- All labelled segments are used, or all that there are without labels; nothing is balanced. Of embeddings the
+  trials are used of which both sides belong to the group.
+- A group that is too small, or that is one speaker, is counted and never judged. *Everybody* are the groups
+  of a column that are judged.
+- What is not judged has a skipped row that says why.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.wording import counted
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.every_kind import EveryKind
+from soundcheck.evaluation.groups import restricted
+from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.evaluation.trial_groups import Rate
+from soundcheck.evaluation.verification import TRIAL_COLUMNS
+from soundcheck.metrics.combinators import restrict
+from soundcheck.statistics.evidence import FREE, Scale
+from soundcheck.suite.groups import BOTH
+
+__all__ = ["Compared", "GroupCount", "NO_GROUPS", "compared_groups", "group_values", "labelled"]
+
+NO_GROUPS = (
+    "the suite names no groups that this corpus has; name columns under groups:, such as "
+    "groups: [device, sex × accent]"
+)
+FEWEST_SPEAKERS = 2  # of one nobody knows whether the group differs or the speaker
+_NESTED = {
+    "sex": "every speaker of {group} is {value}: what differs may be the sex",
+    "accent": "every speaker of {group} has the accent {value}: what differs may be the accent",
+    "language": "all speech of {group} has the language {value}: what differs may be the language",
+}
+VALUE_COLUMNS = (
+    *("corpus", "task", "column", "group", "test", "label"),
+    *("value", "low", "high", "everybody", "size"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupCount:
+    """How large a group is.
+
+    Parameters
+    ----------
+    group
+        Its name; empty for segments that have no value.
+    segments
+        Segments, with a label if there are labels; of trials those of two speakers.
+    targets
+        Trials of one speaker; ``None`` for segments.
+    speakers
+        Speakers; ``None`` if they are not known.
+    lacks
+        Why it is not judged, empty if it is.
+    """
+
+    group: str
+    segments: int
+    targets: int | None
+    speakers: int | None
+    lacks: str
+
+    @property
+    def words(self) -> str:
+        """How large it is, for people."""
+        if self.targets is None:
+            found = [counted(self.segments, "segment")]
+        else:
+            found = [counted(self.segments + self.targets, "trial")]
+        return ", ".join(found + [counted(self.speakers, "speaker")] * (self.speakers is not None))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Compared:
+    """The groups of one column in one subset.
+
+    Parameters
+    ----------
+    subset
+        Rows of the groups that are judged; of trials all of them, because the threshold in use is taken from
+        all.
+    column
+        Column of the groups.
+    groups
+        Groups that are judged: none, or two and more.
+    counts
+        All groups, and at the end what has no value.
+    """
+
+    subset: Subset
+    column: str
+    groups: list[str]
+    counts: list[GroupCount]
+
+    @property
+    def masks(self) -> dict[str, np.ndarray]:
+        """Rows of each group that is judged, bool ``(rows,)``."""
+        return {group: self.subset.mask(self.column, group) for group in self.groups}
+
+
+def labelled(evaluation: Evaluation, subset: Subset) -> Subset:
+    """Keep the segments with a label if there are any, with a note about the others; else all of them."""
+    if subset.task.is_embedding or subset.truth is None:
+        return subset
+    known = pd.notna(subset.truth)
+    if not known.all():
+        what = "transcript" if subset.task.is_transcription else f"label for {subset.task.name}"
+        evaluation.note(f"{subset.corpus}: {int((~known).sum())} of {len(known)} segments have no {what}")
+    return subset.take(np.flatnonzero(known))
+
+
+def compared_groups(evaluation: EveryKind, subset: Subset, tests: Iterable[str]) -> list[Compared]:
+    """Find the groups of each column that the suite names for a corpus; skip what cannot be judged.
+
+    Parameters
+    ----------
+    evaluation
+        Takes skipped rows and notes; its family's options say how large a group must be.
+    subset
+        Segments or trials, from :func:`labelled`.
+    tests
+        Tests that are judged; those of the family that are not get a skipped row.
+
+    Returns
+    -------
+    list of Compared
+        One for each column that the corpus has, also of those whose groups are all too small.
+    """
+    columns = evaluation.view(subset).groups
+    if not columns:
+        evaluation.not_applicable(subset, NO_GROUPS)
+        return []
+    tests = list(tests)
+    for test, definition in evaluation.family.tests.items():
+        if test not in tests and definition.fits(subset.task):
+            evaluation.skip(subset, _other_test(subset), test)
+    found = [_compared(evaluation, subset, column) for column in columns]
+    for compared in found:
+        _tell(evaluation, compared, len(subset))
+        if not compared.groups:
+            for test in tests:
+                evaluation.skip(subset, _obstacle(compared), test, compared.column)
+        small = [count for count in compared.counts if count.group and count.lacks]
+        for count in small if tests and len(compared.counts) > 1 else ():
+            # One row a group: products have many, and the reason is the same for all tests.
+            evaluation.skip(subset, count.lacks, tests[0], f"{compared.column}: {count.group}")
+    return found
+
+
+def _other_test(subset: Subset) -> str:
+    if subset.task.is_transcription:
+        return "the corpus has no transcripts"
+    if subset.truth is None:
+        return f"no segment has a label for {subset.task.name}: predictions are compared instead"
+    return "segments are labelled: the agreement with the labels is judged instead"
+
+
+def _compared(evaluation: EveryKind, subset: Subset, column: str) -> Compared:
+    if _confused(subset, column):
+        return Compared(subset, column, [], [])
+    values = subset.segments[column]
+    counts = [
+        _count(evaluation, subset.take(np.flatnonzero(subset.mask(column, group))), group)
+        for group in sorted(values.dropna().unique())
+    ]
+    groups = [count.group for count in counts if not count.lacks]
+    missing = values.isna().to_numpy()
+    if missing.any() and subset.task.is_embedding:
+        targets = int(subset.truth[missing].sum())
+        counts.append(GroupCount("", int(missing.sum()) - targets, targets, None, "not within one group"))
+    elif missing.any():
+        counts.append(GroupCount("", int(missing.sum()), None, None, "no value"))
+    if len(groups) < 2:
+        groups = []
+    elif not subset.task.is_embedding:
+        subset = restricted(subset, column, groups)
+    return Compared(subset, column, groups, counts)
+
+
+def _count(evaluation: EveryKind, own: Subset, group: str) -> GroupCount:
+    """Count a group and say what it lacks."""
+    options, rows = evaluation.family.options, own.segments
+    if own.task.is_embedding:
+        targets, speakers = int(own.truth.sum()), len(np.union1d(rows["first"], rows["second"]))
+        others = len(rows) - targets
+        needed = (
+            (others, options["minimum_trials"], "trial of two speakers", "trials of two speakers"),
+            (targets, options["minimum_trials"], "trial of one speaker", "trials of one speaker"),
+            (speakers, options["minimum_speakers"], "speaker", "speakers"),
+        )
+        lacks = [
+            f"{n} {one if n == 1 else many}, {least} needed" for n, least, one, many in needed if n < least
+        ]
+        return GroupCount(group, others, targets, speakers, next(iter(lacks), ""))
+    known = "speaker" in rows and rows["speaker"].notna().any()
+    speakers = rows["speaker"].nunique() if known else None
+    lacks = ""
+    if len(rows) < options["minimum_segments"]:
+        lacks = f"{counted(len(rows), 'segment')}, {options['minimum_segments']} needed"
+    elif known and speakers < FEWEST_SPEAKERS:
+        lacks = f"{counted(speakers, 'speaker')}, {FEWEST_SPEAKERS} needed: one does not stand for a group"
+    return GroupCount(group, len(rows), None, speakers, lacks)
+
+
+def _obstacle(compared: Compared) -> str:
+    """Say why none of the groups of a column are compared."""
+    if confused := _confused(compared.subset, compared.column):
+        return confused
+    there = [count for count in compared.counts if count.group]
+    trials = compared.subset.task.is_embedding
+    if not there:
+        what = "no trial lies within a group" if trials else "no segment has a value"
+        return f"{what} of {compared.column}"
+    if len(there) == 1:
+        return f"everything is one group: {there[0].group}"
+    enough = sum(not count.lacks for count in there)
+    return f"{enough} of {len(there)} groups are large enough, 2 needed"
+
+
+def _confused(subset: Subset, column: str) -> str:
+    """Say why a column of groups is something else for a task; empty if it is not."""
+    if subset.task.is_embedding and column in TRIAL_COLUMNS:
+        return f"trials have a column {column} of their own; give it another name in the data"
+    if subset.task.name in column.split(BOTH):
+        return f"{subset.task.name} is what is predicted: its groups have one label each"
+    return ""
+
+
+def _tell(evaluation: EveryKind, compared: Compared, total: int) -> None:
+    """Note what has no value, what is too small, and which groups have one sex, accent or language only."""
+    subset, column = compared.subset, compared.column
+    if subset.task.is_embedding:
+        threshold = evaluation.of(subset).threshold(subset, subset.predictions.clean)
+        evaluation.note(f"{subset.corpus}: trials are accepted above a score of {threshold:.4g}")
+        return  # what lies within no group is in the table
+    missing = next((count.segments for count in compared.counts if not count.group), 0)
+    if missing:
+        evaluation.note(f"{subset.corpus}: {missing} of {total} segments have no value of {column}")
+    segments = subset.segments
+    for other, words in _NESTED.items():
+        if other in column.split(BOTH) or other not in segments or segments[other].nunique() < 2:
+            continue
+        for group, mask in compared.masks.items():
+            values = segments.loc[mask, other]
+            if values.nunique(dropna=False) == 1 and values.notna().all():
+                told = words.format(group=f"{column} {group}", value=values.iloc[0])
+                evaluation.note(f"{subset.corpus}: {told}")
+
+
+def group_values(
+    evaluation: EveryKind,
+    compared: Compared,
+    measures: Mapping[str, Measure | Rate],
+    scales: Mapping[str, tuple[float, float]],
+) -> pd.DataFrame:
+    """Compute measures of each group and of everybody, without verdict.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap.
+    compared
+        Groups.
+    measures
+        Test -> measure of segments, or error rate of trials.
+    scales
+        Test -> where its values may lie; those of other tests may lie anywhere.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a test, label and group: ``corpus, task, column, group, test, label``; ``value, low, high`` of
+        the group, the value of ``everybody`` in all groups, and how large the group is, in words: ``size``.
+    """
+    subset, rows = compared.subset, []
+    part, sizes = evaluation.of(subset), {count.group: count.words for count in compared.counts}
+    masks = {None: np.logical_or.reduce(list(compared.masks.values())), **compared.masks}
+    for test, measure in measures.items():
+        if subset.task.is_embedding:
+            threshold = part.threshold(subset, subset.predictions.clean)
+            own = {name: measure(part.own_trials(subset, mask), threshold) for name, mask in masks.items()}
+        else:
+            base = measure(subset, subset.predictions)
+            own = {name: restrict(base, mask) for name, mask in masks.items()}
+        resampled = {name: evaluation.resample(one, subset.blocks) for name, one in own.items()}
+        together = resampled.pop(None)
+        scale = Scale(*scales[test]) if test in scales else FREE
+        for group, found in resampled.items():
+            low, high = found.interval(evaluation.interval, scale=scale)
+            for n, label in enumerate(found.labels):
+                place = (subset.corpus, subset.task.name, compared.column, group, test, label)
+                numbers = (found.value[n], low[n], high[n], together.value[n])
+                rows.append((*place, *numbers, sizes[group]))
+    return pd.DataFrame(rows, columns=list(VALUE_COLUMNS))

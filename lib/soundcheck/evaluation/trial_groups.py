@@ -1,0 +1,65 @@
+"""Judges the error rates of trials within each group of speakers against those within all groups.
+
+The counterpart of :func:`soundcheck.evaluation.groups.judge_groups` for trials: the same threshold serves
+everybody, and the trials of a group are those of which both sides belong to it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.verification import Verification
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.weighted import Weighted, weighted_difference
+
+__all__ = ["judge_trial_groups"]
+
+Rate = Callable[[Trials, float], Weighted]
+
+
+def judge_trial_groups(
+    evaluation: Verification, subset: Subset, column: str, groups: Sequence[str], tests: Mapping[str, Rate]
+) -> None:
+    """Judge error rates at the threshold in use for each group of a column against all groups.
+
+    A value is the rate of the trials within the group minus that of the trials within any group, itself
+    included; the gap is that rate minus the one of the trials within the other groups; all on the same
+    replicates.
+
+    Parameters
+    ----------
+    evaluation
+        Judges and keeps the rows.
+    subset
+        All trials, also those that lie within no group: they belong to the threshold in use.
+    column
+        Column of the trials that holds the group of both sides.
+    groups
+        Groups to judge.
+    tests
+        Test of the family's threshold file -> error rate, a function of trials and a threshold.
+    """
+    within = subset.segments[column].isin(groups).to_numpy(dtype=bool)
+    for group in groups:
+        inside = subset.mask(column, group)
+        for test, rate in tests.items():
+            against_all = functools.partial(_difference, evaluation, rate, inside, within)
+            against_others = functools.partial(_difference, evaluation, rate, inside, within & ~inside)
+            evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=against_others)
+
+
+def _difference(
+    evaluation: Verification,
+    rate: Rate,
+    inside: np.ndarray,
+    compared: np.ndarray,
+    subset: Subset,
+    predictions: Predictions,
+) -> Weighted:
+    everybody = evaluation.trials(subset, predictions.clean)
+    in_use = evaluation.threshold(subset, predictions.clean)
+    return weighted_difference(rate(everybody.only(inside), in_use), rate(everybody.only(compared), in_use))

@@ -1,0 +1,356 @@
+"""Looks for groups that are served worse: the columns that are looked at, and the row of the results.
+
+Conventions
+-----------
+- Columns are the words that the segment table has, those of the suite's groups, and measured numbers in three
+  named ranges: below the lower quartile, above the upper one, and between. The quartiles are rounded to three
+  digits before they cut, so that what a page says is where the cut is.
+- Of verification, a segment stands for each trial with a recording of the same speaker in which it is tested.
+- A row of the results says how many groups are named. Which ones stands in its remark, because the key of a
+  row has to be the same from run to run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.tasks import Task
+from soundcheck.common.wording import counted
+from soundcheck.corpora.measures import MEASURES
+from soundcheck.evaluation.corpus_view import CorpusView
+from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.evaluation.verification import threshold_in_use
+from soundcheck.metrics.additive import Point
+from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.metrics.weighted import Weighted
+from soundcheck.models.reference import reference_scores
+from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.statistics.worst_groups import LEAST_SEGMENTS, Search, search
+
+__all__ = ["MOST_VALUES", "Found", "WorstGroups", "columns_of", "in_ranges"]
+
+MOST_VALUES = 50  # of a column that is looked at
+NO_GROUP = (
+    f"no group has {LEAST_BLOCKS} speakers or other blocks and {LEAST_SEGMENTS} segments on either side"
+)
+
+# Names and texts; of a single one nobody knows how much speakers differ.
+_NOT_GROUPS = {"file", "key", "audio", "speaker", "item", "transcript", "split"}
+_TOLD = 3  # groups that a remark names
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Found:
+    """What was looked at in a corpus, and what was found.
+
+    Parameters
+    ----------
+    subset
+        The segments.
+    columns
+        Name -> words ``(segments,)``, of the columns that were looked at.
+    passed_over
+        Other columns -> why not.
+    search
+        The groups.
+    """
+
+    subset: Subset
+    columns: dict[str, np.ndarray]
+    passed_over: dict[str, str]
+    search: Search
+
+    @property
+    def remark(self) -> str:
+        """The groups in a line, for the results table."""
+        named, looked = self.search.named, counted(len(self.search.candidates), "group")
+        told = [
+            f"{one.name} ({one.candidate.gap:.2g} worse, "
+            + f"{one.low:.2g} to {one.high:.2g})".replace("-", "−")
+            for one in named[:_TOLD]
+        ]
+        if len(named) > _TOLD:
+            told.append(f"{len(named) - _TOLD} more")
+        return f"{', '.join(told)}; of {looked} looked at" if named else f"none of {looked} looked at"
+
+
+class _Count(Weighted):
+    """How many groups are named; a count of findings has neither replicates nor an interval."""
+
+    labels = ("",)
+    n_blocks = 1
+
+    def __init__(self, found: Search, blocks: int) -> None:
+        self._found, self._blocks = found, blocks
+
+    def point(self) -> Point:
+        """Count the groups."""
+        return Point(
+            np.array([float(len(self._found.named))]), np.array([self._found.segments]), ("",), ("",)
+        )
+
+    def blocks(self) -> np.ndarray:
+        """Count the blocks that were looked at."""
+        return np.array([self._blocks])
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        """Give no replicates."""
+        return np.full((len(weights), 1), np.nan)
+
+
+class WorstGroups(Evaluation):
+    """An evaluation of any kind of model that looks for groups.
+
+    Parameters
+    ----------
+    description
+        What the run tells the notebook.
+    """
+
+    def __init__(self, description: EvaluationDescription) -> None:
+        super().__init__(description)
+        self._normalise = NORMALISERS[description.normaliser]
+
+    def search(self, subset: Subset, measure: Measure, matters: float) -> Found | None:
+        """Look at all groups of a subset.
+
+        Parameters
+        ----------
+        subset
+            The segments.
+        measure
+            How badly segments are served: an additive statistic with one value, the higher the worse.
+        matters
+            The gap that matters.
+
+        Returns
+        -------
+        Found or None
+            ``None``, and the tests are skipped with the reason, if there is no group to look at.
+        """
+        whole = measure(subset, subset.predictions).point()
+        if whole.reasons[0]:
+            self.skip(subset, whole.reasons[0])
+            return None
+        columns, passed_over = self._columns_of(subset)
+        found = self._search(columns, subset, measure, subset.predictions, matters)
+        place = f"{subset.corpus}, {subset.task.name}"
+        if whole.notes[0]:
+            self.note(f"{place}: {whole.notes[0]}")
+        if undefined := sum(np.isnan(one.gap) for one in found.candidates):
+            what = counted(undefined, "group")
+            self.note(f"{place}: {what} could not be judged: most segments of either side have no prediction")
+        if not found.candidates:
+            self.skip(subset, NO_GROUP)
+            return None
+        return Found(subset, columns, passed_over, found)
+
+    def _search(
+        self,
+        columns: dict[str, np.ndarray],
+        subset: Subset,
+        measure: Measure,
+        predictions: Predictions,
+        matters: float,
+    ) -> Search:
+        statistic = measure(subset, predictions)
+        return search(columns, statistic, subset.blocks, matters, self.replicates, self.seed)
+
+    def _columns_of(self, subset: Subset) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+        view, task = self.view(subset), subset.task
+        hidden = {*_NOT_GROUPS, *view.blocks, task.name}
+        if task.name == "emotion":
+            hidden.add("category")  # the label with all its names
+        measured = [*self.family.measured, *self.family.options["columns"]]
+        return columns_of(subset.segments, view.groups, measured, hidden - set(view.groups))
+
+    def judge_found(self, found: Found, test: str, measure: Measure) -> None:
+        """Keep the row of a search: how many groups are named, and which.
+
+        Parameters
+        ----------
+        found
+            From :meth:`search`.
+        test
+            Name of the test.
+        measure
+            As for :meth:`search`; the random reference is judged by it, too.
+        """
+        subset = found.subset
+        blocks = len(np.unique(subset.blocks[measure(subset, subset.predictions).rows]))
+
+        def count(_: Subset, predictions: Predictions) -> _Count:
+            if not predictions.random:
+                return _Count(found.search, blocks)
+            matters = found.search.matters
+            return _Count(self._search(found.columns, subset, measure, predictions, matters), blocks)
+
+        (verdict,) = self.judge(subset, test, count)
+        if verdict.value is None:  # the suite leaves the test out
+            return
+        remark = "; ".join(filter(None, (found.remark, verdict.skipped)))
+        verdict = dataclasses.replace(verdict, p_value=found.search.p_value, skipped=remark)
+        self._judged[-1] = dataclasses.replace(self._judged[-1], verdict=verdict)
+
+    # Transcripts and trials
+
+    def _obstacle(self, corpus: CorpusView, task: Task) -> str:
+        if not task.is_embedding:
+            return super()._obstacle(corpus, task)
+        if corpus.trials is None:
+            return "the corpus has neither a list of trials nor two speakers to make one of"
+        return (
+            ""
+            if self._rejected(corpus, corpus.scores()) is not None
+            else "trials of one kind give no threshold"
+        )
+
+    def _subset(self, corpus: CorpusView, task: Task, *args: object, **options: object) -> Subset:
+        if task.is_embedding:
+            return self._tested(corpus, task)
+        subset = super()._subset(corpus, task, *args, **options)
+        if not task.is_transcription:
+            return subset
+        sides = {
+            name: dataclasses.replace(side, clean=self._normalised(side.clean))
+            for name, side in (("predictions", subset.predictions), ("reference", subset.reference))
+        }
+        return dataclasses.replace(subset, truth=self._normalised(subset.truth), **sides)
+
+    def _normalised(self, texts: np.ndarray) -> np.ndarray:
+        found = np.empty(len(texts), dtype=object)
+        found[:] = [None if text is None else self._normalise(text) for text in texts]
+        return found
+
+    def _tested(self, corpus: CorpusView, task: Task) -> Subset:
+        """Give the tested segments of all trials of one speaker; predictions say if they were rejected."""
+        frame = corpus.trials.frame
+        rows = np.flatnonzero(frame["target"].to_numpy(dtype=bool))
+        tested = frame["segment"].to_numpy()[rows]
+        keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
+        rejected = self._rejected(corpus, corpus.scores())
+        of_random = self._rejected(corpus, reference_scores(self.seed, keys))
+        subset = Subset(
+            corpus.name,
+            task,
+            corpus.segments.iloc[tested].assign(key=frame["key"].iloc[rows].tolist()).reset_index(drop=True),
+            None,
+            Predictions(rejected[rows]),
+            Predictions(of_random[rows], random=True),
+            corpus.block_codes()[tested],
+            root=corpus.root,
+        )
+        return subset.take(np.arange(len(rows)))
+
+    def _rejected(self, corpus: CorpusView, scores: np.ndarray) -> np.ndarray | None:
+        """Say which trials are rejected at the threshold in use, 1 or 0, NaN without score."""
+        target = corpus.trials.frame["target"].to_numpy(dtype=bool)
+        threshold = threshold_in_use(self.family, self.model, scores, target)
+        if np.isnan(threshold):
+            return None
+        return np.where(np.isnan(scores), np.nan, scores <= threshold)
+
+
+def columns_of(
+    segments: pd.DataFrame, groups: Sequence[str], measured: Iterable[str], hidden: Iterable[str] = ()
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Take the columns of a segment table whose values may be groups.
+
+    Parameters
+    ----------
+    segments
+        The segment table.
+    groups
+        Columns that the suite names; they are looked at whatever they are.
+    measured
+        Columns of numbers that are cut into ranges, unless the suite cuts them already.
+    hidden
+        Columns that nobody looks at.
+
+    Returns
+    -------
+    tuple of dict
+        Name -> words, object ``(segments,)`` with the name in them; and name -> why it is passed over.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"sex": ["f", "m", "f"], "room": ["a", "a", "a"], "speaker": ["x", "y", "z"]})
+    >>> columns, passed_over = columns_of(table, [], [], {"speaker"})
+    >>> columns["sex"].tolist(), passed_over
+    (['sex: f', 'sex: m', 'sex: f'], {'room': 'it has one value'})
+    """
+    found: dict[str, np.ndarray] = {}
+    passed_over: dict[str, str] = {}
+    said: dict[tuple, str] = {}  # what a column says of each segment -> its name
+    numeric = [name for name in dict.fromkeys(measured) if name not in groups]
+    for name in segments.columns:
+        values = segments[name]
+        number = pd.api.types.is_numeric_dtype(values)
+        if name in hidden or number and name not in numeric:
+            continue
+        words = in_ranges(name, values.to_numpy(dtype=np.float64)) if number else _words(name, values)
+        count = len({word for word in words if word is not None})
+        same = said.setdefault(tuple(values.where(values.notna(), None)), name)
+        if number and not count:
+            passed_over[name] = "it could not be measured"
+        elif count < 2:
+            passed_over[name] = "it has one value" if count else "it has no value"
+        elif count > MOST_VALUES and name not in groups:
+            passed_over[name] = f"it has {count} values, more than {MOST_VALUES}"
+        elif same in found:
+            passed_over[name] = f"it says the same as {same}"
+        else:
+            found[name] = words
+    return found, passed_over
+
+
+def _words(name: str, values: pd.Series) -> np.ndarray:
+    known = zip(values, values.isna(), strict=True)
+    return _objects([None if missing else f"{name}: {value}" for value, missing in known])
+
+
+def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
+    """Give measured numbers the name of their range: the lowest quarter, the highest quarter, and between.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    numbers
+        float64 ``(N,)``, NaN where nothing could be measured.
+
+    Returns
+    -------
+    numpy.ndarray
+        object ``(N,)``, ``None`` where nothing could be measured.
+
+    Examples
+    --------
+    >>> in_ranges("duration", np.array([1.0, 2.0, 3.0, 4.0, np.nan])).tolist()[::2]
+    ['duration below 1.75 s', 'duration of 1.75 to 3.25 s', None]
+    """
+    title, unit = (MEASURES[name].title, MEASURES[name].unit) if name in MEASURES else (name, "")
+    numbers = np.asarray(numbers, dtype=np.float64)
+    if unit == "share":
+        unit, numbers = "%", 100 * numbers
+    known = np.isfinite(numbers)
+    if not known.any():
+        return _objects([None] * len(numbers))
+    low, high = (float(f"{border:.3g}") for border in np.quantile(numbers[known], [0.25, 0.75]))
+    first, last = (f"{border:g}".replace("-", "−") for border in (low, high))
+    between = f"of {first}" if low == high else f"of {first} to {last}"
+    names = [f"{title} {words} {unit}".strip() for words in (f"below {first}", between, f"above {last}")]
+    place = (numbers >= low).astype(int) + (numbers > high)
+    return _objects([names[n] if there else None for n, there in zip(place, known, strict=True)])
+
+
+def _objects(words: Sequence[str | None]) -> np.ndarray:
+    found = np.empty(len(words), dtype=object)
+    found[:] = words
+    return found

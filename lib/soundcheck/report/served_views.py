@@ -1,0 +1,218 @@
+"""What a page about the groups of a suite shows: how large they are, how labels are spread, how it sounds.
+
+Conventions
+-----------
+Groups come as :class:`~soundcheck.evaluation.suite_groups.Compared`, one for each column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.corpora.audio import SAMPLING_RATE, read
+from soundcheck.evaluation.every_kind import EveryKind
+from soundcheck.evaluation.subset import Subset
+from soundcheck.evaluation.suite_groups import Compared
+from soundcheck.metrics.regression import BINS, bin_numbers
+from soundcheck.metrics.word_errors import word_errors
+from soundcheck.report import listening, tables
+from soundcheck.report.html import Html, element, join
+from soundcheck.report.players import player, row
+from soundcheck.report.served_figures import Shown, described_groups, served_groups
+from soundcheck.report.style import show
+from soundcheck.report.word_tables import aligned_words
+
+__all__ = ["group_sounds", "label_tables", "served_figures", "size_tables"]
+
+MOST_HEARD = 3  # groups of a corpus and task
+WORST, TYPICAL = 2, 1  # segments of each
+
+
+def size_tables(compared: Iterable[Compared]) -> Html:
+    """Show how many segments, trials and speakers each group has, and why it is not judged."""
+    segments, trials = [], []
+    for found in compared:
+        for count in found.counts:
+            speakers = "" if count.speakers is None else count.speakers
+            place = (found.subset.corpus, found.column, count.group or "(none)")
+            if count.targets is not None:
+                trials.append((*place, count.targets, count.segments, speakers, count.lacks))
+            else:
+                segments.append((*place, count.segments, speakers, count.lacks))
+    shown = []
+    head, why = ("corpus", "column", "group"), "not judged, because"
+    if segments:
+        columns = [*head, "segments", "speakers", why]
+        shown.append(tables.table(list(dict.fromkeys(segments)), columns, caption="Groups of segments"))
+    if trials:
+        columns = [*head, "trials of one speaker", "trials of two speakers", "speakers", why]
+        shown.append(tables.table(list(dict.fromkeys(trials)), columns, caption="Groups of trials"))
+    return join(shown) if shown else element("p", "There is no group to compare.")
+
+
+def served_figures(
+    evaluation: EveryKind, pairs: Sequence[tuple[Compared, pd.DataFrame]], shown: Mapping[str, Shown]
+) -> Html:
+    """Draw how well each group is served, a figure a corpus, task and column.
+
+    Parameters
+    ----------
+    evaluation
+        Takes the pictures.
+    pairs
+        Groups, and their values with verdicts from
+        :func:`soundcheck.report.served_figures.with_verdicts`.
+    shown
+        Measures that are drawn.
+    """
+    found = []
+    for compared, frame in pairs:
+        if frame["value"].notna().any():
+            title = f"{compared.subset.task.name} by {compared.column}, {compared.subset.corpus}"
+            alt = f"{title}. {described_groups(frame, dict(shown))}"
+            found.append(element("h3", title))
+            found.append(show(evaluation.media, served_groups(frame, dict(shown)), alt))
+    return join(found) if found else element("p", "No group could be judged.")
+
+
+def label_tables(compared: Iterable[Compared]) -> Html:
+    """Show how the labels of each group are distributed, a table a corpus and task."""
+    rows: dict[tuple[str, str], list[list[object]]] = {}
+    heads: dict[tuple[str, str], list[str]] = {}
+    for found in compared:
+        subset, task = found.subset, found.subset.task
+        if subset.truth is None or not task.is_labelled or not found.groups:
+            continue
+        place = (subset.corpus, task.name)
+        numeric = ["mean", "standard deviation"] if task.is_regression else []
+        parts = [tables.label(name) for name in BINS] if task.is_regression else list(task.classes)
+        heads[place] = ["column", "group", "segments", *numeric, *(f"{part}, %" for part in parts)]
+        everybody = np.logical_or.reduce(list(found.masks.values()))
+        for group, mask in {**found.masks, "everybody": everybody}.items():
+            rows.setdefault(place, []).append([found.column, group, *_distribution(subset, mask)])
+    return join(
+        tables.table(rows[place], heads[place], caption=f"Labels: {place[1]}, {place[0]}") for place in rows
+    )
+
+
+def _distribution(subset: Subset, mask: np.ndarray) -> list[object]:
+    truth = subset.truth[mask]
+    if subset.task.is_regression:
+        codes = bin_numbers(truth)
+        shares = [np.mean(codes == n) for n in range(len(BINS))]
+        moments = [tables.number(float(np.mean(truth)), 2), tables.number(float(np.std(truth)), 2)]
+    else:
+        shares, moments = [np.mean(truth == name) for name in subset.task.classes], []
+    return [len(truth), *moments, *(tables.number(100 * float(share), 0) for share in shares)]
+
+
+def group_sounds(evaluation: EveryKind, compared: Sequence[Compared], most: int = MOST_HEARD) -> Html:
+    """Play the worst segments of the group with the largest errors of each column, beside a typical one.
+
+    Parameters
+    ----------
+    evaluation
+        For the media store.
+    compared
+        All columns of one corpus and task.
+    most
+        Columns to play a group of, those in which it has the largest errors. No segment is played twice.
+    """
+    if not compared:
+        return Html()
+    subset = compared[0].subset
+    title = f"{subset.corpus}, {subset.task.name}"
+    if subset.truth is None:
+        return element("p", f"{title}: without labels nothing says which segments are served worst.")
+    ranked = []
+    for one in compared:
+        errors = segment_errors(evaluation, one.subset)
+        means = [
+            (-float(np.nanmean(errors[mask])), one.column, group)
+            for group, mask in one.masks.items()
+            if np.isfinite(errors[mask]).any()
+        ]
+        if means:
+            ranked.append((min(means), one, errors))
+    ranked.sort(key=lambda entry: entry[0])
+    shown, heard = [element("h3", f"{title}: the group of each column with the largest errors")], set()
+    audio = evaluation.view(subset).audio
+    for (_, column, group), one, errors in ranked[:most]:
+        name, mask = f"{column}: {group}", one.subset.mask(column, group)
+        if subset.task.is_embedding:
+            shown.append(_trials(evaluation, one.subset.take(np.flatnonzero(mask)), one.subset, name))
+        else:
+            shown.append(_group(evaluation, one.subset, name, mask, errors, audio, heard))
+    return join(shown)
+
+
+def segment_errors(evaluation: EveryKind, subset: Subset) -> np.ndarray:
+    """Say how badly each segment or trial is served, float64 ``(rows,)``; NaN where nothing is known.
+
+    The absolute error of values, whether a class or the decision about a trial is wrong, or the word errors
+    divided by the words.
+    """
+    truth, predicted = subset.truth, subset.predictions.clean
+    if subset.task.is_embedding:
+        threshold = evaluation.of(subset).threshold(subset, predicted)
+        return np.where(np.isfinite(predicted), (predicted > threshold) != truth, np.nan)
+    if subset.task.is_transcription:
+        counts = word_errors(truth, predicted)
+        return np.where(counts.words > 0, counts.errors / np.maximum(counts.words, 1), np.nan)
+    if subset.task.is_regression:
+        return np.abs(predicted - truth)
+    known = pd.notna(truth) & pd.notna(predicted)
+    return np.where(known, truth != predicted, np.nan)
+
+
+def _group(
+    evaluation: EveryKind,
+    subset: Subset,
+    title: str,
+    mask: np.ndarray,
+    errors: np.ndarray,
+    audio: bool,
+    heard: set[str],
+) -> Html:
+    keys = subset.segments["key"].to_numpy()
+    rows = np.flatnonzero(mask & np.isfinite(errors) & ~np.isin(keys, list(heard)))
+    if not len(rows):
+        return Html()
+    worst = sorted(rows, key=lambda n: (-errors[n], keys[n]))[:WORST]
+    worst = [n for n in worst if errors[n] > 0]
+    middle = np.median(errors[rows])
+    typical = sorted((n for n in rows if n not in worst), key=lambda n: (abs(errors[n] - middle), keys[n]))
+    shown, aligned = [], []
+    for what, n in [*(("worst", n) for n in worst), *(("typical", n) for n in typical[:TYPICAL])]:
+        segment = subset.segments.iloc[n]
+        heard.add(keys[n])
+        said = f"{what}: {_said(subset, n, errors[n])}"
+        if audio:
+            signal = read(subset.root / segment["file"], segment["start"], segment["end"])
+            color = "changed" if what == "typical" else "original"
+            shown.append(
+                player(evaluation.media, signal, SAMPLING_RATE, segment["file"], caption=said, color=color)
+            )
+        else:
+            shown.append(element("p", f"{segment['file']}: {said}"))
+        if subset.task.is_transcription and subset.predictions.clean[n] is not None:
+            aligned.append(aligned_words(subset.truth[n], subset.predictions.clean[n]))
+    return row(shown, title=title) + join(aligned)
+
+
+def _said(subset: Subset, n: int, error: float) -> str:
+    if subset.task.is_transcription:
+        return f"{tables.number(100 * error, 0)} % word errors"
+    truth, predicted = subset.truth[n], subset.predictions.clean[n]
+    if subset.task.is_regression:
+        return f"labelled {truth:.2f}, predicted {predicted:.2f}"
+    return f"labelled {truth}, predicted {predicted}"
+
+
+def _trials(evaluation: EveryKind, own: Subset, everybody: Subset, title: str) -> Html:
+    part = evaluation.of(everybody)
+    threshold = part.threshold(everybody, everybody.predictions.clean)
+    return element("h3", title) + listening.hardest_trials(part, own, threshold, 1)

@@ -1,0 +1,320 @@
+r"""Groups that nobody named: looks at every value of every column, and at every two of two columns.
+
+What is looked at are *candidates*: the segments with one value of a column, and those with one value each of
+two columns. The gap of a candidate is how badly it is served minus how badly the others are. With the
+standard deviation of its replicates and the blocks :math:`K` of the smaller side,
+
+.. math:: t = \frac{\text{gap}}{\sqrt{K/(K-1)}\; \mathrm{sd}(\text{gap}^*)}
+
+is compared with Student's distribution with :math:`K-1` degrees of freedom, on the side of being served
+worse. Among hundreds of candidates some have a small p-value by chance; *named* are those that remain at a
+false discovery rate of 5 % over all of them.
+
+Benjamini and Hochberg (1995), Controlling the false discovery rate. Benjamini and Yekutieli (2005), False
+discovery rate-adjusted multiple confidence intervals for selected parameters, for the intervals: the worst of
+many looks worse than it is, so theirs are wider the fewer are named.
+
+Conventions
+-----------
+- All blocks are used at once to find groups and to judge them: halves would find fewer.
+- A gap below the size that matters has a p-value of 1. So does an undefined one.
+- Segments without a value in a column are on neither side of its candidates.
+- Candidates of the same segments are one; it has the name that came first, and single columns come first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from scipy.special import stdtrit
+from scipy.stats import false_discovery_control
+
+from soundcheck.metrics.additive import Statistic, round_significant
+from soundcheck.metrics.combinators import difference, restrict
+from soundcheck.statistics.bootstrap import REPLICATES, Resampled, resample_all
+from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error
+from soundcheck.statistics.repeated_groups import repeated_groups
+
+__all__ = [
+    "FALSE_DISCOVERY_RATE",
+    "LEAST_SEGMENTS",
+    "PLANNED_POWER",
+    "PLANNED_SHARE",
+    "Candidate",
+    "Named",
+    "Search",
+    "search",
+]
+
+LEAST_SEGMENTS = 25  # of either side
+FALSE_DISCOVERY_RATE = 0.05
+PLANNED_SHARE, PLANNED_POWER = 1 / 8, 0.8  # of the segments; of a group that is planned for
+
+_AT_ONCE = 20  # candidates whose sums and replicates are in memory together
+_Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Candidate:
+    """A group that was looked at.
+
+    Parameters
+    ----------
+    words
+        The value of each column that makes it, one or two.
+    gap
+        How badly it is served minus how badly the others are; NaN if undefined.
+    error
+        Standard error of the gap; NaN if undefined.
+    p_value
+        Of being served no worse, from 0 to 1.
+    segments
+        Numbers of its segments, ascending.
+    blocks, smaller
+        Its blocks, and those of the smaller side.
+    others
+        Numbers of the segments that it is compared with; empty if the p-value is above 5 %.
+    replicates
+        Of the gap, float64 ``(replicates,)``; empty if the p-value is above 5 %.
+    """
+
+    words: tuple[str, ...]
+    gap: float
+    error: float
+    p_value: float
+    segments: np.ndarray
+    blocks: int
+    smaller: int
+    others: np.ndarray
+    replicates: np.ndarray
+
+    @property
+    def name(self) -> str:
+        """The group in words."""
+        return " × ".join(self.words)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Named:
+    """A group that is served worse than the others.
+
+    Parameters
+    ----------
+    candidate
+        The group.
+    value, others
+        How badly it is served, and how badly the others are.
+    low, high
+        Interval of the gap; its level allows for the choice among all candidates.
+    adjusted
+        The p-value, adjusted for all candidates.
+    folded
+        Groups that are served worse, too, and repeat it, see
+        :func:`soundcheck.statistics.repeated_groups.repeated_groups`.
+    """
+
+    candidate: Candidate
+    value: float
+    others: float
+    low: float
+    high: float
+    adjusted: float
+    folded: tuple[Named, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The group in words."""
+        return self.candidate.name
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Search:
+    """What was looked at, and what was found.
+
+    Parameters
+    ----------
+    candidates
+        All groups that were looked at.
+    adjusted
+        Their p-values, adjusted for all of them, float64 ``(candidates,)``.
+    named
+        Groups that are served worse, by the size of their gap.
+    level
+        Probability of their intervals; NaN if there are none.
+    segments
+        Segments that take part.
+    matters
+        The gap that matters.
+    """
+
+    candidates: tuple[Candidate, ...]
+    adjusted: np.ndarray
+    named: tuple[Named, ...]
+    level: float
+    segments: int
+    matters: float
+
+    @property
+    def p_value(self) -> float:
+        """The smallest adjusted p-value: of no group being served worse. NaN without candidates."""
+        return float(self.adjusted.min(initial=1.0)) if len(self.adjusted) else np.nan
+
+    def planned_gap(self) -> float:
+        """Plan which gap of a group of an eighth of the segments would be named in 80 of 100 cases.
+
+        The spread is that of the candidates of a similar size, from half to twice as large, had they that
+        size; the p-value would have to pass among all candidates without the help of another one.
+
+        Returns
+        -------
+        float
+            Above the gap that matters; NaN if no candidate has a similar size.
+        """
+        wanted = PLANNED_SHARE * self.segments
+        sizes = []
+        for one in self.candidates:
+            if wanted / 2 <= len(one.segments) <= 2 * wanted and np.isfinite(one.error):
+                error = one.error * np.sqrt(len(one.segments) / wanted)
+                least = FALSE_DISCOVERY_RATE / len(self.candidates)
+                needed, reached = error * stdtrit(one.smaller - 1, [1 - least, PLANNED_POWER])
+                sizes.append(max(needed, self.matters) + reached)
+        return float(np.median(sizes)) if sizes else np.nan
+
+
+def search(
+    columns: Mapping[str, Sequence[str | None]],
+    statistic: Statistic,
+    blocks: np.ndarray,
+    matters: float,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Search:
+    """Look for groups that are served worse than the others.
+
+    Parameters
+    ----------
+    columns
+        Name -> one word a segment, ``(N,)``; missing ones are ``None`` or NaN. Words stand in the names of
+        groups, so they should say what they are about: ``"accent: irish"``.
+    statistic
+        How badly segments are served, over ``N`` segments, one value.
+    blocks
+        Block of each segment, whole numbers from 0, ``(N,)``.
+    matters
+        The gap that matters, above 0.
+    replicates, seed
+        See :func:`soundcheck.statistics.bootstrap.resample`.
+    """
+    blocks, rows = np.asarray(blocks), statistic.rows
+    columns = {name: np.asarray(words, dtype=object) for name, words in columns.items()}
+    wanted = np.logical_or.reduce([rows, *(part.missing_predictions for part in statistic.parts)])
+    sides, found = _sides(columns, rows, wanted, blocks), []
+
+    def looked_at(pieces: Sequence[_Sides]) -> list[Candidate]:
+        gaps = [difference(restrict(statistic, own), restrict(statistic, rest)) for _, own, rest in pieces]
+        drawn = resample_all(gaps, blocks, replicates, seed)
+        there = [(words, own & rows, rest & rows) for words, own, rest in pieces]
+        return [_candidate(piece, one, blocks, matters) for piece, one in zip(there, drawn, strict=True)]
+
+    while pieces := list(itertools.islice(sides, _AT_ONCE)):
+        found += looked_at(pieces)
+    adjusted = np.empty(0)
+    if found:
+        adjusted = round_significant(false_discovery_control([one.p_value for one in found]))
+    chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
+    level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(found) if len(chosen) else np.nan
+    named = [_named(found[n], float(adjusted[n]), level, statistic) for n in chosen]
+    named.sort(key=lambda one: (-one.candidate.gap, len(one.candidate.words), one.name))
+
+    def worse(own: np.ndarray, rest: np.ndarray) -> bool:
+        (one,) = looked_at([((), own, rest)])
+        return one.p_value <= FALSE_DISCOVERY_RATE
+
+    groups = [(_mask(one.candidate.segments, rows), _mask(one.candidate.others, rows)) for one in named]
+    kept = tuple(
+        dataclasses.replace(named[top], folded=tuple(named[place] for place in below))
+        for top, below in repeated_groups(groups, worse).items()
+    )
+    return Search(tuple(found), adjusted, kept, level, int(rows.sum()), matters)
+
+
+def _sides(
+    columns: Mapping[str, np.ndarray], rows: np.ndarray, wanted: np.ndarray, blocks: np.ndarray
+) -> Iterator[_Sides]:
+    """Give words, segments and the others' segments, bool ``(N,)``, of each candidate once.
+
+    Those without prediction are among them, so that what has too few predictions is not judged; they do not
+    make a side large.
+    """
+    seen: set[bytes] = set()
+    for names in (*((name,) for name in columns), *itertools.combinations(columns, 2)):
+        known, code, values = _coded([columns[name] for name in names], wanted)
+        sizes = np.bincount(code[known & rows], minlength=len(values))
+        large = (sizes >= LEAST_SEGMENTS) & (sizes.sum() - sizes >= LEAST_SEGMENTS)
+        for value in np.flatnonzero(large):
+            own = known & (code == value)
+            key = np.packbits(own).tobytes()
+            rest = known & ~own
+            if key in seen or min(_count(blocks[side & rows]) for side in (own, rest)) < LEAST_BLOCKS:
+                continue
+            seen.add(key)
+            yield values[value], own, rest
+
+
+def _coded(
+    columns: Sequence[np.ndarray], rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[tuple[str, ...]]]:
+    """Say which segments have words in all columns, number these by their words, and name the numbers."""
+    known = rows & ~np.logical_or.reduce([_missing(words) for words in columns])
+    pairs = list(zip(*(words[known].astype(str) for words in columns), strict=True))
+    values = sorted(set(pairs))
+    places = {pair: n for n, pair in enumerate(values)}
+    code = np.full(len(rows), -1)
+    code[known] = [places[pair] for pair in pairs]
+    return known, code, [tuple(str(word) for word in pair) for pair in values]
+
+
+def _missing(words: np.ndarray) -> np.ndarray:
+    return np.array([word is None or word != word for word in words], dtype=bool)  # NaN is not itself
+
+
+def _count(blocks: np.ndarray) -> int:
+    return int(np.count_nonzero(np.bincount(blocks)))
+
+
+def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: float) -> Candidate:
+    words, own, rest = piece
+    gap, replicates = float(found.value[0]), found.replicates[:, 0]
+    counts = [_count(blocks[side]) for side in (own, rest)]
+    smaller, p_value = min(counts), 1.0
+    if gap >= matters:
+        p_value = float(np.nan_to_num(paired_p_value(replicates, gap, smaller, "greater"), nan=1.0))
+    told = p_value <= FALSE_DISCOVERY_RATE
+    return Candidate(
+        words=words,
+        gap=gap,
+        error=standard_error(replicates, smaller),
+        p_value=p_value,
+        segments=np.flatnonzero(own).astype(np.int32),
+        blocks=counts[0],
+        smaller=smaller,
+        others=np.flatnonzero(rest if told else []).astype(np.int32),
+        replicates=replicates.copy() if told else np.empty(0),
+    )
+
+
+def _named(candidate: Candidate, adjusted: float, level: float, statistic: Statistic) -> Named:
+    low, high = paired_interval(candidate.replicates, candidate.gap, candidate.smaller, level)
+    value = float(restrict(statistic, _mask(candidate.segments, statistic.rows)).point().value[0])
+    others = float(round_significant(np.array(value - candidate.gap)))
+    return Named(candidate, value, others, low, high, adjusted)
+
+
+def _mask(segments: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    mask = np.zeros_like(rows)
+    mask[segments] = True
+    return mask

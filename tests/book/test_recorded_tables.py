@@ -1,0 +1,58 @@
+"""Written pages show recorded tables, and say what these show."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from soundcheck.book import recorded_tables
+from soundcheck.common import resources
+from soundcheck.report.study_figures import recorded
+
+PAGE = resources.root() / "book" / "measured_columns.md"
+
+
+def test_every_line_is_filled():
+    text = PAGE.read_text(encoding="utf-8")
+    named = re.findall(r"<!-- recorded: (\w+) -->", text)
+    assert sorted(named) == sorted(recorded_tables.TABLES)
+    filled = recorded_tables.filled(text)
+    assert "<!--" not in filled
+    assert filled.count("```{raw} html") == filled.count("<table") == len(named)
+    assert "python benchmarks/human_speech.py" in filled
+    for line in filled.split("```{raw} html\n")[1:]:
+        assert "\n\n" not in line.partition("\n```")[0]  # a blank line would end the block
+
+
+def test_other_pages_stay_as_they_are():
+    assert recorded_tables.filled("# Page\n\nWords.\n") == "# Page\n\nWords.\n"
+
+
+def test_a_table_that_nobody_knows_is_an_error():
+    with pytest.raises(KeyError, match="unknown"):
+        recorded_tables.filled("<!-- recorded: unknown -->")
+
+
+def test_the_page_says_what_the_tables_show():
+    found, _ = recorded("signal_to_noise")
+    steady = found["noise"].isin(["white", "pink", "telephone", "hum"])
+    assert found.loc[steady & found["speech"].eq("syllables"), "error"].abs().max() < 1
+    lower = steady & found["ratio"].isin([10, 20, 30])
+    assert found.loc[lower, "error"].abs().max() < 1
+    assert found.loc[found["ratio"].eq(40) & found["speech"].ne("syllables") & steady, "error"].max() < 0
+    accents, _ = recorded("human_accents")
+    assert accents["least_p"].round(3).eq(0.067).all() and accents["p_value"].min() >= 0.0666
+    german = accents[accents["accent"].eq("de-DE") & accents["measure"].eq("signal_to_noise")].iloc[0]
+    assert round(german["gap"]) == 18 and german["p_value"] == german["least_p"]
+    people, _ = recorded("human_speech")
+    speakers = people[people["group"].str.startswith("speaker")]
+    medians = speakers.pivot(index="group", columns="measure", values="median")
+    apart = medians.max() - medians.min()
+    assert apart["signal_to_noise"] == pytest.approx(30, abs=1.5)
+    assert apart["level"] == pytest.approx(22, abs=1)
+    assert people.loc[people["measure"].eq("bandwidth"), "high"].max() < 4000
+
+
+def test_the_tables_travel_with_the_book():
+    for name in recorded_tables.TABLES:
+        assert (Path(resources.root()) / "book" / "tables" / f"{name}.csv").is_file()

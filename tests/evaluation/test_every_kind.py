@@ -1,0 +1,90 @@
+"""One evaluation for tasks of all kinds: each is known to the part that knows its kind, rows to all."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.evaluation.description import CorpusDescription
+from soundcheck.evaluation.every_kind import EveryKind
+from soundcheck.evaluation.groups import judge_groups
+from soundcheck.evaluation.recognition import Recognition
+from soundcheck.evaluation.suite_groups import NO_GROUPS, compared_groups, labelled
+from soundcheck.evaluation.verification import Verification
+from soundcheck.metrics.regression import mean_absolute_error
+from soundcheck.predict.tables import Row, write_predictions
+
+TASKS = tuple(BUILTIN[name] for name in ("arousal", "transcript", "embedding"))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Eight speakers with ten segments each, in two groups; a quarter of the labels is missing."""
+
+    def made(**further):
+        count = np.arange(80)
+        table = pd.DataFrame(
+            {
+                **{"key": [f"k{n:02d}" for n in count], "file": "a.wav", "start": 0.1 * count},
+                **{"end": 0.1 * count + 0.1, "speaker": [f"s{n // 10}" for n in count]},
+                **{"transcript": "Go LEFT", "arousal": np.where(count % 4, count / 80, np.nan)},
+                "device": np.where(count < 40, "phone", "headset"),
+            }
+        )
+        table.to_parquet(tmp_path / "segments.parquet")
+        rows = [Row(key, "", {"arousal": 0.5, "transcript": "Go right!"}) for key in table["key"]]
+        write_predictions(tmp_path / "predictions.parquet", rows, TASKS)
+        usual = {
+            **{"name": "c", "title": "", "synthetic": False, "blocks": ("speaker",), "probes_of": ""},
+            **{"base_condition": "", "root": tmp_path, "audio": True, "trials": None},
+            **{name: tmp_path / f"{name}.parquet" for name in ("segments", "predictions")},
+        }
+        return CorpusDescription(**(usual | further))
+
+    return made
+
+
+@pytest.fixture
+def evaluation(describe, corpus):
+    def made(**further):
+        return EveryKind(describe("fairness_groups", tasks=TASKS, corpora=(corpus(**further),)))
+
+    return made
+
+
+def test_each_kind_has_its_part(evaluation):
+    found = evaluation(groups=("device",))
+    values, words = found.subsets()
+    assert isinstance(found.of(words), Recognition) and not isinstance(found.of(values), Recognition)
+    assert isinstance(found._parts["embedding"], Verification)
+    assert set(words.truth) == {"go left"}  # normalised
+
+
+def test_all_parts_keep_their_rows_in_one_place(evaluation):
+    found = evaluation(groups=("device",))
+    values, words = (labelled(found, subset) for subset in found.subsets())
+    assert (len(values), len(words)) == (60, 80)
+    assert "c: 20 of 80 segments have no label for arousal" in found.notes
+    tests = {"Mean Absolute Error": lambda s, p: mean_absolute_error(s.truth, p.clean)}
+    (compared,) = compared_groups(found, values, tests)
+    judge_groups(found.of(values), compared.subset, "device", compared.groups, tests)
+    frame = found.frame()
+    judged = frame[frame["value"].notna()].set_index("group")
+    expected = np.abs(values.truth - 0.5)
+    phone = values.segments["device"].eq("phone").to_numpy()
+    assert judged.loc["device: phone", "gap"] == pytest.approx(
+        expected[phone].mean() - expected[~phone].mean()
+    )
+    trials = frame[frame["task"].eq("embedding")]
+    assert trials["skipped"].unique() == [
+        "the corpus has neither a list of trials nor two speakers to make one of"
+    ]
+
+
+def test_without_groups_there_is_one_row_a_task(evaluation):
+    found = evaluation()
+    for subset in found.subsets():
+        assert compared_groups(found, subset, ["Mean Absolute Error"]) == []
+    told = found.frame()[["task", "skipped"]].drop_duplicates()
+    assert told[told["task"].ne("embedding")]["skipped"].tolist() == [NO_GROUPS] * 2
+    assert (found.frame()["task"].value_counts()[["arousal", "transcript"]] == 1).all()
