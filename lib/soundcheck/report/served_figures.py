@@ -32,6 +32,7 @@ _WORDS = {
     "open pass": "{sign} open, no failure",
     "open fail": "{sign} perhaps {side}",
     "fail that holds": "{sign} clearly {side}",
+    "shown": "{sign} {side}, without verdict",
     "skipped": "not judged",
 }
 
