@@ -21,7 +21,7 @@ studies: false
 replicates: 200
 thresholds: gap
 interval: t
-groups: [{age: {young: [0, 30], old: [60, 120]}}, device × sex]
+groups: [{age: {young: [0, 30], old: [60, 120]}}, device × sex, emotion]
 corpora:
   calls: {format: csv, path: calls.csv}
   odd: {format: csv, path: odd.csv, groups: [one, solo, half, left × right, device, small, kind]}
@@ -225,6 +225,7 @@ def test_only_what_was_planted_holds(results):
         ("odd", "arousal", "small: few", "9 segments, 25 needed"),
         ("odd", "embedding", "kind", "trials have a column kind of their own"),
         ("odd", "embedding", "left × right", "no trial lies within a group of left × right"),
+        ("calls", "emotion", "emotion", "emotion is what is predicted: its groups have one label each"),
         ("calls", "arousal", "", "segments are labelled: the agreement with the labels is judged instead"),
         ("calls", "valence", "", "no segment has a label for valence: predictions are compared instead"),
     ],
@@ -269,12 +270,14 @@ title: Few groups
 studies: false
 replicates: 100
 thresholds: simulated
+tasks: {style: {type: classification, classes: [read, acted, free]}}
 corpora:
   part: {format: csv, path: part.csv, trials: trials.txt, groups: [device]}
   listed: {format: trials, path: listed.csv, audio: false}
   nobody: {format: csv, path: nobody.csv}
 models:
   emotional: {predictions: emotions.csv, tasks: [arousal], corpora: [part, nobody]}
+  styles: {predictions: styles.csv, tasks: [style], corpora: [part]}
   scored: {scores: scores.txt, corpora: [part]}
   written: {predictions: words.csv, tasks: [transcript], corpora: [part]}
   unknown: {scores: listed.txt, corpora: [listed]}
@@ -331,6 +334,8 @@ def few(tmp_path_factory, command):
     table.drop(columns="predicted").to_csv(folder / "part.csv", index=False)
     table[["file", "arousal"]].dropna().to_csv(folder / "nobody.csv", index=False)
     table[["file"]].assign(arousal=table["predicted"]).to_csv(folder / "emotions.csv", index=False)
+    styles = np.where(table["device"].eq("phone"), "read", "free")
+    table[["file"]].assign(style=styles).to_csv(folder / "styles.csv", index=False)
     table[["file"]].assign(transcript="go").to_csv(folder / "words.csv", index=False)
     scored = scores(table)
     for name, columns in (
@@ -394,6 +399,16 @@ def test_without_groups_or_speakers_one_row_tells(few, model, corpus):
     assert len(own) == 1 and own["skipped"].iloc[0].startswith(
         "the suite names no groups that this corpus has"
     )
+
+
+@pytest.mark.slow
+def test_a_task_of_ones_own_is_shown(few):
+    own = few[1][few[1]["model"].eq("styles") & few[1]["value"].notna()]
+    assert own["passed"].isna().all() and own["skipped"].str.startswith("no threshold for style").all()
+    found = own.set_index(["group", "label"])["gap"]
+    assert found["device: phone", "read"] == 1 and found["device: headset", "read"] == -1
+    page = (few[0] / "out" / "html" / "results" / "styles" / "fairness_groups.html").read_text()
+    assert "share of the predictions, read" in page and "○ no threshold" in page
 
 
 @pytest.mark.slow

@@ -22,10 +22,12 @@ studies: false
 corpora:
   rooms: {format: csv, path: rooms.csv, groups: [device]}
   voices: {format: csv, path: voices.csv, groups: [sex × device]}
+  listed: {format: trials, path: trials.csv, audio: false}
 models:
   uneven: {predictions: uneven.csv, tasks: [arousal, emotion, transcript], corpora: [rooms]}
   even: {predictions: even.csv, tasks: [emotion], corpora: [rooms]}
   voiceprint: {predictions: voiceprint.csv, tasks: [embedding], corpora: [voices]}
+  scored: {scores: scores.txt, corpora: [listed]}
 families: [fairness_worst_groups]
 """
 
@@ -98,6 +100,16 @@ def run(tmp_path_factory, command):
         table[["file", "start", "end"]].assign(**answers).to_csv(folder / f"{name}.csv", index=False)
     heard.drop(columns="embedding").to_csv(folder / "voices.csv", index=False)
     heard[["file", "start", "end", "embedding"]].to_csv(folder / "voiceprint.csv", index=False)
+    pairs = [
+        (f"s{s}/{n}.wav", f"s{t}/{n + 1}.wav", int(s == t))
+        for s in range(9)
+        for t in range(9)
+        for n in (0, 2)
+    ]
+    rows = [f"{one},{other},{label}" for one, other, label in pairs]
+    (folder / "trials.csv").write_text("enrol,test,label\n" + "\n".join(rows))
+    scores = [f"{label + 0.01 * n} {one} {other}" for n, (one, other, label) in enumerate(pairs)]
+    (folder / "scores.txt").write_text("\n".join(scores))
     (folder / "suite.yml").write_text(SUITE)
     done = command("run", "suite.yml", "--out", "out", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
@@ -149,6 +161,13 @@ def test_trials_are_searched_by_the_recording_that_is_tested(run):
     assert row["skipped"].startswith(f"sex × device: female × {PHONE} (")
     shown = page_of(folder, "voiceprint")
     assert "share of rejected trials" in shown and "<audio" in shown and PHONE not in shown
+
+
+@pytest.mark.slow
+def test_without_sounds_and_columns_there_is_nothing_to_look_at(run):
+    _, frame, _ = run
+    row = row_of(frame, "scored", "embedding")
+    assert pd.isna(row["passed"]) and row["skipped"].startswith("no group has 5 speakers")
 
 
 @pytest.mark.slow

@@ -186,8 +186,8 @@ def _run(
     corpora, fingerprints, sounds = _load(suite, asked, tested, output, jobs)
     kept = adding.keep_answers(plan, tested, corpora, sounds, output)
 
-    wanted = sorted({*measured_columns(suite.corpora.values()), *(n for f in tested for n in f.measured)})
-    corpora = [measure(corpus, wanted, output.cache, jobs, progress=True) for corpus in corpora]
+    measured = [(corpus, measured_columns(corpus.entry, tested)) for corpus in corpora]
+    corpora = [measure(corpus, names, output.cache, jobs, progress=True) for corpus, names in measured]
     corpora = [add_groups(corpus) for corpus in corpora]
     lists = trial_lists(suite, tested, corpora)
     tables.write_segments(corpora, lists, output)

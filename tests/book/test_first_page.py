@@ -76,10 +76,26 @@ def itertuple(verdict):
             "concordance correlation coefficient of arousal is 0.41 (95 % 0.30 to 0.52, 10 speakers); "
             "it has to be within ±0.10",
         ),
+        (
+            CORRECT | {"test": "Groups Served Worse", "value": 2.0, "skipped": "a × b (0.3 worse), c"},
+            "2 groups are served worse than the others in arousal: a × b (0.3 worse), c",
+        ),
+        (
+            CORRECT | {"test": "Groups Served Worse", "task": "transcript", "value": 1.0, "skipped": "c"},
+            "1 group is served worse than the others: c",
+        ),
     ],
 )
 def test_findings_are_sentences(changes, told):
     assert findings.sentence(itertuple(row(**changes))) == told
+
+
+def test_what_is_open_but_never_has_an_interval_is_not_for_want_of_speakers(recorded):
+    searched = PLAIN | {"test": "Groups Served Worse", "group": "", "rule": "<", "value": 0.0, "low": None}
+    searched |= {"high": None, "threshold": 1.0, "passed": True, "holds": False, "bound": None, "blocks": 60}
+    frame = to_frame([row(**(searched | {"evidence": "none", "p_value": 1.0}))])
+    shown = str(findings.open_table(recorded(), frame, overview.result_page))
+    assert "for any interval" not in shown and "it has no interval" in shown
 
 
 def test_findings_are_ordered_by_what_is_beyond_in_widths_of_the_interval():

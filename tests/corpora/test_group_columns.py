@@ -1,5 +1,6 @@
 """Columns by which a suite groups speech, as they stand in the segment table."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.group_columns import add_groups, check_groups, cut, measured_columns, product
 from soundcheck.suite.entries import CorpusEntry, Suite
 from soundcheck.suite.groups import GroupColumn, NumberRange
+from soundcheck.suite.thresholds import read_family
 
 AGES = (NumberRange("young", 0, 30), NumberRange("old", 30, 90))
 AGE = GroupColumn("age", ("age",), {"age": AGES})
@@ -92,7 +94,11 @@ def test_a_column_of_the_suite_may_be_missing_in_some_corpora():
 
 def test_only_what_is_named_is_measured():
     entry = CorpusEntry("calls", "csv", groups=(AGE,), adjust=("level", "device"))
-    assert measured_columns([entry]) == {"level"}
+    assert measured_columns(entry, []) == ["level"]
+    pitch = read_family("fairness_pitch", Path())
+    assert measured_columns(entry, [pitch]) == ["level", "pitch"]
+    other = dataclasses.replace(entry, families=("fairness_sex",))
+    assert measured_columns(other, [pitch]) == ["level"]
 
 
 def test_products_keep_names_as_they_are():

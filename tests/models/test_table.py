@@ -14,6 +14,7 @@ from soundcheck.models.packing import pack, unpack
 from soundcheck.models.table import TableModel
 from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.groups import number_of
 
 NAN = float("nan")
 GOOD = "file,arousal,emotion\na.wav,0.25,anger\nb.wav,0.5,boredom\nsub/c.wav,1.5,sadness\n"
@@ -158,6 +159,13 @@ def test_whole_files_may_be_given_with_times(load):
     demo = corpus(("a.wav", NAN, NAN, 1.2), ("b.wav", NAN, NAN, 2.0))
     text = "file,start,end,arousal\na.wav,0,1.2,0.1\nb.wav,0,,0.2\n"
     assert load(text, ("arousal",)).look_up(demo, "")[0]["arousal"].tolist() == [0.1, 0.2]
+
+
+def test_durations_may_be_cut_into_groups(load):
+    demo = corpus(("a.wav", NAN, NAN, 1.2))
+    demo.segments = demo.segments.rename(columns={"duration": number_of("duration")}).assign(duration="short")
+    text = "file,start,end,arousal\na.wav,0,1.2,0.1\n"
+    assert load(text, ("arousal",)).look_up(demo, "")[0]["arousal"].tolist() == [0.1]
 
 
 def test_several_segments_need_times(load):

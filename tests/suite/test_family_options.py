@@ -145,6 +145,13 @@ def test_options_of_other_families_are_theirs(tmp_path):
             "minimum_segments: 'sixty' is not a whole number",
         ),
         ("language", "samples: 2000 #", "samples: 0 #", "samples: '0' is out of range"),
+        ("groups", "minimum_speakers: 5", "people: 5", "minimum_speakers: the key is missing"),
+        (
+            "groups",
+            "minimum_trials: 50",
+            "minimum_trials: few",
+            "minimum_trials: 'few' is not a whole number",
+        ),
         ("linguistic_sentiment", "languages: [de, en", "tongues: [de, en", "languages: the key is missing"),
     ],
 )

@@ -244,7 +244,10 @@ def open_table(record: RunRecord, open_rows: pd.DataFrame, page: Page) -> Html:
             name = tables.row_name(worst, worst["task"])
             hides = tables.two_lines(f"{significant(abs(worst['bound']))}", shorten(name, 70))
         few = int((own["blocks"] < LEAST_BLOCKS).sum())
-        needed, plan = math.inf, f"{LEAST_BLOCKS} at least, for any interval"
+        needed = math.inf
+        plan = (
+            f"{LEAST_BLOCKS} at least, for any interval" if few else "cannot be planned, it has no interval"
+        )
         if len(known):
             needed, now = float(np.median(known["needed"])), float(np.median(known["blocks"]))
             plan = f"about {needed:,.0f} in place of {now:.0f}"

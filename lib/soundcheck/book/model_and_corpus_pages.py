@@ -19,7 +19,7 @@ from soundcheck.report import figures as drawn
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.measured_tables import measured_table, summary
+from soundcheck.report.measured_tables import differences, measured_table, summary
 from soundcheck.report.players import player, row
 from soundcheck.report.verdict_tables import gap_cell, state_cell
 from soundcheck.results import aspects, states, tally
@@ -30,6 +30,7 @@ from soundcheck.results.verdict import SKIPPED
 
 LISTED = 200  # items that a page lists before it only counts
 GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, beside those of the suite
+SENTENCES = 12  # that say how recordings of groups differ
 EXAMPLES = 4  # segments of a corpus to listen to
 FILES = 20  # names of files that a page lists
 MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
@@ -173,16 +174,21 @@ def _measured(corpus: Corpus) -> Iterator[dict]:
     """Show what was measured on the sounds, by the groups that the corpus has."""
     if not corpus.entry.audio:
         return
-    own = [name for name in (*GROUPS, *corpus.groups) if name in corpus.segments.columns]
-    found = summary(corpus.segments, list(dict.fromkeys(own)))
-    caption = "Median of the segments, and below it where the middle 90 % of them lie"
+    named = [name for name in (*GROUPS, *corpus.groups) if name in corpus.segments.columns]
+    groups = list(dict.fromkeys(named))
     yield pages.markdown(
         "## What was measured\n\nWhat the sounds themselves say, for all segments and by group: see "
         "[measured columns](../measured_columns.md). Groups that differ here may be served differently for "
         "this reason. The ranges describe segments; they are no confidence intervals, and with few speakers "
         "groups differ because these speakers do."
     )
-    yield pages.output(measured_table(found, caption))
+    told = differences(corpus.segments, groups)
+    if told:
+        words = "Medians that lie apart by a third of the range of all segments or more:"
+        shown = [*told[:SENTENCES], *([f"and {len(told) - SENTENCES} more"] if len(told) > SENTENCES else [])]
+        yield pages.output(join([element("p", words), tables.notes(shown)]))
+    caption = "Median of the segments, and below it where the middle 90 % of them lie"
+    yield pages.output(measured_table(summary(corpus.segments, groups), caption))
 
 
 def _examples(corpus: Corpus, media: MediaStore) -> Html:

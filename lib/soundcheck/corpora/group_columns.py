@@ -22,6 +22,7 @@ from soundcheck.common.text_table import parse_number
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.suite.entries import CorpusEntry, Suite
+from soundcheck.suite.families import Family
 from soundcheck.suite.groups import BOTH, MEASURED_COLUMNS, GroupColumn, NumberRange, number_of
 
 __all__ = ["add_groups", "check_groups", "cut", "measured_columns", "product"]
@@ -30,9 +31,10 @@ MOST_GROUPS = 50  # of a column; more are names or numbers
 MOST_NUMBERS = 10  # different numbers that may be groups of their own
 
 
-def measured_columns(entries: Iterable[CorpusEntry]) -> set[str]:
-    """List what has to be measured on the sound for the groups and adjustments of corpora."""
-    return {name for entry in entries for name in entry.further_columns} & {*MEASURED_COLUMNS}
+def measured_columns(entry: CorpusEntry, families: Iterable[Family]) -> list[str]:
+    """List what has to be measured on the sounds of a corpus: for its groups, adjustments and families."""
+    own = {*entry.further_columns} & {*MEASURED_COLUMNS}
+    return sorted(own.union(*(family.measured for family in families if entry.is_for(family.name))))
 
 
 def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.suite.groups import number_of
+from soundcheck.suite.groups import numbers_of
 
 __all__ = ["Predictions", "Measure", "Subset"]
 
@@ -129,8 +129,7 @@ class Subset:
 
     def numbers(self, column: str) -> np.ndarray:
         """Give a column of numbers, also where a suite cuts them into groups, float64 ``(segments,)``."""
-        kept = number_of(column)
-        return self.segments[kept if kept in self.segments else column].to_numpy(dtype=np.float64)
+        return numbers_of(self.segments, column)
 
     def with_column(self, name: str, values: Sequence[object]) -> Subset:
         """Add a column to the segment table."""

@@ -142,7 +142,7 @@ def compared_groups(evaluation: EveryKind, subset: Subset, tests: Iterable[str])
         return []
     tests = list(tests)
     for test, definition in evaluation.family.tests.items():
-        if test not in tests and definition.threshold_for(subset.task) is not None:
+        if test not in tests and definition.fits(subset.task):
             evaluation.skip(subset, _other_test(subset), test)
     found = [_compared(evaluation, subset, column) for column in columns]
     for compared in found:
@@ -166,7 +166,7 @@ def _other_test(subset: Subset) -> str:
 
 
 def _compared(evaluation: EveryKind, subset: Subset, column: str) -> Compared:
-    if subset.task.is_embedding and column in TRIAL_COLUMNS:
+    if _confused(subset, column):
         return Compared(subset, column, [], [])
     values = subset.segments[column]
     counts = [
@@ -214,10 +214,10 @@ def _count(evaluation: EveryKind, own: Subset, group: str) -> GroupCount:
 
 def _obstacle(compared: Compared) -> str:
     """Say why none of the groups of a column are compared."""
+    if confused := _confused(compared.subset, compared.column):
+        return confused
     there = [count for count in compared.counts if count.group]
     trials = compared.subset.task.is_embedding
-    if trials and compared.column in TRIAL_COLUMNS:
-        return f"trials have a column {compared.column} of their own; give it another name in the data"
     if not there:
         what = "no trial lies within a group" if trials else "no segment has a value"
         return f"{what} of {compared.column}"
@@ -225,6 +225,15 @@ def _obstacle(compared: Compared) -> str:
         return f"everything is one group: {there[0].group}"
     enough = sum(not count.lacks for count in there)
     return f"{enough} of {len(there)} groups are large enough, 2 needed"
+
+
+def _confused(subset: Subset, column: str) -> str:
+    """Say why a column of groups is something else for a task; empty if it is not."""
+    if subset.task.is_embedding and column in TRIAL_COLUMNS:
+        return f"trials have a column {column} of their own; give it another name in the data"
+    if subset.task.name in column.split(BOTH):
+        return f"{subset.task.name} is what is predicted: its groups have one label each"
+    return ""
 
 
 def _tell(evaluation: EveryKind, compared: Compared, total: int) -> None:

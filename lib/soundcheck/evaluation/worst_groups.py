@@ -20,6 +20,7 @@ import pandas as pd
 
 from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
+from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation
@@ -41,15 +42,6 @@ NO_GROUP = (
 
 # Names and texts; of a single one nobody knows how much speakers differ.
 _NOT_GROUPS = {"file", "key", "audio", "speaker", "item", "transcript", "split"}
-_MEASURED = {  # title, unit, and by how much numbers are multiplied
-    "bandwidth": ("bandwidth", "Hz", 1),
-    "clipping": ("clipped samples", "%", 100),
-    "duration": ("duration", "s", 1),
-    "level": ("level", "dB", 1),
-    "pitch": ("pitch", "Hz", 1),
-    "signal_to_noise": ("signal-to-noise ratio", "dB", 1),
-    "speaking_rate": ("speaking rate", "syllables/s", 1),
-}
 _TOLD = 3  # groups that a remark names
 
 
@@ -343,8 +335,10 @@ def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
     >>> in_ranges("duration", np.array([1.0, 2.0, 3.0, 4.0, np.nan])).tolist()[::2]
     ['duration below 1.75 s', 'duration of 1.75 to 3.25 s', None]
     """
-    title, unit, scale = _MEASURED.get(name, (name, "", 1))
-    numbers = scale * np.asarray(numbers, dtype=np.float64)
+    title, unit = (MEASURES[name].title, MEASURES[name].unit) if name in MEASURES else (name, "")
+    numbers = np.asarray(numbers, dtype=np.float64)
+    if unit == "share":
+        unit, numbers = "%", 100 * numbers
     known = np.isfinite(numbers)
     if not known.any():
         return _objects([None] * len(numbers))

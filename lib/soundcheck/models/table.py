@@ -40,6 +40,7 @@ from soundcheck.models import run_tables
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import CLASS_LIMIT, TEXT_LIMIT, LookUpModel, check_output
 from soundcheck.models.transcripts import TRN, read_transcripts, transcript_format
+from soundcheck.suite.groups import numbers_of
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
@@ -298,7 +299,8 @@ class _Rows:
         """Find the row of each segment, -1 if there is none."""
         segments = corpus.segments
         found = np.full(len(segments), -1, dtype=np.int64)
-        columns = (segments[name].tolist() for name in ("file", "start", "end", "duration"))
+        columns = [segments[name].tolist() for name in ("file", "start", "end")]
+        columns.append(numbers_of(segments, "duration").tolist())
         several = segments["file"].duplicated(keep=False).tolist()
         for position, (file, start, end, duration) in enumerate(zip(*columns, strict=True)):
             names = (corpus.name, files.slug(corpus.name), "")

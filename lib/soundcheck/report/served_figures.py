@@ -32,8 +32,7 @@ _WORDS = {
     "open pass": "{sign} open, no failure",
     "open fail": "{sign} perhaps {side}",
     "fail that holds": "{sign} clearly {side}",
-    "shown": "{sign} {side}, without verdict",
-    "skipped": "not judged",
+    "shown": "{sign} no threshold",
 }
 
 
@@ -147,7 +146,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, measure: Shown) -> None:
         state = states.of_evidence(row.passed, row.evidence)
         colour = states.STATE["clear pass"].colour if state.name == "open pass" else state.colour
         axes.hlines(place, row.low, row.high, color=colour, linewidth=2)
-        face = colour if state.filled or state.name == "skipped" else "white"
+        face = colour if state.filled or state.label not in _WORDS else "white"
         mark = {"marker": state.marker, "color": colour, "markerfacecolor": face, "markersize": 7}
         axes.plot(row.value, place, **mark, markeredgewidth=1.4)
         words = _words(row, measure)
@@ -170,4 +169,4 @@ def _name(row: object) -> str:
 def _words(row: object, measure: Shown) -> str:
     state = states.of_evidence(row.passed, row.evidence)
     side = "" if pd.isna(row.gap) else measure.side(row.gap)
-    return _WORDS[state.label].format(sign=state.sign, side=side)
+    return _WORDS.get(state.label, "not judged").format(sign=state.sign, side=side)

@@ -79,7 +79,7 @@ class Verdict:
         Value and verdict of the random reference model.
     skipped
         Why there is no verdict, no interval or no information, or that the threshold is not the one that a
-        reader expects; else ``""``.
+        reader expects; of a search, what it named; else ``""``.
     group
         Column and group that the value is about, such as ``"sex: female"``; the column alone if none of its
         groups was judged; ``""`` if the test compares no groups.

@@ -32,7 +32,7 @@ from soundcheck.run.runner import Outcome
 from soundcheck.sounds.sound import Sounds, SoundSet
 from soundcheck.suite.entries import ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
-from soundcheck.suite.groups import number_of
+from soundcheck.suite.groups import numbers_of
 
 __all__ = ["compose"]
 
@@ -161,7 +161,6 @@ def _sounds(group: SoundSet) -> SoundsRecord:
 
 def _corpus(corpus: Corpus) -> CorpusRecord:
     segments = corpus.segments
-    duration = number_of("duration") if "duration" in corpus.groups else "duration"
     return _recorded(
         CorpusRecord,
         corpus,
@@ -169,6 +168,6 @@ def _corpus(corpus: Corpus) -> CorpusRecord:
         slug=files.slug(corpus.name),
         segments=len(segments),
         speakers=int(segments["speaker"].nunique()) if "speaker" in segments else 0,
-        seconds=round(float(segments[duration].sum()), 3),
+        seconds=round(float(numbers_of(segments, "duration").sum()), 3),
         digest=files.digest("\n".join(segments["audio"])),
     )

@@ -390,10 +390,10 @@ def _resample_alike(
             sums[:, fine] += product[:, k:]
             for statistic, own, drawn in zip(statistics, places, replicated, strict=True):
                 drawn[piece] = round_significant(statistic.compute(sums.take(own, axis=1)))
-    results = []
+    both, results = high + low, []
     for statistic, own, drawn in zip(statistics, places, replicated, strict=True):
         there = (statistic.count(high.take(own, axis=1)) > 0).sum(axis=0)
-        of_blocks = functools.partial(_of_blocks, statistic, (high + low).take(own, axis=1))
+        of_blocks = functools.partial(_of_blocks, statistic, both.take(own, axis=1))
         results.append(_resampled(statistic.labels, statistic.point(total[own]), drawn, there, of_blocks))
     return results
 

@@ -54,7 +54,7 @@ LEAST_SEGMENTS = 25  # of either side
 FALSE_DISCOVERY_RATE = 0.05
 PLANNED_SHARE, PLANNED_POWER = 1 / 8, 0.8  # of the segments; of a group that is planned for
 
-_AT_ONCE = 200  # candidates whose replicates are in memory together
+_AT_ONCE = 20  # candidates whose sums and replicates are in memory together
 _Sides = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
 
@@ -259,7 +259,7 @@ def _sides(
             own = known & (code == value)
             key = np.packbits(own).tobytes()
             rest = known & ~own
-            if key in seen or min(len(np.unique(blocks[side & rows])) for side in (own, rest)) < LEAST_BLOCKS:
+            if key in seen or min(_count(blocks[side & rows]) for side in (own, rest)) < LEAST_BLOCKS:
                 continue
             seen.add(key)
             yield values[value], own, rest
@@ -282,10 +282,14 @@ def _missing(words: np.ndarray) -> np.ndarray:
     return np.array([word is None or word != word for word in words], dtype=bool)  # NaN is not itself
 
 
+def _count(blocks: np.ndarray) -> int:
+    return int(np.count_nonzero(np.bincount(blocks)))
+
+
 def _candidate(piece: _Sides, found: Resampled, blocks: np.ndarray, matters: float) -> Candidate:
     words, own, rest = piece
     gap, replicates = float(found.value[0]), found.replicates[:, 0]
-    counts = [len(np.unique(blocks[side])) for side in (own, rest)]
+    counts = [_count(blocks[side]) for side in (own, rest)]
     smaller, p_value = min(counts), 1.0
     if gap >= matters:
         p_value = float(np.nan_to_num(paired_p_value(replicates, gap, smaller, "greater"), nan=1.0))

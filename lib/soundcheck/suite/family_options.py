@@ -65,6 +65,14 @@ class _Predicted(schema.Section):
     bin_minimum: dict[str, object]
 
 
+class _Served(_Predicted):
+    """Options of the family that compares the groups that a suite names."""
+
+    groups: schema.Texts = []
+    minimum_trials: schema.whole(1, 100_000_000)
+    minimum_speakers: schema.whole(1, 1_000_000)
+
+
 class _Spoken(_Predicted):
     """Options of families that compare languages."""
 
@@ -77,6 +85,7 @@ _KNOWN = {
     "asr_fault_localisation": _Counted,
     "correctness_classification": _Named,
     "fairness_accent": _Predicted,
+    "fairness_groups": _Served,
     "fairness_language": _Spoken,
     "fairness_linguistic_sentiment": _Spoken,
     "fairness_pitch": _Balanced,

@@ -18,12 +18,17 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import Family
+
+if TYPE_CHECKING:  # reading a suite needs none of them
+    import numpy as np
+    import pandas as pd
 
 __all__ = [
     "BOTH",
@@ -32,6 +37,7 @@ __all__ = [
     "GroupsReader",
     "NumberRange",
     "number_of",
+    "numbers_of",
     "with_suite_groups",
 ]
 
@@ -59,6 +65,12 @@ _RANGES = dict[str, schema.Range]
 def number_of(name: str) -> str:
     """Name the column of the segment table with the numbers that were cut into the groups of a column."""
     return f"{name} (number)"
+
+
+def numbers_of(table: pd.DataFrame, name: str) -> np.ndarray:
+    """Give a column of numbers of a segment table, also where a suite cuts it into groups, float64."""
+    kept = number_of(name)
+    return table[kept if kept in table else name].to_numpy(dtype="float64")
 
 
 def with_suite_groups(family: Family, names: Iterable[str]) -> Family:

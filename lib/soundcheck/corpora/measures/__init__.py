@@ -36,6 +36,8 @@ class Measure:
         What it is called on pages.
     unit
         Of the number.
+    noticeable
+        Smallest difference between groups that is worth a word.
     own_rate
         Whether it wants the sampling rate of the file.
     libraries
@@ -45,6 +47,7 @@ class Measure:
     function: Callable[[np.ndarray, int], float]
     title: str
     unit: str
+    noticeable: float
     own_rate: bool = False
     libraries: tuple[str, ...] = ()
 
@@ -54,13 +57,13 @@ class Measure:
 
 
 MEASURES: dict[str, Measure] = {
-    "signal_to_noise": Measure(signal_to_noise, "signal-to-noise ratio", "dB"),
-    "level": Measure(level, "level", "dB"),
-    "duration": Measure(duration, "duration", "s"),
-    "bandwidth": Measure(bandwidth, "bandwidth", "Hz"),
-    "clipping": Measure(clipping, "clipped samples", "share", own_rate=True),
-    "pitch": Measure(mean_pitch, "pitch", "Hz", libraries=("praat-parselmouth",)),
+    "signal_to_noise": Measure(signal_to_noise, "signal-to-noise ratio", "dB", 3.0),
+    "level": Measure(level, "level", "dB", 3.0),
+    "duration": Measure(duration, "duration", "s", 0.5),
+    "bandwidth": Measure(bandwidth, "bandwidth", "Hz", 500.0),
+    "clipping": Measure(clipping, "clipped samples", "share", 0.001, own_rate=True),
+    "pitch": Measure(mean_pitch, "pitch", "Hz", 20.0, libraries=("praat-parselmouth",)),
     "speaking_rate": Measure(
-        speaking_rate, "speaking rate", "syllables a second", libraries=("praat-parselmouth",)
+        speaking_rate, "speaking rate", "syllables a second", 0.5, libraries=("praat-parselmouth",)
     ),
 }
