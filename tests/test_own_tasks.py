@@ -24,7 +24,7 @@ LABELLED = (
     *("correctness_classification", "correctness_consistency", "correctness_distribution"),
     *("correctness_regression", "correctness_speaker_average", "correctness_speaker_ranking"),
     *("fairness_accent", "fairness_language", "fairness_linguistic_sentiment"),
-    *("fairness_pitch", "fairness_sex"),
+    *("fairness_pitch", "fairness_sex", "fairness_groups", "fairness_worst_groups"),
 )
 CHANGED = (
     *("robustness_background_noise", "robustness_low_quality_phone", "robustness_recording_condition"),
@@ -52,8 +52,10 @@ replicates: 200
 sweeps: false
 studies: false
 interval: t
+groups: [accent, sex × language]
 {TASKS}
 corpora:
+  bare: {{format: csv, path: bare.csv, families: [fairness_groups]}}
   calls:
     format: csv
     path: calls.csv
@@ -67,7 +69,11 @@ corpora:
     range: {{arousal: [1, 7]}}
     families: [{", ".join(CHANGED)}]
 models:
-  table: {{predictions: table.csv, tasks: [feeling, intensity, arousal], corpora: [calls], range: [1, 7]}}
+  table:
+    predictions: table.csv
+    tasks: [feeling, intensity, arousal]
+    corpora: [calls, bare]
+    range: [1, 7]
   other:
     {{predictions: other.csv, tasks: [feeling], corpora: [calls], families: [correctness_classification]}}
   mine: {{python: "my_model:predict", tasks: [feeling, intensity, arousal], corpora: [heard], range: [1, 7]}}
@@ -118,6 +124,8 @@ def write(folder, table: pd.DataFrame) -> None:
         soundfile.write(folder / file, 0.1 * tone, RATE)
     shown = [name for name in table if not name.startswith("predicted")]
     table[shown].to_csv(folder / "calls.csv", index=False)
+    unlabelled = ["emotion", "intensity", "arousal"]
+    table[shown].drop(columns=unlabelled).to_csv(folder / "bare.csv", index=False)
     where = table[["file", "start", "end"]]
     names = ("feeling", "intensity", "arousal")
     where.assign(**{n: table[f"predicted {n}"] for n in names}).to_csv(folder / "table.csv", index=False)
@@ -161,7 +169,8 @@ def frame(project):
 
 @pytest.fixture(scope="module")
 def row(frame):
-    rows = frame.set_index(["model", "family", "task", "test", "group", "label"]).sort_index()
+    labelled = frame[frame["corpus"].ne("bare")]
+    rows = labelled.set_index(["model", "family", "task", "test", "group", "label"]).sort_index()
 
     def found(family, task, test, label="", group="", model="table"):
         return rows.loc[(model, family, task, test, group, label)]
@@ -182,7 +191,8 @@ def test_every_family_that_fits_computes_every_task(frame, model, families):
         for task in (FEELING, INTENSITY, AROUSAL):
             tests = set(found.loc[found["family"].eq(name) & found["task"].eq(task.name), "test"])
             assert bool(tests) == family.applies_to(task), (name, task.name)
-            if name != "correctness_consistency":  # has a test a range, and not all ranges are expected
+            # Not every range of consistency is expected, and worst groups are judged by one number.
+            if name not in ("correctness_consistency", "fairness_worst_groups"):
                 assert tests == {test.name for test in family.tests.values() if test.fits(task)}, name
     assert not frame["skipped"].str.startswith("error").any()
 
@@ -235,6 +245,8 @@ def test_thresholds_for_four_classes_judge_no_seven(frame, row):
         ("fairness_accent", "Relative Difference Per Class"),
     }
     assert tests == {(name, test.name) for name, test in kept} - own
+    bare = shown[shown["corpus"].eq("bare")]
+    assert set(bare["test"]) == {"Relative Difference Per Class"} and len(bare) == 7 * (2 + 4)
     found = row("correctness_classification", "feeling", "Unweighted Average Recall")
     told = (
         "no threshold for feeling: shown without verdict; the one for classification is for 4 classes, not 7"
@@ -265,6 +277,8 @@ def test_everybody_says_what_is_shown(project, frame, command):
     assert f"{everything} values shown without verdict" in page(folder, "index")
     own = page(folder, "results/table/correctness_classification")
     assert "○ shown" in own and "shown without verdict, for want of a threshold" in own
+    groups = page(folder, "results/table/fairness_groups")
+    assert "○ shown" in groups and "feeling" in groups
     language = page(folder, "results/table/fairness_language")
     assert "○ shown" in language and "gap and 95 % interval" in language
     comparison = pd.read_csv(folder / "out" / "comparisons.csv")
@@ -278,7 +292,7 @@ def test_nothing_is_dropped_in_silence(project, frame):
     corpus = page(folder, "corpora/calls")
     assert "3 of 1200 segments have no label for feeling" in corpus
     assert "The task feeling has all of them" in told  # boredom, disgust and fear are no classes of emotion
-    assert "calm (2)" in page(folder, "models/table")
+    assert "calm (4)" in page(folder, "models/table")  # twice in each of two corpora
     for name in ("arousal", "intensity"):
         said = f"{name}: labels from 1 to 7 are shown from 0 to 1, where 0.1 is 0.6 of their scale"
         assert said in corpus and said in page(folder, "results/table/correctness_regression")

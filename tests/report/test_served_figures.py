@@ -64,6 +64,7 @@ def texts(figure):
         ("Errors", 0.2, (False, "open"), "(✗) perhaps worse"),
         ("Errors", -0.2, (True, "clear pass"), "✓ no difference that matters"),
         ("Agreement", 0.01, (True, "open"), "(✓) open, no failure"),
+        ("Agreement", 0.01, (None, "shown"), "○ no threshold"),
         ("Agreement", np.nan, (None, ""), "not judged"),
     ],
 )

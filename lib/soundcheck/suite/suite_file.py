@@ -22,7 +22,7 @@ import pydantic
 from soundcheck.common import resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, Task
+from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import (
     CORPUS_FORMATS,
@@ -41,7 +41,7 @@ from soundcheck.suite.entries import (
     Suite,
 )
 from soundcheck.suite.entry_reader import EntryReader
-from soundcheck.suite.groups import GroupColumn, GroupsReader
+from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn, GroupsReader
 from soundcheck.suite.model_entries import ModelReader
 from soundcheck.suite.own_rules_reader import OwnRulesReader
 from soundcheck.suite.yaml_reader import Document, read_yaml
@@ -56,9 +56,10 @@ _TAKEN = (
     "error",
     "drawn",
     "audio",
-    "duration",
-    REGRESSION,
-    CLASSIFICATION,
+    "category",
+    "place",
+    *MEASURED_COLUMNS,
+    *KINDS,
 )
 
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS)  # noise: a folder with several kinds
@@ -255,7 +256,7 @@ class _Reader(EntryReader):
             self.note(path, "this task is built in", "Choose another name")
         elif name in _TAKEN or not name.isidentifier():
             what = f"{quoted(name)} cannot be the name of a task"
-            self.note(path, what, "Use letters, digits and _; no reserved column")
+            self.note(path, what, "Use letters, digits and _; no reserved or measured column")
         task = self.section(path, value, _Task)
         if task is None:
             return
