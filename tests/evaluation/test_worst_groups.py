@@ -144,7 +144,7 @@ def test_names_with_markup_are_escaped_on_the_page(evaluation):
     found = loaded.search(subset, badly, 0.1)
     statistic = badly(subset, subset.predictions)
     shown = str(views.looked_at([found])) + str(views.named_groups(found, "error"))
-    shown += str(views.could_be_shown(found)) + str(views.heard(loaded, found, statistic, "error"))
+    shown += str(views.could_be_shown([found])) + str(views.heard(loaded, found, statistic, "error"))
     assert "<b>phone" not in shown and shown.count("&lt;b&gt;phone&lt;/b&gt;") > 3
     assert "passed over: it could not be measured" in shown and "Finding nothing is no proof" in shown
 

@@ -104,29 +104,37 @@ def _line(one: Named, mark: str) -> list[object]:
     ]
 
 
-def could_be_shown(found: Found) -> Html:
+def could_be_shown(searches: Sequence[Found]) -> Html:
     """Say what these data could have shown, and what the recorded simulation found with so many speakers."""
-    gap, blocks = found.search.planned_gap(), len(np.unique(found.subset.blocks))
-    planned = (
-        "no group of about an eighth of these segments has enough speakers on either side, so nothing can be "
-        "said of groups of that size"
-    )
-    if not np.isnan(gap):
-        planned = (
-            f"a group of an eighth of these segments would be named in {100 * PLANNED_POWER:.0f} of 100 "
-            f"cases if it were served worse by {tables.number(gap, 2)} (a planning figure, from the spread "
-            "of groups of about that size, half of which vary more)"
+    planned, compared = [], {}
+    for found in searches:
+        gap, blocks = found.search.planned_gap(), len(np.unique(found.subset.blocks))
+        told = (
+            "no group of about an eighth of these segments has enough speakers on either side, so nothing can "
+            "be said of groups of that size"
         )
+        if not np.isnan(gap):
+            told = (
+                f"a group of an eighth of these segments would be named in {100 * PLANNED_POWER:.0f} of 100 "
+                f"cases if it were served worse by {tables.number(gap, 2)} (a planning figure, from the spread "
+                "of groups of about that size, half of which vary more)"
+            )
+        planned.append(element("li", f"{title(found)}: {told}.", limit=None))
+        compared[found.subset.corpus, blocks] = element("p", _compared(found, blocks), limit=None)
+    return element("ul", *planned) + join(compared.values()) if planned else Html()
+
+
+def _compared(found: Found, blocks: int) -> str:
+    """Say what a simulation with no more blocks found."""
     table, _ = recorded("worst_groups")
     near = table[table["planted"].eq(_SPREAD) & table["speakers"].le(max(blocks, table["speakers"].min()))]
     speakers, share = near.loc[near["speakers"].idxmax(), ["speakers", "found"]]
-    told = (
-        f"{title(found)}: {planned}. To compare: these segments are of {counted(blocks, 'block')}, which are "
+    return (
+        f"To compare: the segments of {found.subset.corpus} are of {counted(blocks, 'block')}, which are "
         f"speakers where these are known; of 100 simulated corpora of {speakers:.0f} speakers, "
         f"{100 * share:.0f} showed an eighth of the speech, spread over half of the speakers, that was "
         "served worse by 25 points. Finding nothing is no proof."
     )
-    return element("p", told, limit=None)
 
 
 def _groups(found: Found) -> str:
