@@ -110,14 +110,14 @@ def could_be_shown(searches: Sequence[Found]) -> Html:
     for found in searches:
         gap, blocks = found.search.planned_gap(), len(np.unique(found.subset.blocks))
         told = (
-            "no group of about an eighth of these segments has enough speakers on either side, so nothing can "
-            "be said of groups of that size"
+            "no group of about an eighth of these segments has enough speakers on either side, so nothing "
+            "can be said of groups of that size"
         )
         if not np.isnan(gap):
             told = (
                 f"a group of an eighth of these segments would be named in {100 * PLANNED_POWER:.0f} of 100 "
-                f"cases if it were served worse by {tables.number(gap, 2)} (a planning figure, from the spread "
-                "of groups of about that size, half of which vary more)"
+                f"cases if it were served worse by {tables.number(gap, 2)} (a planning figure, from the "
+                "spread of groups of about that size, half of which vary more)"
             )
         planned.append(element("li", f"{title(found)}: {told}.", limit=None))
         compared[found.subset.corpus, blocks] = element("p", _compared(found, blocks), limit=None)
