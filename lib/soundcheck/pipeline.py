@@ -46,6 +46,7 @@ from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.lock import FolderLock
 from soundcheck.run.output import Output
 from soundcheck.run.record import compose
+from soundcheck.run.stages import Stages
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
@@ -182,6 +183,8 @@ def _run(
         _refuse_code(suite, asked)
     output.prepare()
     lock.take()
+    stages = Stages()
+    stages.begin("corpora")
     os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
     corpora, fingerprints, sounds = _load(suite, asked, tested, output, jobs)
     kept = adding.keep_answers(plan, tested, corpora, sounds, output)
@@ -214,6 +217,7 @@ def _run(
             confirm=not log,
         )
 
+    stages.begin("predictions")
     reports = {
         entry.name: predict(entry, planning.predicted_corpora(suite, entry, tested, corpora))
         for entry in asked
@@ -235,6 +239,7 @@ def _run(
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
     tables.write_scores(lists, tested, corpora, reports, output)
+    stages.begin("notebooks")
     figures = key_figures(suite, tested, corpora, lists, reports)
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
@@ -248,6 +253,7 @@ def _run(
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
+    stages.begin("book")
     frame = _results(suite, tested, corpora, judged)
     contrasts = _contrasts(compared)
     results_digest = results.write_results(frame, output.folder)
@@ -280,7 +286,9 @@ def _run(
         tasks=suite.tasks,
         sounds=sounds,
     )
-    return _outcome(output, frame, record, reports, problems, plan)
+    stages.end()
+    dataclasses.replace(record, seconds=stages.seconds).write(output.record)
+    return _outcome(output, frame, record, reports, problems, plan, stages.account)
 
 
 def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
@@ -456,6 +464,7 @@ def _outcome(
     reports: dict[str, PredictionReport],
     problems: Sequence[object],
     plan: adding.Plan,
+    account: str,
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
     lines = []
@@ -486,6 +495,7 @@ def _outcome(
     else:
         lines.append(f"Book: {Path(output.display_name) / 'html' / 'index.html'}")
     lines.append(f"Results: {Path(output.display_name) / 'results.csv'}")
+    lines.append(account)
     fine = not (record.failed or failed_inputs or problems)
     worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)

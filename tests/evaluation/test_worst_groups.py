@@ -106,6 +106,8 @@ def test_names_of_ranges_hold_units_and_minus_signs():
     assert level[0] == "level below −32.5 dB" and level[-1] == "level above −17.5 dB"
     noise = in_ranges("signal_to_noise", np.array([1.0, 2.0, 3.0, 4.0]))
     assert noise[0] == "signal-to-noise ratio below 1.75 dB"
+    alike = in_ranges("duration", np.array([0.1, 0.3 - 0.2, 1.1 - 1.0, 0.2]))
+    assert alike[0] == alike[1] == alike[2]
     clipped = in_ranges("clipping", np.array([0.0, 0.0, 0.0, 0.0, 0.02]))
     assert set(clipped) == {"clipped samples of 0 %", "clipped samples above 0 %"}
 

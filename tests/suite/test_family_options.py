@@ -107,6 +107,28 @@ def test_options_of_fault_localisation_are_checked(tmp_path, old, new, words):
         read_family("asr_fault_localisation", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "    regression: 0.1 ",
+            "    regresion: 0.1 ",
+            r"options.matters.regression: the key is missing",
+        ),
+        ("    embedding: 0.05 ", "    embedding: 0 ", r"options.matters.embedding: '?0'? .*"),
+        ("columns: [duration]", "columns: duration", r"options.columns: .duration. is not a list"),
+        ("heard: 2", "heard: some", r"options.heard: 'some' is not a whole number"),
+    ],
+)
+def test_options_of_the_search_for_groups_are_checked(tmp_path, old, new, words):
+    text = (resources.root() / "thresholds" / "fairness_worst_groups.yml").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    (tmp_path / "thresholds").mkdir()
+    (tmp_path / "thresholds" / "fairness_worst_groups.yml").write_text(text.replace(old, new), "utf-8")
+    with pytest.raises(InputError, match=rf"(?s){words}"):
+        read_family("fairness_worst_groups", tmp_path)
+
+
 def test_levels_are_numbers_however_they_are_written(tmp_path):
     family = own(tmp_path, EXCLUDED, "excluded: {Scale: [0.60, .5], Amplitude: [2]}")
     assert [family.transformations["Scale"].step(level) for level in (0.60, 0.5, "0.50")] == [

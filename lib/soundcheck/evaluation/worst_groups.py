@@ -26,7 +26,7 @@ from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.evaluation.verification import threshold_in_use
-from soundcheck.metrics.additive import Point
+from soundcheck.metrics.additive import Point, round_significant
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.models.reference import reference_scores
@@ -339,6 +339,7 @@ def in_ranges(name: str, numbers: np.ndarray) -> np.ndarray:
     numbers = np.asarray(numbers, dtype=np.float64)
     if unit == "share":
         unit, numbers = "%", 100 * numbers
+    numbers = round_significant(numbers)  # 0.3 - 0.2 s are not below 0.1 s
     known = np.isfinite(numbers)
     if not known.any():
         return _objects([None] * len(numbers))

@@ -26,6 +26,7 @@ from soundcheck.statistics.worst_groups import PLANNED_POWER, Named
 __all__ = ["could_be_shown", "heard", "looked_at", "named_figure", "named_groups", "title"]
 
 MOST_DRAWN = 12  # groups of a figure
+MOST_FOLDED = 8  # groups that are shown below one
 MOST_HEARD = 3  # groups whose sounds are played
 _SPREAD = "half of the speakers"  # in the recorded simulation
 
@@ -73,7 +74,9 @@ def named_groups(found: Found, unit: str) -> Html:
     rows = []
     for one in named:
         rows.append(_line(one, ""))
-        rows += [_line(each, "– ") for each in one.folded]
+        rows += [_line(each, "– ") for each in one.folded[:MOST_FOLDED]]
+        if len(one.folded) > MOST_FOLDED:
+            rows.append([f"– {len(one.folded) - MOST_FOLDED} more", *[""] * 6])
     percent = f"{100 * found.search.level:.4g}".rstrip(".")
     columns = [
         "group",
@@ -163,20 +166,9 @@ def named_figure(found: Found, unit: str) -> Figure:
         axes.set_yticks(range(len(names)), names, fontsize=9)
         axes.set_ylim(len(names) - 0.4, -0.9)
         axes.set_xlim(left=min(0.0, *(one.low for one in named)) - 0.01)
-        place = axes.get_xaxis_transform()
-        axes.text(
-            0, 1.0, "as the others", transform=place, fontsize=8, color=style.GREY, ha="right", va="bottom"
-        )
-        axes.text(
-            matters,
-            1.0,
-            "does not matter",
-            transform=place,
-            fontsize=8,
-            color=style.GREEN,
-            ha="right",
-            va="bottom",
-        )
+        above = {"transform": axes.get_xaxis_transform(), "fontsize": 8, "va": "bottom"}
+        axes.text(0, 1.0, "as the others ", color=style.GREY, ha="right", **above)
+        axes.text(0, 1.0, " does not matter", color=style.GREEN, ha="left", **above)
         axes.set_xlabel(f"{unit}: the group minus the others  →  served worse")
         axes.set_title(style.label(title(found), 60), loc="left", fontweight="bold", pad=16)
     return figure

@@ -306,6 +306,8 @@ class RunRecord(JsonFile):
         How good the models are at their tasks; ``None`` in records that older versions wrote.
     accepted, matters_worse
         See :class:`soundcheck.suite.entries.Suite`.
+    seconds
+        Stage of the run -> how long it took; no page shows it, so that the same suite gives the same book.
     """
 
     version: str
@@ -328,6 +330,7 @@ class RunRecord(JsonFile):
     figures: tuple[KeyFigure, ...] | None = None
     accepted: tuple[AcceptedFailure, ...] = ()
     matters_worse: float = 0.01
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

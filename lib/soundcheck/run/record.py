@@ -112,6 +112,7 @@ def compose(
         studies=tuple(_recorded(StudyRecord, o, name=o.job.family) for o in studies),
         versions=_versions(),
         figures=tuple(figures),
+        seconds={},  # the run is not over
     )
 
 

@@ -73,6 +73,23 @@ class _Served(_Predicted):
     minimum_speakers: schema.whole(1, 1_000_000)
 
 
+class _Matters(schema.Section):
+    """By how much worse a group has to be served, for each kind of task."""
+
+    regression: schema.number(0, 1, positive=True)
+    classification: schema.number(0, 1, positive=True)
+    transcription: schema.number(0, 1, positive=True)
+    embedding: schema.number(0, 1, positive=True)
+
+
+class _Searched(schema.Section):
+    """Options of the family that looks for groups that nobody named."""
+
+    matters: _Matters
+    columns: schema.Texts
+    heard: schema.whole(0, 1000)
+
+
 class _Spoken(_Predicted):
     """Options of families that compare languages."""
 
@@ -90,6 +107,7 @@ _KNOWN = {
     "fairness_linguistic_sentiment": _Spoken,
     "fairness_pitch": _Balanced,
     "fairness_sex": _Balanced,
+    "fairness_worst_groups": _Searched,
 }
 
 
