@@ -39,8 +39,9 @@ def published() -> dict[tuple[str, str], tuple[dict, float]]:
     found = {}
     for family in FAMILIES:
         for test in read_family(family).tests.values():
-            (threshold,) = set(test.thresholds.values())
-            found[family, test.simulation["name"]] = (test.simulation, threshold)
+            if test.simulation:
+                (threshold,) = set(test.thresholds.values())
+                found[family, test.simulation["name"]] = (test.simulation, threshold)
     return found
 
 

@@ -168,6 +168,24 @@ def test_rows_equal_plain_formulas(results, main, task, test, column):
 
 
 @pytest.mark.slow
+def test_precision_is_that_at_the_shares_of_everybody(results, main):
+    everybody = main[main["age"].notna()]
+    shares = everybody["emotion"].value_counts(normalize=True)
+
+    def precision(rows, label):
+        called = {
+            name: rows.loc[rows["emotion"].eq(name), "predicted emotion"].eq(label).mean() for name in CLASSES
+        }
+        return shares[label] * called[label] / sum(shares[name] * called[name] for name in CLASSES)
+
+    for label in CLASSES:
+        old, young = (precision(everybody[everybody["age"].eq(group)], label) for group in ("old", "young"))
+        found = row(results, "emotion", "Precision Per Class", "age: old", label)
+        assert found["gap"] == pytest.approx(old - young, abs=1e-9)
+        assert found["value"] == pytest.approx(old - precision(everybody, label), abs=1e-9)
+
+
+@pytest.mark.slow
 def test_rates_of_trials_equal_plain_counting(run, results):
     scored = pd.read_csv(run / "out" / "scores" / "voices" / "calls.fairness_groups.txt")
     ages = calls().assign(age=lambda t: t["age"].map({22: "young", 70: "old"})).set_index("file")["age"]

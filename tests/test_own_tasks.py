@@ -293,6 +293,7 @@ def test_nothing_is_dropped_in_silence(project, frame):
     assert "3 of 1200 segments have no label for feeling" in corpus
     assert "The task feeling has all of them" in told  # boredom, disgust and fear are no classes of emotion
     assert "calm (4)" in page(folder, "models/table")  # twice in each of two corpora
+    assert "table: classes that the task does not have, counted as wrong: calm (4)" in told
     for name in ("arousal", "intensity"):
         said = f"{name}: labels from 1 to 7 are shown from 0 to 1, where 0.1 is 0.6 of their scale"
         assert said in corpus and said in page(folder, "results/table/correctness_regression")

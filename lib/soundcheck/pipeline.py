@@ -484,6 +484,7 @@ def _outcome(
     failed_inputs = {name: reports[name].failed for name in plan.asked if reports[name].failed}
     for name, count in failed_inputs.items():
         lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
+    lines += [f"{name}: {told}" for name, report in reports.items() for told in report.class_notes()]
     lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
     left_out = sum(len(corpus.unused) for corpus in record.corpora)
     if left_out:

@@ -32,6 +32,7 @@ SETTINGS = {
     (family, test.simulation["name"]): (test, test.simulation, max(test.thresholds.values()))
     for family in FAMILIES
     for test in read_family(family).tests.values()
+    if test.simulation
 }
 EACH = pytest.mark.parametrize("key", SETTINGS, ids=str)
 PUBLISHED_SIZES = {

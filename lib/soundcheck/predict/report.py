@@ -126,6 +126,15 @@ class PredictionReport:
             **{name: getattr(self, name) + getattr(later, name) for name in summed},
         )
 
+    def class_notes(self) -> list[str]:
+        """Say in a sentence which classes were answered that the task does not have, if any."""
+        if not self.unknown_classes:
+            return []
+        counts = sorted(self.unknown_classes.items(), key=lambda item: (-item[1], item[0]))
+        listed = ", ".join(f"{name} ({count})" for name, count in counts[:10])
+        more = ", ..." if len(counts) > 10 else ""
+        return [f"classes that the task does not have, counted as wrong: {listed}{more}"]
+
     def notes(self) -> list[str]:
         """Say in sentences what is not as it should be; the same problem is told once, with its count."""
         notes = []
@@ -140,11 +149,7 @@ class PredictionReport:
                 notes.append(f"... and {len(reasons) - REASONS} other reasons")
         if self.out_of_range:
             notes.append(f"{self.out_of_range} answers lie outside of the nominal range; they are kept")
-        if self.unknown_classes:
-            counts = sorted(self.unknown_classes.items(), key=lambda item: (-item[1], item[0]))
-            listed = ", ".join(f"{name} ({count})" for name, count in counts[:10])
-            more = ", ..." if len(counts) > 10 else ""
-            notes.append(f"classes that the task does not have, counted as wrong: {listed}{more}")
+        notes += self.class_notes()
         if self.repeated_different:
             notes.append(
                 f"{self.repeated_different} of {self.repeated} inputs predicted twice gave another answer"
