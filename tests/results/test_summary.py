@@ -94,3 +94,10 @@ def test_a_score_averages_families_and_leaves_out_what_is_open():
 def test_nothing_clear_has_no_score():
     assert results.score(to_frame([])).share is None
     assert results.score(to_frame([row(evidence="open")])).share is None
+
+
+def test_what_could_never_be_a_clear_pass_does_not_count_in_a_score():
+    held = FAILS | {"evidence": "none", "p_value": 0.0001, "holds": True}
+    frame = to_frame([row(), row(family="other", **held)])
+    assert results.tally(frame).holds == 1
+    assert results.score(frame).share == 1

@@ -30,6 +30,7 @@ from soundcheck.results.finished_run import FinishedRun, read_baseline, read_run
 from soundcheck.results.junit import ERROR, FAILED, PASSED, SKIPPED, junit_xml, test_name
 from soundcheck.results.record import RunRecord
 from soundcheck.results.verdict import SHOWN
+from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.rules import GAP_RULES
 
 __all__ = ["Judgement", "check"]
@@ -297,6 +298,8 @@ def _verdict(row: object) -> str:
     if row.holds is True and not of_gap and not math.isnan(row.matters):
         interval = "" if told else _interval(row, row.gap_low, row.gap_high)
         told.append(f"the gap to the others is {row.gap:.4g}, {row.matters:g} matters{interval}")
+    if told and row.evidence == NO_INTERVAL and row.skipped:
+        told.append(row.skipped)  # why there is no interval, or what was found
     return "; ".join(told)
 
 

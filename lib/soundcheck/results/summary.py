@@ -7,7 +7,8 @@ Conventions
   way or holds.
 - A *score* is the share of clear passes among informative tests that are clear or hold, averaged over the
   families, so that a family with many tests counts as much as any other. There is one for each aspect and
-  none for all of them together: what a model knows and whom it fails are not one thing.
+  none for all of them together: what a model knows and whom it fails are not one thing. Tests without an
+  interval, which could never have been clear passes, do not count.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pandas as pd
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.results.holding import states
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED
+from soundcheck.statistics.evidence import NO_INTERVAL
 
 __all__ = [
     "ASPECTS",
@@ -118,7 +120,7 @@ def tally(frame: pd.DataFrame) -> Tally:
 def score(frame: pd.DataFrame) -> Score:
     """Sum up the rows of a model and aspect."""
     found = states(frame)
-    kept = informative(frame) & found.isin([CLEAR_PASS, HOLDS])
+    kept = informative(frame) & found.isin([CLEAR_PASS, HOLDS]) & frame["evidence"].ne(NO_INTERVAL)
     passed = found[kept].eq(CLEAR_PASS)
     shares = [float(rows.mean()) for _, rows in passed.groupby(frame.loc[kept, "family"], sort=True)]
     share = math.fsum(shares) / len(shares) if shares else None
