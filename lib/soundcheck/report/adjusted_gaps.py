@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from soundcheck.corpora.measures import MEASURES
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.key_figures import significant
 from soundcheck.report.tables import Cell, digits_for, number, row_name, two_lines
@@ -24,7 +25,6 @@ __all__ = ["adjusted_cell", "adjusted_columns", "adjusted_words", "has_adjusted"
 
 MOST_LEFT, LEAST_STAYS = 1 / 3, 2 / 3
 MOST_LINES = 8  # sentences below a table that are not folded
-TITLES = {"signal_to_noise": "signal-to-noise ratio"}
 
 ABOUT = (
     "Adjusted gap: what is left of the gap if both sides had the same {what}; no verdict rests on it. To "
@@ -49,7 +49,11 @@ def adjusted_columns(text: str) -> str:
     """
     if text.startswith(NOT_ADJUSTED):
         return ""
-    return " and ".join(TITLES.get(name, name.replace("_", " ")) for name in text.split(", ") if name)
+    return " and ".join(
+        MEASURES[name].title if name in MEASURES else name.replace("_", " ")
+        for name in text.split(", ")
+        if name
+    )
 
 
 def adjusted_cell(row: object) -> Cell:
