@@ -135,3 +135,17 @@ def test_a_suite_limits_what_is_transformed():
     assert fairness.limited(True, 7).options["sweep_segments"] == 7
     assert fairness.limited(True, None).options == fairness.options
     assert noise.limited(False, 7).options == noise.options and not noise.limited(False, 7).sweeps
+
+
+def test_a_suite_limits_what_is_heard_under_each_change(table):
+    noise = read_family("robustness_background_noise")
+    few, many = noise.limited(True, None, 30), noise.limited(True, None, 10_000)
+    changed = changed_segments.changed_rows(few, TASKS, table, 0)
+    assert changed.sum() == 30
+    drawn = changed_segments.changed_rows(family(segments=30), TASKS, table, 0)
+    assert changed.tolist() == drawn.tolist()
+    assert changed_segments.swept_rows(few, TASKS, table, ["speaker"], 0).sum() == 30
+    for unlimited in (noise, many):
+        assert changed_segments.changed_rows(unlimited, TASKS, table, 0).all()
+        assert changed_segments.swept_rows(unlimited, TASKS, table, ["speaker"], 0).sum() == 180
+    assert noise.limited(True, None).options == noise.options

@@ -7,7 +7,8 @@ Conventions
 - All segments are changed, labelled or not, unless the family needs labels: then the labelled ones. Of a
   corpus that has transcripts, recognisers hear the segments that have one.
 - Of more than ``segments`` (an option of the family) so many are drawn at random; what a segment's draw is
-  depends on the suite's seed and the segment alone.
+  depends on the suite's seed and the segment alone. A suite may set ``segments_per_change``, which is never
+  exceeded, in sweeps neither.
 - Families that name the same ``sample`` (an option) draw the same segments, and share predictions.
 - Sweeps and transformations look at ``sweep_segments`` at most, taken in turn from all blocks, so that many
   speakers are heard.
@@ -58,10 +59,9 @@ def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, see
         labelled = table[task.name].notna().to_numpy() if task.name in table.columns else nothing
         needed = family.label or (task.is_transcription and labelled.any())
         rows = rows | (labelled if needed else True)
-    most = family.options.get("segments")
-    if most is None or rows.sum() <= most:
-        return rows
-    return smallest(_draws(family, table, seed), rows, int(most))
+    limits = [family.options.get(name) for name in ("segments", "segments_per_change")]
+    most = min((int(limit) for limit in limits if limit is not None), default=len(rows))
+    return rows if rows.sum() <= most else smallest(_draws(family, table, seed), rows, most)
 
 
 def swept_rows(
@@ -81,7 +81,8 @@ def swept_rows(
     order = _in_turn(_draws(family, table, seed), rows, blocks)
     most = family.options.get("sweep_segments")
     if not family.transformations:
-        return smallest(order, rows, SWEEP_SEGMENTS if most is None else int(most))
+        most = SWEEP_SEGMENTS if most is None else int(most)
+        return smallest(order, rows, min(most, family.options.get("segments_per_change", most)))
     columns = [table[name] for name in family.options.get("groups", ()) if name in table.columns]
     needed = for_groups(order, rows, columns, int(family.options.get("minimum_segments", 1)))
     most = max(TRANSFORMED_SEGMENTS, int(needed.sum())) if most is None else int(most)

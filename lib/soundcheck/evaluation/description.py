@@ -76,7 +76,7 @@ class EvaluationDescription(ModelDescription):
         Corpora that the family looks at, with the predictions of the model.
     others
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, matters, balance_samples, sweeps, normaliser, transformed_segments
+    thresholds, matters, balance_samples, sweeps, normaliser, transformed_segments, segments_per_change
         See :class:`soundcheck.suite.entries.Suite`.
     seconds
         Time limit of a cell.
@@ -100,6 +100,7 @@ class EvaluationDescription(ModelDescription):
     sweeps: bool
     normaliser: str
     transformed_segments: int | None
+    segments_per_change: int | None = None
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
 
 

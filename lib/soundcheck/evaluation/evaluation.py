@@ -68,7 +68,9 @@ class Evaluation(Judging):
     def __init__(self, description: EvaluationDescription) -> None:
         self.model = description.model
         family = read_family(description.family, description.suite_root)
-        family = family.limited(description.sweeps, description.transformed_segments)
+        family = family.limited(
+            description.sweeps, description.transformed_segments, description.segments_per_change
+        )
         self.tasks = list(description.tasks)
         self.seed = description.seed
         self.replicates = description.replicates

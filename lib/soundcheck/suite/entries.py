@@ -322,6 +322,9 @@ class Suite:
     transformed_segments
         Segments of a corpus that are transformed for families that need all levels of transformations;
         ``None`` = as many as their groups need to be judged.
+    segments_per_change
+        Segments of a corpus that models hear under each change of the signal at most; ``None`` = as the
+        threshold files say.
     audio_limit, model_seconds, notebook_seconds
         Seconds: longest file that is read; a model's call; a notebook.
     """
@@ -352,6 +355,7 @@ class Suite:
     adjust: tuple[str, ...] = ()
     balance_samples: int = 1000
     transformed_segments: int | None = None
+    segments_per_change: int | None = None
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0

@@ -302,7 +302,9 @@ class Family:
         """All changes that it needs predictions for, steps from mild to severe at the end."""
         return [*self.changes.values(), *self.stepped]
 
-    def limited(self, sweeps: bool, transformed_segments: int | None) -> Family:
+    def limited(
+        self, sweeps: bool, transformed_segments: int | None, segments_per_change: int | None = None
+    ) -> Family:
         """Give the family as a suite wants it.
 
         Parameters
@@ -311,10 +313,15 @@ class Family:
             Whether there are sweeps.
         transformed_segments
             How many segments of a corpus are transformed; ``None`` leaves that to the threshold file.
+        segments_per_change
+            How many segments of a corpus are heard under a change, or at a step of a sweep, at most;
+            ``None`` leaves that to the threshold file.
         """
         options = self.options
         if self.transformations and transformed_segments is not None:
             options = options | {"sweep_segments": transformed_segments}
+        if segments_per_change is not None:
+            options = options | {"segments_per_change": segments_per_change}
         return dataclasses.replace(self, sweeps=self.sweeps if sweeps else {}, options=options)
 
     def option(self, name: str, model: str) -> Any:

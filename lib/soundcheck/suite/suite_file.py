@@ -73,6 +73,7 @@ class _Limits(schema.Section):
     notebook_seconds: schema.number(0, 604_800, positive=True) = 120.0
     model_seconds: schema.number(0, 604_800, positive=True) = 30.0
     transformed_segments: schema.whole(1, 10**9) | None = None
+    segments_per_change: schema.whole(1, 10**9) | None = None
 
 
 class _Balance(schema.Section):
@@ -188,6 +189,7 @@ class _Reader(EntryReader):
             adjust=self.adjust,
             balance_samples=balance.samples,
             transformed_segments=self.limits.transformed_segments,
+            segments_per_change=self.limits.segments_per_change,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
             notebook_seconds=self.limits.notebook_seconds,
