@@ -137,7 +137,9 @@ models:
   mine: {python: "a.b:f", tasks: [stress, intent], batch: 8, license: MIT, description: D, time_limit: 2.5}
   theirs: {predictions: theirs.csv, tasks: [arousal]}
 families: [fairness_sex, correctness_regression]
-limits: {audio_seconds: 10, notebook_seconds: 20, model_seconds: 1.5, transformed_segments: 300, segments_per_change: 40}
+limits:
+  {audio_seconds: 10, notebook_seconds: 20, model_seconds: 1.5, transformed_segments: 300,
+   segments_per_change: 40}
 balance: {samples: 50}
 """
     )
