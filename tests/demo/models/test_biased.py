@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.corpora import audio, measured
+from soundcheck.corpora import audio
+from soundcheck.corpora.measures.pitch import mean_pitch
 from soundcheck.evaluation.pitch import voice_groups
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.combinators import against_all
@@ -35,7 +36,7 @@ def answers(full_cache):
             found["biased"].append(biased.answer(extracted))
         first = audio.read(folder / table["file"][0])
         assert biased.predict(first, 16000) == biased.predict(first, 16000)
-        table["hertz"] = [measured.mean_pitch(audio.read(folder / name), 16000) for name in table["file"]]
+        table["hertz"] = [mean_pitch(audio.read(folder / name), 16000) for name in table["file"]]
         # Within the patch: what comes later finds the trained model in the same cache.
         yield table, {name: pd.DataFrame(rows) for name, rows in found.items()}
 

@@ -13,7 +13,7 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import TEMPORARY, OutputError, digest
-from soundcheck.corpora import measured
+from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation.pitch import VOICES, voice_groups
 from soundcheck_demo.speech import corpus
 
@@ -196,6 +196,6 @@ def test_full_size(full_cache):
     # The three pitch groups of the fairness tests have ten speakers or more.
     test = table[table["split"] == "test"]
     _, voices = voice_groups(
-        [measured.mean_pitch(signals[name], 16000) for name in test["file"]], test["speaker"]
+        [MEASURES["pitch"](signals[name], 16000) for name in test["file"]], test["speaker"]
     )
     assert voices.set_index("group").loc[[*VOICES], "speakers"].min() >= 10
