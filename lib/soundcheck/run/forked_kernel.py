@@ -12,20 +12,25 @@ Conventions
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib.metadata
 import json
 import os
 import signal
+import socket
 import sys
 import time
 import traceback
+from queue import Empty
 from typing import IO, Any, NoReturn
 
+from jupyter_client import AsyncKernelClient, AsyncKernelManager
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+from traitlets import Type
 
-__all__ = ["PROVISIONER", "ForkedKernel", "ForkedProvisioner", "offer"]
+__all__ = ["PROVISIONER", "ForkedKernel", "ForkedProvisioner", "PromptManager", "offer"]
 
 PROVISIONER = "soundcheck-forked"
 
@@ -134,7 +139,60 @@ class ForkedProvisioner(LocalProvisioner):
         self.process = kernel
         self.pid = self.pgid = kernel.pid
         self.cwd = kwargs.get("cwd")
+        await self._wait_until_it_listens()
         return self.connection_info
+
+    async def _wait_until_it_listens(self) -> None:
+        """Let nobody connect too early: who is refused tries again only after a tenth of a second."""
+        place = self.connection_info["ip"], self.connection_info["control_port"]  # the last to be bound
+        for _ in range(1000):
+            with contextlib.suppress(OSError), socket.create_connection(place, timeout=1):
+                return
+            if await self.poll() is not None:
+                return
+            await asyncio.sleep(0.002)
+
+    async def shutdown_requested(self, restart: bool = False) -> None:
+        """Look often whether the kernel has ended: it needs milliseconds, Jupyter looks every 100 of them."""
+        for _ in range(100):
+            if await self.poll() is not None:
+                break
+            await asyncio.sleep(0.005)
+
+
+class PromptClient(AsyncKernelClient):
+    """Talks to a kernel that is ready within milliseconds, and does not wait as if it were not."""
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        """Wait until the kernel answers and its outputs arrive; see :class:`KernelClient`.
+
+        Raises
+        ------
+        RuntimeError
+            If it dies or does not answer in time.
+        """
+        end = time.monotonic() + (float("inf") if timeout is None else timeout)
+        while True:
+            self.kernel_info()
+            with contextlib.suppress(Empty):
+                answer = await self.shell_channel.get_msg(timeout=1)
+                if answer["msg_type"] == "kernel_info_reply":
+                    await self.iopub_channel.get_msg(timeout=0.2)
+                    self._handle_kernel_info_reply(answer)
+                    break
+            if not await self.is_alive():
+                raise RuntimeError("Kernel died before replying to kernel_info")
+            if time.monotonic() > end:
+                raise RuntimeError(f"Kernel didn't respond in {timeout:.0f} seconds")
+        with contextlib.suppress(Empty):
+            while True:  # what belongs to the answer, and to no cell
+                await self.iopub_channel.get_msg(timeout=0.01)
+
+
+class PromptManager(AsyncKernelManager):
+    """Gives nbclient a :class:`PromptClient`."""
+
+    client_factory = Type(PromptClient, klass=AsyncKernelClient)
 
 
 def offer() -> None:

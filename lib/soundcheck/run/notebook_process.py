@@ -106,8 +106,16 @@ def started(notebook: dict) -> bool:
     )
 
 
-def main(task_file: str) -> int:
-    """Execute the notebook that a file with a :class:`NotebookTask` names, and write its ending."""
+def main(task_file: str, **options: object) -> int:
+    """Execute the notebook that a file with a :class:`NotebookTask` names, and write its ending.
+
+    Parameters
+    ----------
+    task_file
+        The file.
+    options
+        For the engine of papermill.
+    """
     task = NotebookTask.read(task_file)
     import nbformat
     import papermill
@@ -125,6 +133,7 @@ def main(task_file: str) -> int:
             execution_timeout=task.limit,
             autosave_cell_every=0,
             cwd=str(task.folder),
+            **options,
         )
     except papermill.PapermillExecutionError as error:
         problem = f"{error.ename}: {error.evalue}"

@@ -115,7 +115,7 @@ def serve() -> None:
 def _preload() -> None:
     import nbformat  # noqa: F401
     import papermill  # noqa: F401
-    from ipykernel import ipkernel, kernelapp  # noqa: F401
+    from ipykernel import debugger, ipkernel, kernelapp  # noqa: F401
 
     for name in PRELOADED:
         package = importlib.import_module(name)
@@ -133,7 +133,7 @@ def _execute(task: str, environment: dict[str, str]) -> NoReturn:
         from soundcheck.run import forked_kernel
 
         forked_kernel.offer()
-        status = main(task)
+        status = main(task, kernel_manager_class=forked_kernel.PromptManager)
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
