@@ -175,3 +175,17 @@ def test_columns_are_numbers_or_words_under_their_own_names():
     assert list(found) == ["age", "room", "flag"]
     assert found["age"].dtype == np.float64 and found["room"].dtype == object
     assert found["flag"].tolist()[:2] == [True, None]
+
+
+def test_ranges_of_a_number_are_not_adjusted_by_that_number():
+    subset = voices(noisy=0.1)
+    noise = subset.segments["noise"]
+    subset = subset.with_column("noise (number)", noise).with_column(
+        "noise", np.where(noise < 0.37, "quiet", "loud")
+    )
+    own = judging(("noise (number)",))
+    judge_groups(own, subset, "noise", ["loud", "quiet"], MEAN)
+    frame = own.frame()
+    frame = frame[frame["test"].isin(MEAN) & frame["group"].ne("")]
+    assert frame["gap"].abs().min() > 0.1 and frame["adjusted"].isna().all()
+    assert frame["adjusted_by"].eq("none: noise decides the group").all()

@@ -154,7 +154,12 @@ def with_adjusted(
     """
     if all(verdict.gap is None for verdict in verdicts):
         return list(verdicts)
-    adjusted = adjusted_gap(gap, subset, adjusting_columns(subset, names), resample, kind)
+    columns = adjusting_columns(subset, names)
+    own = verdicts[0].group.partition(": ")[0]
+    if own in columns:  # ranges of a number: where two meet, a cell would hold some of both
+        why = f"{NOT_ADJUSTED}{own} decides the group"
+        return [v if v.gap is None else dataclasses.replace(v, adjusted_by=why) for v in verdicts]
+    adjusted = adjusted_gap(gap, subset, columns, resample, kind)
     return [
         verdict if verdict.gap is None else _with(verdict, n, adjusted) for n, verdict in enumerate(verdicts)
     ]

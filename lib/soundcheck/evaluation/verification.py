@@ -164,7 +164,7 @@ class Verification(Evaluation):
         Under a change those trials remain whose tested side was changed.
         """
         table = corpus.trials
-        frame = _with_groups(table, corpus.segments, self.family.options["groups"])
+        frame = _with_groups(table, corpus.segments, self.family.options.get("groups", ()))
         keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
         predictions = Predictions(corpus.scores())
         random = Predictions(reference_scores(self.seed, keys), random=True)

@@ -13,23 +13,18 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.tasks import Task
 from soundcheck.common.wording import counted
 from soundcheck.corpora.measures import MEASURES
-from soundcheck.evaluation.corpus_view import CorpusView
-from soundcheck.evaluation.description import EvaluationDescription
-from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.every_kind import EveryKind
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.metrics.additive import Point, round_significant
-from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.models.reference import reference_scores
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.worst_groups import LEAST_SEGMENTS, Search, search
 
@@ -104,7 +99,7 @@ class _Count(Weighted):
         return np.full((len(weights), 1), np.nan)
 
 
-class WorstGroups(Evaluation):
+class WorstGroups(EveryKind):
     """An evaluation of any kind of model that looks for groups.
 
     Parameters
@@ -113,9 +108,35 @@ class WorstGroups(Evaluation):
         What the run tells the notebook.
     """
 
-    def __init__(self, description: EvaluationDescription) -> None:
-        super().__init__(description)
-        self._normalise = NORMALISERS[description.normaliser]
+    def subsets(self, change: str = "", base: str = "") -> Iterator[Subset]:
+        """Give the segments of each corpus and task; of trials of one speaker those that are tested."""
+        for subset in super().subsets(change, base):
+            if not subset.task.is_embedding:
+                yield subset
+            elif len(np.unique(subset.truth)) < 2:
+                self.skip(subset, "trials of one kind give no threshold")
+            else:
+                yield self._tested(subset)
+
+    def _tested(self, trials: Subset) -> Subset:
+        """Give the tested segment of each trial of one speaker; predictions say whether it was rejected."""
+        view, rows = self.view(trials), np.flatnonzero(trials.truth)
+        tested, keys = (trials.segments[name].to_numpy()[rows] for name in ("segment", "key"))
+
+        def rejected(scored: Predictions) -> Predictions:
+            threshold = threshold_in_use(self.family, self.model, scored.clean, trials.truth)
+            found = np.where(np.isnan(scored.clean), np.nan, scored.clean <= threshold)
+            return dataclasses.replace(scored, clean=found[rows])
+
+        found = dataclasses.replace(
+            trials,
+            segments=view.segments.iloc[tested].assign(key=keys).reset_index(drop=True),
+            truth=None,
+            predictions=rejected(trials.predictions),
+            reference=rejected(trials.reference),
+            blocks=view.block_codes()[tested],
+        )
+        return found.take(np.arange(len(found)))
 
     def search(self, subset: Subset, measure: Measure, matters: float) -> Found | None:
         """Look at all groups of a subset.
@@ -197,64 +218,6 @@ class WorstGroups(Evaluation):
         remark = "; ".join(filter(None, (found.remark, verdict.skipped)))
         verdict = dataclasses.replace(verdict, p_value=found.search.p_value, skipped=remark)
         self._judged[-1] = dataclasses.replace(self._judged[-1], verdict=verdict)
-
-    # Transcripts and trials
-
-    def _obstacle(self, corpus: CorpusView, task: Task) -> str:
-        if not task.is_embedding:
-            return super()._obstacle(corpus, task)
-        if corpus.trials is None:
-            return "the corpus has neither a list of trials nor two speakers to make one of"
-        return (
-            ""
-            if self._rejected(corpus, corpus.scores()) is not None
-            else "trials of one kind give no threshold"
-        )
-
-    def _subset(self, corpus: CorpusView, task: Task, *args: object, **options: object) -> Subset:
-        if task.is_embedding:
-            return self._tested(corpus, task)
-        subset = super()._subset(corpus, task, *args, **options)
-        if not task.is_transcription:
-            return subset
-        sides = {
-            name: dataclasses.replace(side, clean=self._normalised(side.clean))
-            for name, side in (("predictions", subset.predictions), ("reference", subset.reference))
-        }
-        return dataclasses.replace(subset, truth=self._normalised(subset.truth), **sides)
-
-    def _normalised(self, texts: np.ndarray) -> np.ndarray:
-        found = np.empty(len(texts), dtype=object)
-        found[:] = [None if text is None else self._normalise(text) for text in texts]
-        return found
-
-    def _tested(self, corpus: CorpusView, task: Task) -> Subset:
-        """Give the tested segments of all trials of one speaker; predictions say if they were rejected."""
-        frame = corpus.trials.frame
-        rows = np.flatnonzero(frame["target"].to_numpy(dtype=bool))
-        tested = frame["segment"].to_numpy()[rows]
-        keys = [f"{corpus.name}|trial {key}" for key in frame["key"]]
-        rejected = self._rejected(corpus, corpus.scores())
-        of_random = self._rejected(corpus, reference_scores(self.seed, keys))
-        subset = Subset(
-            corpus.name,
-            task,
-            corpus.segments.iloc[tested].assign(key=frame["key"].iloc[rows].tolist()).reset_index(drop=True),
-            None,
-            Predictions(rejected[rows]),
-            Predictions(of_random[rows], random=True),
-            corpus.block_codes()[tested],
-            root=corpus.root,
-        )
-        return subset.take(np.arange(len(rows)))
-
-    def _rejected(self, corpus: CorpusView, scores: np.ndarray) -> np.ndarray | None:
-        """Say which trials are rejected at the threshold in use, 1 or 0, NaN without score."""
-        target = corpus.trials.frame["target"].to_numpy(dtype=bool)
-        threshold = threshold_in_use(self.family, self.model, scores, target)
-        if np.isnan(threshold):
-            return None
-        return np.where(np.isnan(scores), np.nan, scores <= threshold)
 
 
 def columns_of(
