@@ -16,23 +16,19 @@ import pandas as pd
 from tqdm import tqdm
 
 from soundcheck import results
-from soundcheck.augment.registry import check_change
-from soundcheck.common import files, resources
+from soundcheck.common import files
 from soundcheck.common.errors import (
     EXIT_INCOMPLETE,
     EXIT_OK,
     EXIT_TEST_FAILED,
     InputError,
     Problems,
-    did_you_mean,
-    input_error,
 )
-from soundcheck.common.escaping import quoted
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
 from soundcheck.corpora.load import load_corpus
-from soundcheck.corpora.measured import MEASURES, measure
+from soundcheck.corpora.measured import measure
 from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.models.load import check_model
 from soundcheck.predict.engine import predict_model
@@ -46,15 +42,13 @@ from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.lock import FolderLock
 from soundcheck.run.output import Output
 from soundcheck.run.record import compose
+from soundcheck.run.selection import comparing, corpus_folders, read_families, refuse_code, select
 from soundcheck.run.stages import Stages
 from soundcheck.sounds.load import load_sounds
 from soundcheck.sounds.sound import Sounds
-from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
+from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family
-from soundcheck.suite.groups import with_suite_groups
-from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.suite_file import read_suite
-from soundcheck.suite.thresholds import read_family
 
 WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
 
@@ -103,8 +97,8 @@ def run(
         scale than the suite says; its answers are kept.
     """
     suite, output = read_suite(suite_file), Output(out)
-    chosen = _select(suite, models, families)
-    output.check(_corpus_folders(suite))
+    chosen = select(suite, models, families)
+    output.check(corpus_folders(suite))
     with FolderLock(output.folder, output.display_name) as lock:
         plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
         return _run(plan, output, lock, jobs=jobs, no_code=no_code, fresh=fresh)
@@ -136,40 +130,14 @@ def compare(
     InputError
         If anything that is asked for cannot be used; nothing has run then.
     """
-    suite = _comparing(_select(read_suite(suite_file), (), families), pair)
+    suite = comparing(select(read_suite(suite_file), (), families), pair)
     output = Output(out)
-    output.check(_corpus_folders(suite))
+    output.check(corpus_folders(suite))
     with FolderLock(output.folder, output.display_name) as lock:
         outcome = _run(adding.whole(suite), output, lock, jobs=jobs, no_code=no_code)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
-
-
-def _comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:
-    """Restrict a suite to models that are compared."""
-    comparisons = suite.comparisons
-    if pair is not None:
-        problems = Problems()
-        for role, name in zip(("BASELINE", "CANDIDATE"), pair, strict=True):
-            if name not in suite.models:
-                what = f"the suite has no model {quoted(name)}"
-                problems.add(role, what, did_you_mean(name, suite.models))
-        problems.raise_if_any()
-        if pair[0] == pair[1]:
-            raise input_error("CANDIDATE", "a model is compared with itself", "Name two models")
-        if not set(suite.models[pair[0]].tasks) & set(suite.models[pair[1]].tasks):
-            raise input_error(
-                "CANDIDATE", "the two models share no task", "Name models that predict the same"
-            )
-        name = f"{pair[1]} against {pair[0]}"
-        comparisons = {name: ComparisonEntry(name, *pair)}
-    if not comparisons:
-        remedy = "Name two models, or add comparisons: {name: {baseline: ..., candidate: ...}}"
-        raise input_error(suite.file.name, "the suite lists no comparisons", remedy)
-    wanted = {name for entry in comparisons.values() for name in (entry.baseline, entry.candidate)}
-    models = {name: entry for name, entry in suite.models.items() if name in wanted}
-    return dataclasses.replace(suite, models=models, comparisons=comparisons)
 
 
 def _run(
@@ -178,9 +146,9 @@ def _run(
     """Run a suite, or a part of it."""
     suite = plan.suite
     asked = [entry for name, entry in suite.models.items() if name in plan.asked]
-    tested = _families(suite)
+    tested = read_families(suite)
     if no_code:
-        _refuse_code(suite, asked)
+        refuse_code(suite, asked)
     output.prepare()
     lock.take()
     stages = Stages()
@@ -302,84 +270,6 @@ def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str
     from soundcheck.book.executed import without_paths  # heavy, like all of the book
 
     return [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
-
-
-def _select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Suite:
-    """Restrict a suite to the models and families named on the command line."""
-    problems = Problems()
-    for option, wanted, known in (("model", models, suite.models), ("family", families, suite.families)):
-        for name in wanted:
-            if name not in known:
-                problems.add(
-                    f"--{option} {quoted(name)}", f"the suite has no such {option}", did_you_mean(name, known)
-                )
-    problems.raise_if_any()
-    return dataclasses.replace(
-        suite,
-        models={name: entry for name, entry in suite.models.items() if not models or name in models},
-        families=tuple(name for name in suite.families if not families or name in families),
-        comparisons={
-            name: entry
-            for name, entry in suite.comparisons.items()
-            if not models or {entry.baseline, entry.candidate} <= set(models)
-        },
-    )
-
-
-def _corpus_folders(suite: Suite) -> dict[str, Path]:
-    """List the folders of corpora that the output must stay out of.
-
-    A manifest that lies beside suite.yml makes the whole project the corpus folder; that is no reason against
-    an output folder in the project.
-    """
-    entries = [entry for entry in suite.corpora.values() if entry.path is not None]
-    folders = {entry.name: _corpus_folder(entry).resolve() for entry in entries}
-    project = suite.root.resolve()
-    return {name: folder for name, folder in folders.items() if not project.is_relative_to(folder)}
-
-
-def _corpus_folder(entry: CorpusEntry) -> Path:
-    if entry.root is not None:
-        return entry.root
-    return entry.path if entry.path.is_dir() else entry.path.parent
-
-
-def _families(suite: Suite) -> list[Family]:
-    """Read the families of a suite and check that each has its three files and known transforms."""
-    families, problems = [], Problems()
-    grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
-    for name in suite.families:
-        try:
-            family = with_own_tests(read_family(name, suite.root), suite.tests.get(name, {}))
-            runner.check_notebook(notebook_jobs.notebook_of(name, suite.root))
-        except InputError as error:
-            problems.extend(error)
-            continue
-        if resources.find(f"book/methods/{name}.md", suite.root) is None:
-            problems.add(
-                f"family {name}", f"the page book/methods/{name}.md is missing", "Write what it tests"
-            )
-        for change in family.all_changes:
-            problem = check_change(change)
-            if problem:
-                problems.add(f"thresholds/{name}.yml, change {change.name}", problem)
-        for column in family.measured:
-            if column not in MEASURES:
-                what = f"nothing measures {quoted(column)}"
-                problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
-        family = with_suite_groups(family, grouped)
-        families.append(family.limited(suite.sweeps, suite.transformed_segments, suite.segments_per_change))
-    problems.raise_if_any()
-    return families
-
-
-def _refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
-    problems = Problems()
-    for entry in asked:
-        if entry.about.runs_code:
-            where = f"{suite.file.name}, models.{entry.name}"
-            problems.add(where, f"the model runs code ({entry.kind}), and --no-code was given")
-    problems.raise_if_any()
 
 
 def _load(

@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck import pipeline
 from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import digest
@@ -27,6 +26,7 @@ from soundcheck.models.load import check_model, load_model
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
+from soundcheck.run.selection import refuse_code
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
@@ -195,7 +195,7 @@ def test_a_suite_names_a_command(world, tasks):
 def test_no_code_refuses_commands(world):
     _, suite = world.suite("my-asr {audio}")
     with pytest.raises(InputError, match=r"the model runs code \(command\), and --no-code was given"):
-        pipeline._refuse_code(suite, suite.models.values())
+        refuse_code(suite, suite.models.values())
 
 
 # Calling ----------------------------------------------------------------------------------------------------
