@@ -1,0 +1,403 @@
+"""One model that listens, on its way through all inputs of a run."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import heapq
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError
+from soundcheck.common.escaping import terminal
+from soundcheck.common.file_contents import Contents
+from soundcheck.models.answer_scale import check_scale
+from soundcheck.models.base import Model
+from soundcheck.models.packing import unpack
+from soundcheck.predict import canaries, protocol
+from soundcheck.predict.cache import Cache, Keys, repeated_key
+from soundcheck.predict.canaries import Comparison, Confirmation
+from soundcheck.predict.inputs import Segment, Wanted, list_segments
+from soundcheck.predict.journal import Entry
+from soundcheck.predict.pool import Pool
+from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup, Unit
+from soundcheck.predict.report import PredictionReport, dropped_notes, outdated_notes
+from soundcheck.predict.sources import SourceCheck
+from soundcheck.predict.tables import Row
+from soundcheck.sounds.sound import Sounds
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.suite.entries import ModelEntry, Suite
+
+REPEATED = 8  # clean inputs that are asked twice
+FIRST = 20  # clean inputs that are asked first: their numbers tell whether the scale is right
+UNIT_CALLS = 64  # calls that a worker gets at most at a time
+
+logger = logging.getLogger(__name__)
+
+
+class Prediction:
+    """One model that listens, on its way through all inputs."""
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        suite: Suite,
+        fingerprint: str,
+        corpora: Sequence[Corpus],
+        changes: dict[str, PlainChange],
+        wanted: Wanted | None,
+        sounds: Sounds,
+        *,
+        cache: Path,
+        out: Path,
+        log: Path,
+    ) -> None:
+        self._entry, self._suite, self._fingerprint, self._cache = entry, suite, fingerprint, cache
+        self._out, self._log = out, log
+        digests = cache / "digests" / f"{files.slug(entry.name)}.opened.json"
+        self._store = Cache(cache, fingerprint, SourceCheck(suite.root, Contents(digests)))
+        self._tasks = [suite.tasks[name] for name in entry.tasks]
+        self._changes, self._sounds = changes, sounds
+        self._numbers = {"": None} | {name: number for number, name in enumerate(changes)}
+        self._keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
+        self._segments = {
+            corpus.name: list(list_segments(corpus, list(changes), wanted)) for corpus in corpora
+        }
+        self._entries: dict[str, Entry] = {}
+        self._new: set[str] = set()
+        self._failures: dict[str, Result] = {}
+        self._repeats: dict[str, str] = {}
+        self._first: set[str] = set()
+        self._confirmation = Confirmation()
+        self._outdated: dict[str, list[str]] = {}
+
+    def run(
+        self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
+    ) -> None:
+        """Answer what is not in the cache."""
+        if fresh:
+            self._store.clear()
+        self._entries = self._store.load()
+        again = self._confirm(kind, jobs, progress) if confirm else {}  # which may empty the cache
+        missing = [*self._to_ask_first(), *self._missing()]
+        if self._first <= set(self._entries):
+            self._check_first()
+        asked = {call.key for item in missing for call in item.calls}
+        self._outdated = {key: names for key, names in self._store.outdated.items() if key in asked}
+        self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
+        if missing:
+            with tqdm(
+                total=sum(len(item.calls) for item in missing),
+                desc=terminal(self._entry.name),
+                unit="",
+                disable=None if progress else True,
+            ) as bar:
+                self._ask(kind, missing, bar, jobs=jobs, progress=progress)
+        twice = self._to_repeat()
+        if twice:
+            self._repeat(twice)
+        self._remember_unlike(again)
+        self._store.compact()
+        self._warn(dropped_notes(self._store.dropped, sorted(self._store.changed)))
+
+    def _warn(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
+
+    def _outdated_by(self) -> list[str]:
+        return sorted({name for names in self._outdated.values() for name in names})
+
+    def _ask(
+        self,
+        kind: type[Model],
+        items: Sequence[Item],
+        bar: tqdm,
+        *,
+        jobs: int,
+        progress: bool,
+    ) -> None:
+        def finished(result: Result) -> None:
+            bar.update()
+            if result.problem:
+                self._failures[result.key] = result
+            else:
+                self._entries[result.key] = Entry(result.answer, result.drawn)
+                self._new.add(result.key)
+            if result.key in waiting:
+                waiting.discard(result.key)
+                if not waiting:
+                    self._check_first()
+
+        waiting = self._first - set(self._entries)
+        try:
+            kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
+        except InputError as error:
+            for item in items:
+                for call in item.calls:
+                    finished(Result(call.key, problem=error.problems[0].what))
+            return
+        self._pool("", jobs, finished).run(_units(items, self._entry.batch))
+
+    def _pool(self, log: str, jobs: int, finished: Callable[[Result], None], kept: bool = True) -> Pool:
+        changes = tuple(self._changes.values())
+        folder = str(self._store.folder) if kept else None
+        ignored = (str(self._out), str(self._cache))
+        setup = Setup(self._entry, self._suite, changes, folder, self._sounds, ignored)
+        path = self._log.with_suffix(f"{log}{self._log.suffix}")
+        return Pool(setup, jobs=jobs, cache=self._cache, log=path, finished=finished)
+
+    def _missing(self) -> Iterator[Item]:
+        """List what is not answered yet; the same sound is asked about once."""
+        asked = set(self._entries) | self._first
+        for segments in self._segments.values():
+            for segment in segments:
+                calls = []
+                for change in segment.changes:
+                    number = self._numbers[change]
+                    key = self._keys.key(segment.content, number)
+                    if key not in asked:
+                        asked.add(key)
+                        calls.append(Call(key, number))
+                for first in range(0, len(calls), UNIT_CALLS):
+                    part = tuple(calls[first : first + UNIT_CALLS])
+                    yield Item(segment.path, segment.start, segment.end, segment.content, part)
+
+    # the scale of the first answers
+
+    def _to_ask_first(self) -> list[Item]:
+        """Choose clean inputs whose numbers tell the scale; remembers all, lists those not answered yet."""
+        if any(task.is_regression for task in self._tasks):
+            clean = self._clean_segments()
+            chosen = sorted(clean)[:FIRST]  # keys are digests: the smallest are a fair sample
+            self._first = set(chosen)
+            return [
+                Item(segment.path, segment.start, segment.end, segment.content, (Call(key, None),))
+                for key, segment in ((key, clean[key]) for key in chosen)
+                if key not in self._entries
+            ]
+        return []
+
+    def _check_first(self) -> None:
+        """Stop if the first answers, as far as they are known, are on another scale."""
+        answers = [self._entries[key].answer for key in sorted(self._first) if key in self._entries]
+        for task in self._tasks:
+            if task.is_regression:
+                numbers = [answer[task.name] for answer in answers]
+                check_scale(numbers, task, self._entry, self._suite, f"first {len(numbers)} answers")
+
+    def _clean_segments(self) -> dict[str, Segment]:
+        """Give one segment of each clean sound, by key."""
+        clean: dict[str, Segment] = {}
+        for segments in self._segments.values():
+            for segment in segments:
+                clean.setdefault(self._keys.key(segment.content, None), segment)
+        return clean
+
+    def refuse_odd_lengths(self) -> None:
+        """Turn embeddings that are not as long as most into failures: they cannot be compared."""
+        for task in self._tasks:
+            if not task.is_embedding:
+                continue
+            lengths = {key: _length(entry.answer[task.name]) for key, entry in self._asked().items()}
+            counts = collections.Counter(lengths.values())
+            usual = max(counts, key=lambda length: (counts[length], length), default=0)
+            for key, length in lengths.items():
+                if length != usual:
+                    problem = (
+                        f"{task.name} has {length} numbers; most have {usual}, and others cannot be compared"
+                    )
+                    self._failures[key] = Result(key, drawn=self._entries.pop(key).drawn, problem=problem)
+
+    def _asked(self) -> dict[str, Entry]:
+        """Give the entries of the inputs of this run; the cache may know others."""
+        keys = {
+            self._keys.key(segment.content, self._numbers[change])
+            for segments in self._segments.values()
+            for segment in segments
+            for change in segment.changes
+        }
+        return {key: entry for key, entry in self._entries.items() if key in keys}
+
+    # asking twice
+
+    def _to_repeat(self) -> list[Item]:
+        """Choose clean inputs that are asked again; remembers all, lists those that have not been yet."""
+        clean = {key: one for key, one in self._clean_segments().items() if key in self._entries}
+        chosen = set(sorted(clean)[:REPEATED])  # keys are digests: the smallest are a fair sample
+        self._repeats = {key: repeated_key(key) for key in clean if key in chosen}
+        return [
+            Item(segment.path, segment.start, segment.end, segment.content, (Call(self._repeats[key], None),))
+            for key, segment in clean.items()
+            if key in chosen and self._repeats[key] not in self._entries
+        ]
+
+    def _repeat(self, items: list[Item]) -> None:
+        """Ask a fresh worker in reversed order."""
+
+        def finished(result: Result) -> None:
+            if not result.problem:
+                self._entries[result.key] = Entry(result.answer, result.drawn)
+
+        self._pool(".repeated", 1, finished).run([Unit(tuple(reversed(items)))])
+
+    # asking again
+
+    def _confirm(self, kind: type[Model], jobs: int, progress: bool) -> dict[str, Entry]:
+        """Ask some inputs again and forget all answers if one is another now; gives the new answers."""
+        kept: dict[str, Item] = {}
+        for segments in self._segments.values():
+            for segment in segments:
+                for change in segment.changes:
+                    number = self._numbers[change]
+                    key = self._keys.key(segment.content, number)
+                    if key in self._entries:
+                        call = Call(key, number)
+                        kept[key] = Item(segment.path, segment.start, segment.end, segment.content, (call,))
+        clean = [key for key, item in kept.items() if item.calls[0].change is None]
+        chosen = canaries.choose(clean, kept.keys() - {*clean})
+        if not chosen:
+            return {}
+        items = [kept[key] for key in chosen]
+        new, failed = self._ask_again(items)
+        if failed and not new:  # perhaps it has to be prepared, which nobody did in this run
+            try:
+                kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
+                new, failed = self._ask_again(items)
+            except InputError as error:
+                failed = dict.fromkeys(failed, error.problems[0].what)
+        likely = {key: repeated_key(key) for key in [*heapq.nsmallest(REPEATED, clean), *chosen]}
+        pairs = [(self._entries[k], self._entries[r]) for k, r in likely.items() if r in self._entries]
+        comparison = self._comparison(pairs)
+        different = comparison.different(self._entries, new)
+        if different:  # a model that does not answer alike twice need not be another one
+            second, _ = self._ask_again([kept[key] for key in reversed(different)])
+            comparison = self._comparison([*pairs, *((new[key], entry) for key, entry in second.items())])
+            different = comparison.different(self._entries, {key: new[key] for key in second})
+            if not different:
+                self._keep_pairs(second)
+        problem = next(iter(failed.values()), "")
+        self._confirmation = Confirmation(len(new), len(different), len(failed), problem, comparison.loose)
+        self._warn(self._confirmation.alarms())
+        if different:
+            self._store.clear()
+            self._entries.clear()
+        return new
+
+    def _ask_again(self, items: list[Item]) -> tuple[dict[str, Entry], dict[str, str]]:
+        """Ask without keeping anything; gives new answers and the problems of the model's own."""
+        new: dict[str, Entry] = {}
+        failed: dict[str, str] = {}
+
+        def finished(result: Result) -> None:
+            if not result.problem:
+                new[result.key] = Entry(result.answer, result.drawn)
+            elif result.fault == protocol.BY_MODEL:
+                failed[result.key] = result.problem
+
+        self._pool(".again", 1, finished, kept=False).run([Unit(tuple(items))])
+        return new, failed
+
+    def _remember_unlike(self, new: dict[str, Entry]) -> None:
+        """Keep pairs of answers that the model gave in this run and that differ: the next run expects it."""
+        if self._confirmation.different:
+            own = {key: entry for key, entry in new.items() if key in self._entries}
+            self._keep_pairs({key: own[key] for key in self._comparison().different(self._entries, own)})
+
+    def _keep_pairs(self, entries: dict[str, Entry]) -> None:
+        pairs = {repeated_key(key): entry for key, entry in entries.items()}
+        pairs = {key: entry for key, entry in pairs.items() if key not in self._entries}
+        if pairs:
+            self._store.add(pairs)
+            self._entries |= pairs
+
+    def _comparison(self, pairs: Iterable[tuple[Entry, Entry]] = ()) -> Comparison:
+        """Compare answers as the model gave them, so on its own scale."""
+        tasks = []
+        for task in self._tasks:
+            low, high = self._entry.range_of(task)
+            tasks.append(dataclasses.replace(task, low=low, high=high) if task.is_regression else task)
+        return Comparison(tasks, pairs)
+
+    # what came out
+
+    def rows(self) -> dict[str, list[Row]]:
+        """Make the prediction table of each corpus."""
+        tables = {}
+        for corpus, segments in self._segments.items():
+            tables[corpus] = [
+                self._row(segment, change) for segment in segments for change in segment.changes
+            ]
+        return tables
+
+    def _row(self, segment: Segment, change: str) -> Row:
+        key = self._keys.key(segment.content, self._numbers[change])
+        if key in self._entries:
+            entry = self._entries[key]
+            return Row(segment.key, change, entry.answer, "", entry.drawn)
+        return Row(segment.key, change, {}, self._failures[key].problem, self._failures[key].drawn)
+
+    def report(self) -> PredictionReport:
+        """Count what became of all inputs."""
+        counts: collections.Counter[str] = collections.Counter()
+        days: collections.Counter[str] = collections.Counter()
+        failures = []
+        for corpus, segments in self._segments.items():
+            for segment in segments:
+                for name in segment.changes:
+                    key = self._keys.key(segment.content, self._numbers[name])
+                    if key in self._entries:
+                        counts["computed" if key in self._new else "reused"] += 1
+                        if key not in self._new:
+                            days[self._entries[key].day] += 1
+                        continue
+                    failure = self._failures[key]
+                    counts["failed" if failure.fault == protocol.BY_MODEL else "unusable"] += 1
+                    shown = self._changes[name].name if name else ""
+                    failures.append((corpus, segment.shown, shown, failure.problem))
+        pairs = [
+            (self._entries[key], self._entries[again])
+            for key, again in self._repeats.items()
+            if key in self._entries and again in self._entries
+        ]
+        exact = self._comparison()
+        return PredictionReport(
+            self._entry.name,
+            self._fingerprint,
+            failures=failures,
+            repeated=len(pairs),
+            repeated_different=sum(exact.differ(*pair) for pair in pairs),
+            asked=counts["computed"] + counts["failed"],
+            days=dict(sorted(days.items())),
+            confirmation=self._confirmation,
+            outdated=len(self._outdated),
+            outdated_by=tuple(self._outdated_by()),
+            dropped=self._store.dropped,
+            dropped_by=tuple(sorted(self._store.changed)),
+            sources=self._store.sources,
+            **counts,
+        )
+
+
+def _length(packed: str) -> int:
+    return len(unpack(packed))
+
+
+def _units(items: Sequence[Item], batch: int | None) -> list[Unit]:
+    """Put items together until a unit fills a batch."""
+    units: list[Unit] = []
+    part: list[Item] = []
+    calls = 0
+    for item in items:
+        part.append(item)
+        calls += len(item.calls)
+        if calls >= (batch or 1):
+            units.append(Unit(tuple(part)))
+            part, calls = [], 0
+    return [*units, Unit(tuple(part))] if part else units
