@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
-from tqdm import tqdm
 
 from soundcheck import results
 from soundcheck.common import files
@@ -24,6 +23,7 @@ from soundcheck.common.errors import (
     InputError,
     Problems,
 )
+from soundcheck.common.progress import Progress
 from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
@@ -212,12 +212,12 @@ def _run(
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies else []
-    done = _execute([*judging, *studying], output, jobs, "notebooks")
+    done = _execute([*judging, *studying], output, jobs, "of families")
     judged, studied = done[: len(judging)], done[len(judging) :]
     tables.write_word_errors([job for job in judging if job.family == WORD_ERRORS], output)
     fine = [outcome.job for outcome in judged if not outcome.failed]
     comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
-    compared = _execute(comparing, output, jobs, "comparisons")
+    compared = _execute(comparing, output, jobs, "of comparisons")
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
@@ -263,9 +263,9 @@ def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str
     """Execute notebooks, and take folders out of what they failed with: that is published."""
     if not jobs:
         return []
-    with tqdm(total=len(jobs), desc=what, unit="", disable=None) as bar:
+    with Progress("notebooks", what, len(jobs)) as told:
         outcomes = runner.execute(
-            jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: bar.update()
+            jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: told.update()
         )
     from soundcheck.book.executed import without_paths  # heavy, like all of the book
 

@@ -69,7 +69,7 @@ def predict_model(
     jobs
         Worker processes.
     progress
-        Whether to show a progress bar, if standard error is a terminal.
+        Whether to tell how far it is.
     fingerprint
         As returned by :func:`soundcheck.models.load.check_model`, if the model has been checked.
     wanted
