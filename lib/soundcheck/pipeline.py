@@ -19,6 +19,7 @@ from soundcheck.common.errors import (
     EXIT_INCOMPLETE,
     EXIT_OK,
     EXIT_TEST_FAILED,
+    Problem,
 )
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
@@ -61,6 +62,7 @@ def run(
     jobs: int = 1,
     no_code: bool = False,
     fresh: bool = False,
+    book: bool = True,
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -79,6 +81,9 @@ def run(
         Refuse models that run code.
     fresh
         Forget what the models answered in earlier runs, and ask everything anew.
+    book
+        Whether to build the book. Without, that of an earlier run stays as it is: its pages name their run,
+        and the summary and ``run.json`` say that it is not of this one.
 
     Raises
     ------
@@ -91,7 +96,7 @@ def run(
     output.check(corpus_folders(suite))
     with FolderLock(output.folder, output.display_name) as lock:
         plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-        return _run(plan, output, lock, jobs=jobs, no_code=no_code, fresh=fresh)
+        return _run(plan, output, lock, jobs=jobs, no_code=no_code, fresh=fresh, book=book)
 
 
 def plan_run(
@@ -103,6 +108,7 @@ def plan_run(
     jobs: int = 1,
     no_code: bool = False,
     fresh: bool = False,
+    book: bool = True,
 ) -> Outcome:
     """Say what :func:`run` would do with the same arguments, and how long it would take.
 
@@ -124,7 +130,7 @@ def plan_run(
         start = time.monotonic()
         material = load(plan, tested, output, jobs)
         took = time.monotonic() - start
-        found = forecast(material, output, jobs=jobs, took=took, fresh=fresh)
+        found = forecast(material, output, jobs=jobs, took=took, fresh=fresh, book=book)
     return Outcome(EXIT_OK, found.text([family.name for family in tested], output.display_name))
 
 
@@ -165,7 +171,14 @@ def compare(
 
 
 def _run(
-    plan: adding.Plan, output: Output, lock: FolderLock, *, jobs: int, no_code: bool, fresh: bool = False
+    plan: adding.Plan,
+    output: Output,
+    lock: FolderLock,
+    *,
+    jobs: int,
+    no_code: bool,
+    fresh: bool = False,
+    book: bool = True,
 ) -> Outcome:
     """Run a suite, or a part of it."""
     tested = _refuse_early(plan, no_code)
@@ -182,7 +195,7 @@ def _run(
     figures = key_figures(suite, tested, corpora, lists, reports)
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
-    studying = notebook_jobs.study_jobs(output) if suite.studies else []
+    studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
     done = _execute([*judging, *studying], output, jobs, "of families")
     judged, studied = done[: len(judging)], done[len(judging) :]
     tables.write_word_errors([job for job in judging if job.family == WORD_ERRORS], output)
@@ -192,7 +205,7 @@ def _run(
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
-    stages.begin("book")
+    stages.begin("results")
     frame = _results(suite, tested, corpora, judged)
     contrasts = _contrasts(compared)
     results_digest = results.write_results(frame, output.folder)
@@ -213,21 +226,27 @@ def _run(
     )
     record.write(output.record)
 
-    from soundcheck.book import build  # heavy, and of no use when anything above was refused
+    problems: list[Problem] = []
+    if book:
+        stages.begin("book")
+        from soundcheck.book import build  # heavy, and of no use when anything above was refused
 
-    problems = build.build(
-        output,
-        record,
-        frame,
-        suite_root=suite.root,
-        families=tested,
-        corpora=corpora,
-        tasks=suite.tasks,
-        sounds=sounds,
-    )
+        problems = build.build(
+            output,
+            record,
+            frame,
+            suite_root=suite.root,
+            families=tested,
+            corpora=corpora,
+            tasks=suite.tasks,
+            sounds=sounds,
+        )
     stages.end()
-    dataclasses.replace(record, seconds=stages.seconds).write(output.record)
-    return _outcome(output, frame, record, reports, problems, plan, stages.account)
+    record = dataclasses.replace(record, seconds=stages.seconds, book=book and not problems)
+    record.write(output.record)
+    last = _about_book(output, wanted=book, problems=problems)
+    last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account]
+    return _outcome(output, frame, record, reports, problems, plan, last)
 
 
 def _refuse_early(plan: adding.Plan, no_code: bool) -> list[Family]:
@@ -299,9 +318,9 @@ def _outcome(
     frame: pd.DataFrame,
     record: RunRecord,
     reports: dict[str, PredictionReport],
-    problems: Sequence[object],
+    problems: Sequence[Problem],
     plan: adding.Plan,
-    account: str,
+    last: Sequence[str],
 ) -> Outcome:
     """Sum up a run in a few lines, and give its exit code."""
     lines = []
@@ -326,13 +345,19 @@ def _outcome(
     left_out = sum(len(corpus.unused) for corpus in record.corpora)
     if left_out:
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
-    lines += [str(problem) for problem in problems]
-    if problems:
-        lines.append(f"The book could not be built; {output.log.name} in {output.display_name} tells more.")
-    else:
-        lines.append(f"Book: {Path(output.display_name) / 'html' / 'index.html'}")
-    lines.append(f"Results: {Path(output.display_name) / 'results.csv'}")
-    lines.append(account)
+    lines += last
     fine = not (record.failed or failed_inputs or problems)
     worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
+
+
+def _about_book(output: Output, *, wanted: bool, problems: Sequence[Problem]) -> list[str]:
+    """Say where the book is, or why there is none of this run."""
+    place = Path(output.display_name) / "html" / "index.html"
+    if problems:
+        why = f"The book could not be built; {output.log.name} in {output.display_name} tells more."
+        return [*map(str, problems), why]
+    if wanted:
+        return [f"Book: {place}"]
+    old = f"; {place} is the book of an earlier run" if output.html.exists() else ""
+    return [f"Book: not built{old}"]

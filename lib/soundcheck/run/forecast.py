@@ -125,7 +125,9 @@ class Forecast:
         return f"{line}; {speed}, {model.start:.1f} s to start, timed with {counted(model.timed, 'input')}"
 
 
-def forecast(material: Material, output: Output, *, jobs: int, took: float, fresh: bool = False) -> Forecast:
+def forecast(
+    material: Material, output: Output, *, jobs: int, took: float, fresh: bool = False, book: bool = True
+) -> Forecast:
     """Find out what a run would do.
 
     Parameters
@@ -140,16 +142,20 @@ def forecast(material: Material, output: Output, *, jobs: int, took: float, fres
         Seconds that loading the material took: a run takes less the second time.
     fresh
         Whether the run would forget kept answers.
+    book
+        Whether the run would build the book.
     """
     found = Forecast(kept_models=tuple(entry.name for entry in material.plan.kept))
     folder = Path(tempfile.mkdtemp(prefix="soundcheck-"))
     try:
         scratch = Output(folder / "out")  # its cache is that of the run, see Output.cache
         material, complete = _answers(found, material, output, scratch, jobs, fresh)
-        jobs_to_do = _notebooks(found, material, output, scratch, complete)
+        todo = _notebooks(found, material, output, scratch, complete, book)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    _estimate(found, material, output, jobs_to_do, jobs, took)
+    _estimate(found, output, todo, jobs, took)
+    if book:
+        _estimate_book(found, material, output)
     return found
 
 
@@ -233,13 +239,13 @@ def _copy_tables(name: str, report: PredictionReport, scratch: Output) -> None:
 
 
 def _notebooks(
-    found: Forecast, material: Material, output: Output, scratch: Output, complete: set[str]
+    found: Forecast, material: Material, output: Output, scratch: Output, complete: set[str], book: bool
 ) -> list[runner.Job]:
     """Count the notebooks and find those that would be executed, as they would be named in the run."""
     suite, tested, sounds = material.suite, material.families, material.sounds
     judging = notebook_jobs.family_jobs(suite, tested, material.corpora, scratch, sounds)
     judging = [_at_home(job, scratch.notebooks, output.notebooks) for job in judging]
-    studying = notebook_jobs.study_jobs(scratch) if suite.studies else []
+    studying = notebook_jobs.study_jobs(scratch) if suite.studies and book else []
     todo = [job for job in (*judging, *studying) if job.model not in {"", *complete} or not runner.kept(job)]
     open_models = {job.model for job in todo}
     known = {
@@ -264,9 +270,7 @@ def _at_home(job: runner.Job, scratch: Path, home: Path) -> runner.Job:
     return dataclasses.replace(job, target=target, description=description)
 
 
-def _estimate(
-    found: Forecast, material: Material, output: Output, todo: Iterable[runner.Job], jobs: int, took: float
-) -> None:
+def _estimate(found: Forecast, output: Output, todo: Iterable[runner.Job], jobs: int, took: float) -> None:
     """Estimate time and space."""
     todo = list(todo)
     found.seconds["corpora"], found.basis["corpora"] = took, "as just now"
@@ -280,18 +284,22 @@ def _estimate(
     found.basis["notebooks"] = (
         f"{counted(len(known), 'notebook')} as in an earlier run" if known else "as usual"
     )
+    rows = sum(model.inputs for model in found.models.values()) + sum(found.looked_up.values())
+    answers = sum(model.asked * (KEPT_BYTES + model.answer_bytes) for model in found.models.values())
+    found.written = answers + ROW_BYTES * rows * bool(found.asked) + NOTEBOOK_BYTES * found.executed
+
+
+def _estimate_book(found: Forecast, material: Material, output: Output) -> None:
+    """Estimate time and space of the book."""
+    if not found.asked and not found.executed and (output.html / "index.html").is_file():
+        found.seconds["book"], found.basis["book"] = 0.0, "nothing to change"
+        return
     pages = found.notebooks + len(material.suite.models) + len(material.corpora) + len(material.families)
     pages += OTHER_PAGES
     last = _last_seconds(output).get("book", 0.0)
     found.seconds["book"] = last if last >= 1 else BOOK_SECONDS + PAGE_SECONDS * pages
     found.basis["book"] = "as in the last run" if last >= 1 else f"{pages} pages, as usual"
-    if not found.asked and not found.executed:
-        found.seconds["book"], found.basis["book"] = 0.0, "nothing to change"
-    rows = sum(model.inputs for model in found.models.values()) + sum(found.looked_up.values())
-    answers = sum(model.asked * (KEPT_BYTES + model.answer_bytes) for model in found.models.values())
-    found.written = answers + ROW_BYTES * rows * bool(found.asked) + NOTEBOOK_BYTES * found.executed
-    if found.seconds["book"]:
-        found.written += BOOK_BYTES + PAGE_BYTES * pages
+    found.written += BOOK_BYTES + PAGE_BYTES * pages
 
 
 def _last_seconds(output: Output) -> Mapping[str, float]:
