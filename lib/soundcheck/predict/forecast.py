@@ -49,7 +49,7 @@ class ModelForecast:
     timed
         Inputs that were asked just now.
     start
-        Seconds until the first of them was answered.
+        Seconds of theirs that went into starting, loading and preparing.
     clean_seconds, changed_seconds
         Seconds that an input takes; 0 if nobody knows.
     answer_bytes
@@ -192,24 +192,31 @@ class _Forecast(Prediction):
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=True)
         except InputError as error:
             return {"problem": error.problems[0].what}
-        prepared = time.monotonic()
         self._pool(".timed", 1, finished).run([Unit(tuple(sample))])
         self._store.compact()
-        took: dict[bool, list[float]] = {False: [], True: []}
-        for (_, before), (key, after) in zip(came, came[1:], strict=False):
-            took[key in changed].append(after - before)
-        clean, more = (_mean(took[place]) for place in (False, True))
+        steps: dict[bool, list[float]] = {False: [], True: []}
+        before = begin
+        for key, now in came:
+            steps[key in changed].append(now - before)
+            before = now
+        clean, more = (_usual(steps[place], self._entry.batch or 1) for place in (False, True))
+        answering = clean * len(steps[False]) + more * len(steps[True])
         return {
             "timed": len(came),
-            "start": (prepared - begin) + (came[0][1] - prepared if came else 0.0),
+            "start": max(0.0, before - begin - answering),
             "clean_seconds": clean or more,
             "changed_seconds": more or clean,
-            "problem": problems[0] if len(problems) == len(came) and problems else "",
+            "problem": problems[0] if problems and len(problems) == len(came) else "",
         }
 
 
 def _single(item: Item, call: Call) -> Item:
     return dataclasses.replace(item, calls=(call,))
+
+
+def _usual(steps: Sequence[float], batch: int) -> float:
+    """Mean the seconds of inputs; the first batch of a kind also loads what answers or changes it."""
+    return _mean(steps[batch:] or steps)
 
 
 def _mean(values: Iterable[float]) -> float:
