@@ -20,7 +20,7 @@ from soundcheck.predict.engine import plain_changes
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.journal import Entry
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Call, Item, Result, Unit
+from soundcheck.predict.protocol import Call, Item, Result
 from soundcheck.sounds.sound import Sounds
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class _Forecast(Prediction):
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=True)
         except InputError as error:
             return {"problem": error.problems[0].what}
-        self._pool(".timed", 1, finished).run([Unit(tuple(sample))])
+        self._dispatch([sample], ".timed", 1, finished)
         self._store.compact()
         steps: dict[bool, list[float]] = {False: [], True: []}
         before = begin
