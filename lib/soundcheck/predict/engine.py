@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from soundcheck.models.load import check_model
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import PlainChange
+from soundcheck.predict.protocol import PlainChange, Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import Row, write_predictions
 from soundcheck.sounds.sound import Sounds
@@ -50,6 +50,7 @@ def predict_model(
     log: str = "",
     fresh: bool = False,
     confirm: bool = True,
+    failed: Iterable[Result] = (),
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
@@ -83,6 +84,8 @@ def predict_model(
         Whether to forget what the model answered before.
     confirm
         Whether to ask some inputs again before kept answers are believed.
+    failed
+        Inputs that are known to have no answer, and are not asked again.
 
     Raises
     ------
@@ -97,20 +100,18 @@ def predict_model(
     tasks = [suite.tasks[name] for name in entry.tasks]
     out, cache = Path(out).absolute(), Path(cache).absolute()
     if kind.needs_audio:
-        fingerprint = fingerprint or check_model(entry, suite)
-        plain = plain_changes(changes, sounds or Sounds())
-        name = ".".join(filter(None, (files.slug(entry.name), log, "log")))
         prediction = Prediction(
             entry,
             suite,
-            fingerprint,
+            fingerprint or check_model(entry, suite),
             corpora,
-            plain,
+            plain_changes(changes, sounds or Sounds()),
             wanted,
             sounds or Sounds(),
             cache=cache,
             out=out,
-            log=out / "logs" / name,
+            log=log_file(out, entry, log),
+            failed=failed,
         )
         prediction.run(kind, jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
         prediction.refuse_odd_lengths()
@@ -135,6 +136,11 @@ def predict_model(
         unknown_classes=_unknown_classes(everything, tasks),
         seconds=round(time.monotonic() - start, 3),
     )
+
+
+def log_file(out: Path, entry: ModelEntry, part: str = "") -> Path:
+    """Name the file that gets what a model prints."""
+    return out / "logs" / ".".join(filter(None, (files.slug(entry.name), part, "log")))
 
 
 def plain_changes(changes: Mapping[str, Perturbation], sounds: Sounds) -> dict[str, PlainChange]:

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import Model
-from soundcheck.predict.engine import plain_changes
+from soundcheck.predict.engine import log_file, plain_changes
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.journal import Entry
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Call, Item, Result
+from soundcheck.predict.shares import Share
 from soundcheck.sounds.sound import Sounds
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def forecast_model(
     wanted: Wanted,
     sounds: Sounds,
     fresh: bool = False,
+    share: Share | None = None,
 ) -> ModelForecast:
     """Count what a model that listens would be asked, and time a few of its inputs if there is any.
 
@@ -117,6 +118,8 @@ def forecast_model(
         See :func:`soundcheck.predict.engine.predict_model`.
     scratch
         Folder for what the model prints.
+    share
+        Part of the inputs; ``None`` = all.
     """
     forecast = _Forecast(
         entry,
@@ -128,7 +131,8 @@ def forecast_model(
         sounds,
         cache=cache,
         out=out,
-        log=scratch / "logs" / f"{files.slug(entry.name)}.log",
+        log=log_file(scratch, entry),
+        share=share,
     )
     return forecast.made(entry.about, jobs=jobs, fresh=fresh)
 
