@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from soundcheck.common.files import OutputError
 from soundcheck.models import processes
 from soundcheck.predict import protocol
 from soundcheck.predict.protocol import Item, Result, Setup, Unit
@@ -141,8 +140,8 @@ class Pool:
 
         Raises
         ------
-        OutputError
-            If answers cannot be kept on disk.
+        Exception
+            Whatever ``finished`` raises; the workers are killed.
         """
         self._queue.extend(units)
         try:
@@ -240,8 +239,6 @@ class Pool:
             worker.enter(_IDLE)
         elif word == protocol.REFUSED:
             worker.unable = str(content[0])
-        elif word == protocol.UNWRITABLE:
-            raise OutputError(str(content[0]))
 
     def _drain(self, worker: _Worker) -> None:
         """Take what a worker has printed."""
