@@ -153,12 +153,17 @@ class Database:
                     if _name(error) == "SQLITE_READONLY_DBMOVED":
                         continue
                     problem = _unwritable(error)
-                    if problem is not None:
+                    if problem is not None and not self._calls_itself_read_only(error):
                         raise problem from error
                     with store.lock(self.path):
                         if self._opened == _identity(self.path):  # nobody else has replaced it meanwhile
                             self._remove(str(error) or "it cannot be read")
             raise OSError(errno.EIO, "the file is damaged again and again")
+
+    def _calls_itself_read_only(self, error: Exception) -> bool:
+        """Whether a damaged header says that nobody may write, while the system says that we may."""
+        places = (self.path, self.path.parent)
+        return _name(error) == "SQLITE_READONLY" and all(os.access(place, os.W_OK) for place in places)
 
     # opening
 
@@ -336,7 +341,6 @@ def _remove_former(folder: Path) -> None:
         return
     for model in [place for place in former.glob("*/*") if _FORMER.fullmatch(place.name)]:
         shutil.rmtree(model, ignore_errors=True)
-    with contextlib.suppress(OSError):  # something else lies there
-        for group in former.iterdir():
-            group.rmdir()
-        former.rmdir()
+    for folder in (*former.glob("[0-9a-f][0-9a-f]"), former):
+        with contextlib.suppress(OSError):  # something else lies there
+            folder.rmdir()
