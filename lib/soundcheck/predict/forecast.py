@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import Model
 from soundcheck.predict.engine import log_file, plain_changes
+from soundcheck.predict.entries import Entry
 from soundcheck.predict.inputs import Wanted
-from soundcheck.predict.journal import Entry
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Call, Item, Result
+from soundcheck.predict.recorder import Recorder
 from soundcheck.predict.shares import Share
 from soundcheck.sounds.sound import Sounds
 
@@ -142,6 +143,12 @@ class _Forecast(Prediction):
 
     def made(self, kind: type[Model], *, jobs: int, fresh: bool) -> ModelForecast:
         """Time a few inputs, then count what is left."""
+        try:
+            return self._made(kind, jobs, fresh)
+        finally:
+            self._store.close()
+
+    def _made(self, kind: type[Model], jobs: int, fresh: bool) -> ModelForecast:
         self._entries = self._store.load()
         if fresh:
             self._entries.clear()
@@ -189,6 +196,7 @@ class _Forecast(Prediction):
             if result.problem:
                 problems.append(result.problem)
             else:
+                recorder.keep(result)
                 self._entries[result.key] = Entry(result.answer, result.drawn)
 
         begin = time.monotonic()
@@ -196,8 +204,9 @@ class _Forecast(Prediction):
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=True)
         except InputError as error:
             return {"problem": error.problems[0].what}
-        self._dispatch([sample], ".timed", 1, finished)
-        self._store.compact()
+        with Recorder(self._store) as recorder:
+            self._dispatch([sample], ".timed", 1, finished)
+        self._store.settle()
         steps: dict[bool, list[float]] = {False: [], True: []}
         before = begin
         for key, now in came:
