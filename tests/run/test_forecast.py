@@ -4,89 +4,12 @@ import json
 import re
 from pathlib import Path
 
-import nbformat
-import numpy as np
 import pytest
-import soundfile
 
 from soundcheck.predict.forecast import ModelForecast
 
-MODEL = """
-import os
-import numpy as np
-
-def note(signals):
-    with open(os.environ["CALLS"], "a") as file:
-        file.write(f"{len(signals)}\\n")
-
-def loud(signal, sampling_rate):
-    note([signal])
-    return {"arousal": float(np.clip(np.abs(signal).max(), 0, 1))}
-
-def several(signals, sampling_rate):
-    note(signals)
-    return [{"arousal": float(np.clip(np.abs(signal).mean(), 0, 1))} for signal in signals]
-"""
-SUITE = """
-title: Planned
-replicates: 100
-corpora:
-  tones: {format: csv, path: data/segments.csv}
-models:
-  loud: {python: "my_model:loud", tasks: [arousal]}
-  several: {python: "my_model:several", tasks: [arousal], batch: 4}
-  chance: {random: gaussian}
-comparisons:
-  both: {baseline: loud, candidate: several}
-families: [planned, plain]
-studies: false
-"""
-THRESHOLDS = """
-family: {name}
-category: robustness
-title: {name}
-question: Is anything asked?
-tasks: [regression]
-{changes}
-tests:
-  Nothing:
-    rule: "<"
-    thresholds: {{arousal: 1}}
-    source: this test
-"""
-CHANGES = """changes:
-  Softer: {transform: gain, gain_db: [-6]}
-  Louder: {transform: gain, gain_db: [2]}"""
-CODE = "from soundcheck.evaluation.evaluation import Evaluation\nEvaluation.load(run).save()"
 SEGMENTS = 12
 INPUTS = 3 * SEGMENTS
-
-
-def write_suite(folder: Path) -> Path:
-    (folder / "data").mkdir(parents=True)
-    rows = ["file,speaker,arousal"]
-    for number in range(SEGMENTS):
-        tone = 0.05 * (1 + number) * np.sin(np.arange(1600) * 0.1)
-        soundfile.write(folder / "data" / f"{number}.wav", tone, 16000, subtype="PCM_16")
-        rows.append(f"{number}.wav,s{number // 2},0.5")
-    (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
-    (folder / "my_model.py").write_text(MODEL)
-    (folder / "suite.yml").write_text(SUITE)
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_markdown_cell("# Planned"),
-            nbformat.v4.new_code_cell('run = ""', metadata={"tags": ["parameters"]}),
-            nbformat.v4.new_code_cell(CODE),
-        ],
-        metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
-    )
-    for kind in ("thresholds", "notebooks", "book/methods"):
-        (folder / kind).mkdir(parents=True)
-    for name, changes in (("planned", CHANGES), ("plain", "")):
-        (folder / "thresholds" / f"{name}.yml").write_text(THRESHOLDS.format(name=name, changes=changes))
-        (folder / "notebooks" / f"{name}.ipynb").write_text(nbformat.writes(notebook))
-        (folder / "book" / "methods" / f"{name}.md").write_text(f"# {name}\n\n<!-- thresholds -->\n")
-    return folder
 
 
 def planned(text: str) -> dict[str, tuple[int, int, int]]:
@@ -114,7 +37,7 @@ class Project:
     """A folder with a suite, and the command in it."""
 
     def __init__(self, folder: Path, command) -> None:
-        self.folder, self._command = write_suite(folder), command
+        self.folder, self._command = folder, command
         self.calls = folder / "calls.txt"
 
     def run(self, *arguments: str):
@@ -130,9 +53,9 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, command):
+def project(small_suite, command):
     """Planned, run, planned again, a threshold changed, planned and run again."""
-    project = Project(tmp_path_factory.mktemp("plan") / "suite", command)
+    project = Project(small_suite("plan"), command)
     steps = {}
     steps["plan"] = project.run("--plan", "--no-book")
     steps["files"] = outside_cache(project.folder)
@@ -225,19 +148,22 @@ def test_one_model_alone_and_fresh_answers(project):
         assert (kept, asked) == (0, INPUTS)
 
 
-def test_bad_input_is_refused_as_by_a_run(tmp_path, command):
-    project = Project(tmp_path / "suite", command)
-    (project.folder / "suite.yml").write_text(SUITE.replace("my_model:loud", "my_model:lout"))
+def test_bad_input_is_refused_as_by_a_run(small_suite, command):
+    project = Project(small_suite("plan"), command)
+    suite = project.folder / "suite.yml"
+    suite.write_text(suite.read_text().replace("my_model:loud", "my_model:lout"))
     plan, run = project.run("--plan"), project.run()
     assert (plan.returncode, run.returncode) == (2, 2)
     assert plan.stderr.split("loud")[-1] == run.stderr.split("loud")[-1]
     assert not plan.stdout and "lout" in plan.stderr
 
 
-def test_a_model_that_fails_is_named_with_its_reason(tmp_path, command):
-    project = Project(tmp_path / "suite", command)
-    broken = MODEL.replace("    note([signal])\n", "    raise RuntimeError('no weights')\n")
-    (project.folder / "my_model.py").write_text(broken)
+def test_a_model_that_fails_is_named_with_its_reason(small_suite, command):
+    project = Project(small_suite("plan"), command)
+    code = project.folder / "my_model.py"
+    code.write_text(
+        code.read_text().replace("    note([signal])\n", "    raise RuntimeError('no weights')\n")
+    )
     plan = project.run("--plan", "--model", "loud", "--family", "planned")
     assert plan.returncode == 0
     assert "no answer to 8 inputs: RuntimeError: no weights" in plan.stdout
