@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from soundcheck.common.files import OutputError
 from soundcheck.models import processes
 from soundcheck.predict import protocol
 from soundcheck.predict.protocol import Answered, Loss, Result, Setup, Unit
@@ -214,9 +213,6 @@ class Supervised:
             self._tell([])
         elif word == protocol.REFUSED:
             self._unable = str(content[0])
-        elif word == protocol.UNWRITABLE:
-            self._end(late=True)
-            raise OutputError(str(content[0]))
 
     def _finish(self, results: list[Result]) -> None:
         """Pass on the results of a step."""
