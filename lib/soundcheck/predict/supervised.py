@@ -23,14 +23,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from soundcheck.models import processes
 from soundcheck.predict import protocol
 from soundcheck.predict.protocol import Answered, Loss, Result, Setup, Unit
-
-if TYPE_CHECKING:
-    from io import BufferedWriter
 
 MODULE = "soundcheck.predict.workers"
 START_SECONDS = 180.0  # for starting Python and importing the model, on a busy machine
@@ -46,11 +43,17 @@ _WHILE = {protocol.READING: "reading the audio", protocol.CHANGING: "changing th
 
 
 class Log:
-    """A file that takes the output of a process and of its replacements, up to a limit."""
+    """Takes the output of a process and of its replacements, up to a limit.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: BufferedWriter | None = None
+    Parameters
+    ----------
+    make
+        Opens what the output is written to; called when there is some.
+    """
+
+    def __init__(self, make: Callable[[], BinaryIO]) -> None:
+        self._make = make
+        self._file: BinaryIO | None = None
         self._left = LOG_BYTES
 
     def write(self, data: bytes) -> None:
@@ -59,8 +62,7 @@ class Log:
             return
         with contextlib.suppress(OSError):  # a log that cannot be written stops nothing
             if self._file is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = open(self._path, "wb")
+                self._file = self._make()
             self._file.write(data[: self._left])
             self._left -= len(data)
             if self._left <= 0:
@@ -72,6 +74,16 @@ class Log:
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.close()
+
+    @classmethod
+    def file(cls, path: Path) -> Log:
+        """Make one that writes a file."""
+
+        def make() -> BinaryIO:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return open(path, "wb")
+
+        return cls(make)
 
 
 class Supervised:
