@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import terminal
 from soundcheck.common.file_contents import Contents
+from soundcheck.common.progress import Progress
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import Model
 from soundcheck.models.packing import unpack
@@ -105,13 +104,9 @@ class Prediction:
         self._outdated = {key: names for key, names in self._store.outdated.items() if key in asked}
         self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
         if missing:
-            with tqdm(
-                total=sum(len(item.calls) for item in missing),
-                desc=terminal(self._entry.name),
-                unit="",
-                disable=None if progress else True,
-            ) as bar:
-                self._ask(kind, rounds, bar, jobs=jobs, progress=progress)
+            count = sum(len(item.calls) for item in missing)
+            with Progress("predictions", f"inputs of {self._entry.name}", count, shown=progress) as told:
+                self._ask(kind, rounds, told, jobs=jobs, progress=progress)
         twice = self._to_repeat()
         if twice:
             self._repeat(twice)
@@ -134,13 +129,13 @@ class Prediction:
         self,
         kind: type[Model],
         rounds: Sequence[Sequence[Item]],
-        bar: tqdm,
+        told: Progress,
         *,
         jobs: int,
         progress: bool,
     ) -> None:
         def finished(result: Result) -> None:
-            bar.update()
+            told.update()
             if result.problem:
                 self._failures[result.key] = result
             else:
