@@ -20,6 +20,7 @@ from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
 from soundcheck.models.load import check_model
+from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction
@@ -50,6 +51,7 @@ def predict_model(
     log: str = "",
     fresh: bool = False,
     confirm: bool = True,
+    cluster: Cluster | None = None,
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
@@ -83,6 +85,9 @@ def predict_model(
         Whether to forget what the model answered before.
     confirm
         Whether to ask some inputs again before kept answers are believed.
+    cluster
+        Whose workers are asked instead of those of this machine; the few inputs that are asked twice are
+        asked here all the same.
 
     Raises
     ------
@@ -111,6 +116,7 @@ def predict_model(
             cache=cache,
             out=out,
             log=out / "logs" / name,
+            cluster=cluster,
         )
         prediction.run(kind, jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
         prediction.refuse_odd_lengths()
