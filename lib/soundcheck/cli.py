@@ -54,6 +54,9 @@ def commands() -> None:
 @click.option("--shard", metavar="K/N", help="Ask only this share of the inputs, for soundcheck merge.")
 @click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
+@click.option(
+    "--cluster", metavar="ADDRESS", default="", help="Ask the models on the workers of this Dask scheduler."
+)
 def run(
     suite: Path,
     out: Path,
@@ -65,6 +68,7 @@ def run(
     shard: str | None,
     plan: bool,
     no_book: bool,
+    cluster: str,
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
@@ -78,9 +82,9 @@ def run(
     from soundcheck import pipeline
 
     share = None if shard is None else _share(shard)
-    if share is not None and (models or families or fresh):
+    if share is not None and (models or families or fresh or cluster):
         what = "A shard is part of the whole suite, and other shards may use the same cache: "
-        raise click.UsageError(f"{what}leave out --model, --family and --fresh.")
+        raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
     chosen = {"models": models, "families": families, "fresh": fresh, "book": not no_book}
     common = {"jobs": jobs or os.cpu_count() or 1, "no_code": no_code}
     if plan:
@@ -88,7 +92,7 @@ def run(
     elif share is not None:
         outcome = pipeline.run_shard(suite, out, share, **common)
     else:
-        outcome = pipeline.run(suite, out, **chosen, **common)
+        outcome = pipeline.run(suite, out, cluster=cluster, **chosen, **common)
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)
 
@@ -147,6 +151,7 @@ def merge(
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
+@click.option("--cluster", metavar="ADDRESS", default="", help="As for run.")
 def compare(
     suite: Path,
     baseline: str | None,
@@ -156,6 +161,7 @@ def compare(
     jobs: int | None,
     no_code: bool,
     strict: bool,
+    cluster: str,
 ) -> NoReturn:
     """Test two models of SUITE on the same segments, and say where CANDIDATE differs from BASELINE.
 
@@ -189,6 +195,7 @@ def compare(
         jobs=jobs or os.cpu_count() or 1,
         no_code=no_code,
         strict=strict,
+        cluster=cluster,
     )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)

@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import os
 import re
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -603,6 +604,43 @@ def test_a_cache_that_cannot_be_written(world):
     with pytest.raises(OutputError, match="Cannot write"):
         world.run()
     assert not left_behind(world)
+
+
+def test_a_disk_that_is_full_while_the_store_grows(world):
+    world.model("")
+    world.run()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    path = world.cache / "predictions.sqlite"
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size // 4, before[1]))
+        with pytest.raises(OutputError, match="Cannot write predictions.sqlite in the cache: "):
+            world.run(TONE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not left_behind(world)
+    report = world.run(TONE)
+    assert (report.reused, report.computed, report.damage) == (6, 6, ())
+
+
+def test_a_damaged_store_is_computed_again_and_told(world, caplog):
+    world.model("")
+    first = table(world.run(TONE))
+    path = world.cache / "predictions.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as store, store:
+        store.execute("UPDATE answers SET content = replace(content, '0.1', '0.7')")
+    report = world.run(TONE)
+    assert (report.damaged, report.reused, report.computed) == (3, 10, 2)  # 0.1: clean, repeated, changed
+    assert "3 kept answers were damaged and are asked anew" in report.notes()
+    assert "mine: 3 kept answers were damaged" in caplog.text
+    assert table(report).equals(first)
+    path.write_bytes(b"no database")
+    report = world.run(TONE)
+    assert (report.reused, report.computed) == (0, 12)
+    (note,) = report.notes()
+    assert "kept answers of all models are lost" in note and "set aside as predictions.damaged.sqlite" in note
+    assert f"mine: {note}" in caplog.text
+    assert table(report).equals(first)
+    assert world.run(TONE).notes() == []
 
 
 def test_two_runs_at_once_share_a_cache(tmp_path):

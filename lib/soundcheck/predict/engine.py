@@ -20,6 +20,7 @@ from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
 from soundcheck.models.load import check_model
+from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction
@@ -51,6 +52,7 @@ def predict_model(
     fresh: bool = False,
     confirm: bool = True,
     failed: Iterable[Result] = (),
+    cluster: Cluster | None = None,
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
@@ -86,6 +88,9 @@ def predict_model(
         Whether to ask some inputs again before kept answers are believed.
     failed
         Inputs that are known to have no answer, and are not asked again.
+    cluster
+        Whose workers are asked instead of those of this machine; the few inputs that are asked twice are
+        asked here all the same.
 
     Raises
     ------
@@ -112,6 +117,7 @@ def predict_model(
             out=out,
             log=log_file(out, entry, log),
             failed=failed,
+            cluster=cluster,
         )
         prediction.run(kind, jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
         prediction.refuse_odd_lengths()

@@ -21,6 +21,7 @@ from soundcheck.models.base import Model
 from soundcheck.models.packing import unpack
 from soundcheck.predict import canaries, protocol
 from soundcheck.predict.canaries import Comparison, Confirmation
+from soundcheck.predict.cluster import Cluster, ClusterWorkers
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.entries import Entry
 from soundcheck.predict.inputs import Segment, Wanted, list_segments
@@ -63,7 +64,9 @@ class Prediction:
         log: Path,
         share: Share | None = None,
         failed: Iterable[Result] = (),
+        cluster: Cluster | None = None,
     ) -> None:
+        self._cluster, self._notices = cluster, []
         self._entry, self._suite, self._fingerprint, self._cache = entry, suite, fingerprint, cache
         self._out, self._log = out, log
         digests = cache / "digests" / f"{files.slug(entry.name)}.opened.json"
@@ -178,7 +181,7 @@ class Prediction:
                     finished(Result(call.key, problem=error.problems[0].what))
             return
         with Recorder(self._store) as recorder:
-            self._dispatch(rounds, "", jobs, finished)
+            self._dispatch(rounds, "", jobs, finished, self._cluster)
 
     def _dispatch(
         self,
@@ -186,16 +189,23 @@ class Prediction:
         log: str,
         jobs: int,
         finished: Callable[[Result], None],
+        cluster: Cluster | None = None,
     ) -> None:
         """Ask about some items; what comes in another round is asked when all before is answered."""
         changes = tuple(self._changes.values())
         ignored = (str(self._out), str(self._cache))
         setup = Setup(self._entry, self._suite, changes, self._sounds, ignored)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
-        with LocalWorkers(setup, jobs, self._cache, path) as workers:
+        with (
+            LocalWorkers(setup, jobs, self._cache, path)
+            if cluster is None
+            else ClusterWorkers(cluster, setup, self._fingerprint, self._cache, path)
+        ) as workers:
             dispatcher = Dispatcher(workers, self._entry.batch or 1, finished)
             for items in rounds:
                 dispatcher.run(items)
+        if cluster is not None:
+            self._notices += cluster.notices()
 
     def _missing(self) -> Iterator[Item]:
         """List what is not answered yet; the same sound is asked about once."""
@@ -427,6 +437,7 @@ class Prediction:
             damaged=self._store.damaged,
             damage=tuple(self._store.damage),
             sources=self._store.sources,
+            notices=tuple(self._notices),
             **counts,
         )
 

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 READY = "ready"  # the model is loaded
 REFUSED = "refused"  # + why the model cannot be loaded
-DOING = "doing"  # + step, + keys that are lost if it fails
-RESULTS = "results"  # + list of Result
-DONE = "done"  # with a unit
+DOING = "doing"  # + results of what it did before, + step, + keys that are lost if it fails
+DONE = "done"  # + results of what it did last: with a unit
 
 STARTING, READING, CHANGING, CALLING = "starting", "reading", "changing", "calling"  # steps
 

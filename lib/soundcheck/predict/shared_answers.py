@@ -69,7 +69,8 @@ def answer_share(
     report = prediction.report()
     inputs = report.computed + report.reused + report.failed + report.unusable
     seconds = round(time.monotonic() - start, 3)
-    return dataclasses.replace(report, inputs=inputs, seconds=seconds), prediction.failures
+    failures = sorted(prediction.failures, key=lambda result: result.key)
+    return dataclasses.replace(report, inputs=inputs, seconds=seconds), failures
 
 
 def asked_keys(

@@ -69,7 +69,10 @@ def of_share(
     segments: Iterable[Segment], key: Callable[[Segment, str], str], share: Share | None
 ) -> Iterator[Segment]:
     """Keep the segments, with the changes, about which a share asks; ``None`` = all."""
+    if share is None:
+        yield from segments
+        return
     for segment in segments:
-        own = tuple(change for change in segment.changes if share is None or key(segment, change) in share)
+        own = tuple(change for change in segment.changes if key(segment, change) in share)
         if own:
             yield dataclasses.replace(segment, changes=own)

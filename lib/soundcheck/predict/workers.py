@@ -56,6 +56,7 @@ class Worker:
         self._model = model
         self._watch = watch
         self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
+        self._results: list[Result] = []  # of the last step; they go with the next message, at once
         self._process = secrets.token_hex(8)
 
     def work(self, unit: Unit) -> None:
@@ -74,7 +75,7 @@ class Worker:
                 pending = []
         if pending:
             self._ask(pending)
-        self._connection.send((protocol.DONE,))
+        self._send(protocol.DONE)
 
     def _prepare(self, unit: Unit) -> Iterator[_Pending | None]:
         """Give the signal of each call; ``None`` if there is none."""
@@ -128,24 +129,26 @@ class Worker:
                     self._ask([one])
                 return
             checked = [({}, reason(error, self._setup.suite.root))]
-        results = []
         for one, (answer, problem) in zip(pending, checked, strict=True):
             opened = () if problem else self._watch.news()  # what fails is not kept
-            results.append(
+            self._results.append(
                 Result(one.call.key, answer, one.drawn, problem, opened=opened, process=self._process)
             )
-        self._connection.send((protocol.RESULTS, results))
 
     def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
         traceback.print_exc()
         text = reason(error, self._setup.suite.root, os.path.dirname(item.path))
         if isinstance(error, ValueError | InputError):  # our own words
             text = text.removeprefix(f"{type(error).__name__}: ")
-        results = [Result(call.key, problem=f"{what}: {text}", fault=protocol.BY_SIGNAL) for call in calls]
-        self._connection.send((protocol.RESULTS, results))
+        problem = f"{what}: {text}"
+        self._results += [Result(call.key, problem=problem, fault=protocol.BY_SIGNAL) for call in calls]
 
     def _doing(self, step: str, keys: list[str]) -> None:
-        self._connection.send((protocol.DOING, step, keys))
+        self._send(protocol.DOING, step, keys)
+
+    def _send(self, word: str, *content: object) -> None:
+        self._connection.send((word, self._results, *content))
+        self._results = []
 
 
 def _plain(value: Any) -> Any:

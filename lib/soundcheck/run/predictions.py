@@ -9,6 +9,7 @@ from typing import Any
 
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
@@ -42,6 +43,7 @@ def predict_all(
     jobs: int,
     fresh: bool = False,
     failed: Mapping[str, Sequence[Result]] | None = None,
+    cluster: Cluster | None = None,
 ) -> tuple[Material, dict[str, PredictionReport]]:
     """Ask all models.
 
@@ -57,6 +59,8 @@ def predict_all(
         Whether to forget what the models answered before.
     failed
         Model -> inputs without an answer, after shards have asked everything; ``None`` = nobody has.
+    cluster
+        Whose workers are asked; ``None`` = those of this machine.
 
     Returns
     -------
@@ -77,6 +81,7 @@ def predict_all(
             fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
             confirm=not log and failed is None,
             failed=() if log else (failed or {}).get(entry.name, ()),
+            cluster=cluster,
             **questions(entry, material),
         )
 
