@@ -403,6 +403,10 @@ def put_folder_beside(path):
     Path(f"{path}-wal").mkdir()
 
 
+def put_filled_folder_beside(path):
+    Path(f"{path}-shm", "inner").mkdir(parents=True)
+
+
 def flip_schema(path):
     content = path.read_bytes()
     path.write_bytes(content.replace(b"TABLE answers (session", b"TABLE answers (sessiom"))
@@ -410,7 +414,7 @@ def flip_schema(path):
 
 DAMAGE = [
     *(cut_to_nothing, cut_to_half, replace_by_text, replace_by_folder, replace_by_pipe, replace_by_link),
-    *(replace_by_other_database, put_folder_beside, flip_schema),
+    *(replace_by_other_database, put_folder_beside, put_filled_folder_beside, flip_schema),
 ]
 
 
@@ -603,6 +607,21 @@ def test_a_log_that_is_cut(tmp_path, share):
     assert kept.load() == found and kept.damage == []
 
 
+@pytest.mark.parametrize("error", [MemoryError, sqlite3.ProgrammingError])
+def test_what_is_whole_is_not_set_aside(tmp_path, error, monkeypatch):
+    fill(tmp_path)
+    kept = Store(tmp_path, FINGERPRINT)
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "read_answers", lambda *_: (_ for _ in ()).throw(error()))
+        if error is MemoryError:
+            assert kept.load() == {}
+            assert kept.damage == ["the file cannot be read: Cannot allocate memory"]
+        else:
+            with pytest.raises(error):
+                kept.load()
+    assert Store(tmp_path, FINGERPRINT).load() == ENTRIES
+
+
 def test_two_runs_with_a_file_that_is_damaged(tmp_path):
     """One sets it aside while the other writes; neither fails, and both go on in the new file."""
     fill(tmp_path)
@@ -745,22 +764,3 @@ def test_models_that_are_not_used_are_forgotten(tmp_path):
     assert query(tmp_path, "SELECT count(*) FROM answers") == [(50,)]
     assert query(tmp_path, "SELECT fingerprint FROM fingerprints") == [(FINGERPRINT,)]
     assert place(tmp_path).stat().st_size < size / 10
-
-
-# Size -------------------------------------------------------------------------------------------------------
-
-
-def test_time_is_linear(tmp_path):
-    """CPU seconds for each answer stay what they are: a twentieth of the goals for 200,000 answers."""
-    entries = [(digest(str(n)), Entry({"arousal": n / 7, "emotion": "anger"}, {})) for n in range(10_000)]
-    kept = Store(tmp_path, FINGERPRINT)
-    session = kept.session()
-    start = time.process_time()
-    for first in range(0, len(entries), 200):
-        session.add(dict(entries[first : first + 200]))
-    session.close()
-    kept.settle()
-    assert time.process_time() - start < 4.0 / 20 * 2
-    start = time.process_time()
-    assert len(kept.load()) == len(entries)
-    assert time.process_time() - start < 2.0 / 20 * 2

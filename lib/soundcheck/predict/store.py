@@ -230,11 +230,11 @@ class Store:
         """Remember that the model is in use, and forget those that are not."""
         today = datetime.date.today()
         limit = (today - datetime.timedelta(UNUSED_DAYS)).isoformat().encode()
+        select = "SELECT CAST(min(used) AS BLOB) FROM fingerprints"  # bytes, even if it is damaged
 
-        def days(connection: sqlite3.Connection) -> tuple[bytes, bytes]:
-            own = "SELECT used FROM fingerprints WHERE fingerprint = ?"
-            ((used,),) = connection.execute(own, (self._fingerprint,)).fetchall() or ((b"",),)
-            return used, connection.execute("SELECT coalesce(min(used), '9') FROM fingerprints").fetchone()[0]
+        def days(connection: sqlite3.Connection) -> tuple[bytes | None, bytes]:
+            own = connection.execute(f"{select} WHERE fingerprint = ?", (self._fingerprint,)).fetchone()[0]
+            return own, connection.execute(select).fetchone()[0] or limit
 
         def use(connection: sqlite3.Connection) -> None:
             connection.execute(
