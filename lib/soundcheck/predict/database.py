@@ -170,13 +170,17 @@ class Database:
             return all(os.access(place, os.W_OK) for place in (self.path, self.path.parent))
         if _name(error).startswith(_DAMAGED):
             return True
-        if _unwritable(error) is not None and not isinstance(error, MemoryError):
+        unsure = _name(error) == "SQLITE_FULL" or isinstance(error, MemoryError)
+        if _unwritable(error) is not None and not unsure:
             return False
-        try:  # perhaps there is no memory, or the mistake is ours: nothing that is whole is set aside
+        # Perhaps the disk is full, or the mistake is ours: nothing that is whole is set aside.
+        try:
             with contextlib.closing(_connect(self.path)) as connection:
                 return connection.execute("PRAGMA quick_check(1)").fetchone()[0] != b"ok"
-        except (*_ERRORS, _UnusableError):
+        except _UnusableError:
             return True
+        except _ERRORS as other:
+            return _name(other).startswith(_DAMAGED)
 
     # opening
 
