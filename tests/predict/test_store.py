@@ -162,6 +162,21 @@ def test_answers_of_other_files_are_not_believed_but_stay(tmp_path, weights):
     assert checked(tmp_path).load() == ENTRIES
 
 
+def test_answers_of_another_store_rest_on_the_same(tmp_path, weights):
+    kept = checked(tmp_path)
+    keep(kept, opened=opened(weights))
+    kept.settle()
+    for text in ("1", "2"):
+        weights.write_text("1")
+        taken = Store(tmp_path / text, FINGERPRINT, SourceCheck(tmp_path))
+        found = checked(tmp_path)
+        taken.add(found.load(), found.sources)
+        weights.write_text(text)
+        assert taken.load() == (ENTRIES if text == "1" else {})
+        taken.settle()
+        assert taken.outdated == ({} if text == "1" else dict.fromkeys(ENTRIES, ["weights"]))
+
+
 def test_a_file_that_changed_meanwhile(tmp_path, weights):
     kept = checked(tmp_path)
     keep(kept, opened=opened(weights))
