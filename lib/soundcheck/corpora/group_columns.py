@@ -162,7 +162,7 @@ def product(columns: Sequence[pd.Series]) -> pd.Series:
     if len(columns) == 1:
         return columns[0]
     first, second = columns
-    joined = first.astype(str) + BOTH + second.astype(str)
+    joined = first.astype(str).astype(object) + BOTH + second.astype(str).astype(object)
     return joined.where(first.notna() & second.notna(), None).astype(object)
 
 
