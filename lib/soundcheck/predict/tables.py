@@ -73,7 +73,7 @@ class Columns:
         for task in tasks:
             values = np.full(len(rows), np.nan if task.is_regression else None, dtype=_dtype(task))
             for position, row in enumerate(rows):
-                if row.answer:
+                if task.name in row.answer:
                     values[position] = row.answer[task.name]
             answers[task.name] = values
         return cls(
@@ -110,7 +110,7 @@ def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence
         values = columns.answers[task.name]
         if task.is_embedding:
             there = zip(values, columns.answered, strict=True)
-            values = [unpack(value) if answered else None for value, answered in there]
+            values = [unpack(value) if answered and value is not None else None for value, answered in there]
             arrays[task.name] = pa.array(values, _TYPES[task.kind])
         else:
             kind = _TYPES.get(task.kind, pa.string())
