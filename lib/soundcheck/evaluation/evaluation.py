@@ -305,7 +305,7 @@ class Evaluation(Judging):
             chosen = chosen & evaluated_corpora
         if rows is not None:
             chosen = chosen & rows
-        keys = [f"{corpus.name}|{key}" for key in segments["key"]]
+        keys = [f"{corpus.name}|{key}" for key in segments["key"].tolist()]
 
         def reference(under: str) -> np.ndarray:
             texts = truth if task.is_transcription and truth is not None else ()
