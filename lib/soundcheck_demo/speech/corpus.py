@@ -181,15 +181,23 @@ def _recordings(size: str) -> pd.DataFrame:
 
 def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, progress: bool) -> None:
     if part == RECORDINGS:
-        for row in _recordings(size).itertuples():
-            said = audio.read(speech / "audio" / row.speaker / f"{row.item}.wav")
-            (draft / row.file).parent.mkdir(parents=True, exist_ok=True)
-            heard = record(said, row.condition, row.speaker, row.item)
-            audio.write(draft / row.file, heard.astype(np.float32), audio.SAMPLING_RATE)
+        items = _recordings(size).groupby("item", sort=False)
+        Parallel(n_jobs=max(1, jobs), backend="threading")(
+            delayed(_record)(draft, speech, rows) for _, rows in items
+        )
     else:
         write_speakers(draft, speakers(size, part), jobs, progress, "Demo speakers")
     segments = table(size, part)
     write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
+
+
+def _record(draft: Path, speech: Path, rows: pd.DataFrame) -> None:
+    """Record one segment under all conditions."""
+    for row in rows.itertuples():
+        said = audio.read(speech / "audio" / row.speaker / f"{row.item}.wav")
+        (draft / row.file).parent.mkdir(parents=True, exist_ok=True)
+        heard = record(said, row.condition, row.speaker, row.item)
+        audio.write(draft / row.file, heard.astype(np.float32), audio.SAMPLING_RATE)
 
 
 def write_speakers(
