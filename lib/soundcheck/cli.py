@@ -48,6 +48,8 @@ def commands() -> None:
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
 @click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
+@click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
+@click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
 def run(
     suite: Path,
     out: Path,
@@ -56,18 +58,20 @@ def run(
     jobs: int | None,
     no_code: bool,
     fresh: bool,
+    plan: bool,
+    no_book: bool,
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
     With --model or --family, the results are added to the book of the same suite in the output folder.
 
-    Exit code 0: the book is complete. 2: bad input, nothing was run; or a model answers on another scale.
-    3: the book is built, but a notebook or a model failed. What is done is kept: after an interruption, run
-    again to go on.
+    Exit code 0: the book is complete, or with --no-book the results. 2: bad input, nothing was run; or a
+    model answers on another scale. 3: the book is built, but a notebook or a model failed. What is done is
+    kept: after an interruption, run again to go on.
     """
     from soundcheck import pipeline
 
-    outcome = pipeline.run(
+    outcome = (pipeline.plan_run if plan else pipeline.run)(
         suite,
         out,
         models=models,
@@ -75,6 +79,7 @@ def run(
         jobs=jobs or os.cpu_count() or 1,
         no_code=no_code,
         fresh=fresh,
+        book=not no_book,
     )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)

@@ -308,6 +308,8 @@ class RunRecord(JsonFile):
         See :class:`soundcheck.suite.entries.Suite`.
     seconds
         Stage of the run -> how long it took; no page shows it, so that the same suite gives the same book.
+    book
+        Whether ``html`` is the book of this run: it is when the run has built it, and not before.
     """
 
     version: str
@@ -331,6 +333,7 @@ class RunRecord(JsonFile):
     accepted: tuple[AcceptedFailure, ...] = ()
     matters_worse: float = 0.01
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
+    book: bool = False
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

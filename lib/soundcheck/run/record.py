@@ -114,6 +114,7 @@ def compose(
         versions=_versions(),
         figures=tuple(figures),
         seconds={},  # the run is not over
+        book=False,
     )
 
 

@@ -82,7 +82,9 @@ def fingerprint() -> str:
 def _make(folder: Path, jobs: int, progress: bool) -> None:
     read = [(voice, list(texts.SENTENCES[voice.language][:SENTENCES])) for voice in _voices()]
     with concurrent.futures.ThreadPoolExecutor(1) as beside:  # speech is made by other processes
-        spoken = beside.submit(demo.write_speakers, folder, read, max(1, jobs - 1), progress, "Babble")
+        spoken = beside.submit(
+            demo.write_speakers, folder, read, max(1, jobs - 1), progress, "voices of babble"
+        )
         _compute(folder)
         spoken.result()
     _join_voices(folder)

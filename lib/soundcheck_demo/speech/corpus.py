@@ -27,12 +27,12 @@ import numpy as np
 import pandas as pd
 import parselmouth
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from soundcheck.common import seeds, store
 from soundcheck.common.errors import SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, write_text
+from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
 from soundcheck_demo.speech import texts
 from soundcheck_demo.speech.labels import DIMENSIONS, draw
@@ -186,7 +186,7 @@ def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, pro
             delayed(_record)(draft, speech, rows) for _, rows in items
         )
     else:
-        write_speakers(draft, speakers(size, part), jobs, progress, "Demo speakers")
+        write_speakers(draft, speakers(size, part), jobs, progress, "voices of the demo corpus")
     segments = table(size, part)
     write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
 
@@ -214,7 +214,7 @@ def write_speakers(
     jobs
         Speakers that are made at the same time.
     progress, title
-        Whether to show a progress bar, and what it says.
+        Whether to tell how far it is, and whose voices are heard.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def write_speakers(
         (folder / file_name(speaker, 0)).parent.mkdir(parents=True)
     # One process forks all speakers; where that is not possible, threads wait for a process of each.
     together = [speakers] if hasattr(os, "fork") else [[each] for each in speakers]
-    with tqdm(total=len(speakers), desc=title, disable=None if progress else True) as bar:
+    with Progress("speaking", title, len(speakers), shown=progress) as bar:
         Parallel(n_jobs=max(1, jobs), backend="threading")(
             delayed(_synthesise)(folder, some, jobs, bar.update) for some in together
         )
