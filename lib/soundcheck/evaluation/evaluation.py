@@ -69,7 +69,10 @@ class Evaluation(Judging):
         self.model = description.model
         family = read_family(description.family, description.suite_root)
         family = family.limited(
-            description.sweeps, description.transformed_segments, description.segments_per_change
+            description.sweeps,
+            description.transformed_segments,
+            description.segments_per_change,
+            description.levels,
         )
         self.tasks = list(description.tasks)
         self.seed = description.seed
