@@ -19,7 +19,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -209,8 +209,6 @@ class ClusterWorkers:
 
     def _meet(self) -> None:
         """Compare all workers with this machine."""
-        from distributed import wait
-
         self._cluster.refused.clear()
         there = self._client.run(on_worker.versions, on_error="return")
         for address, versions in there.items():
@@ -223,18 +221,17 @@ class ClusterWorkers:
             common = {"pure": False, "allow_other_workers": True}
             self._content = self._client.submit(on_worker.itself, self._packed, workers=list(fit), **common)
             asked = {
-                address: self._client.submit(
-                    on_worker.meet, self._digest, self._content, self._expected, workers=[address], pure=False
-                )
+                self._client.get_executor(workers=[address], pure=False).submit(
+                    on_worker.meet, self._digest, self._content, self._expected
+                ): address
                 for address in fit
             }
-            with contextlib.suppress(TimeoutError):  # a busy one is compared when it gets a unit
-                wait(list(asked.values()), timeout=MEET_SECONDS)
-            for address, future in asked.items():
-                if future.status == "error":
-                    self._cluster.refuse(address, f"it failed: {future.exception()}")
-                elif future.status == "finished" and (why := future.result()):
-                    self._cluster.refuse(address, why)
+            for future in wait(
+                asked, timeout=MEET_SECONDS
+            ).done:  # a busy one is compared with its first unit
+                why = f"it failed: {future.exception()}" if future.exception() else future.result()
+                if why:
+                    self._cluster.refuse(asked[future], why)
         self._fit = self._cluster.threads()
         self._seen = time.monotonic()
         if not self._fit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
@@ -113,9 +114,12 @@ def load(
             check_groups(suite, corpora)
         except InputError as error:
             problems.extend(error)
-    for entry in asked:
+    # Threads only wait: models are imported, and train themselves on first use, in processes of their own.
+    with concurrent.futures.ThreadPoolExecutor(max(1, jobs)) as pool:
+        checked = {entry.name: pool.submit(check_model, entry, suite, corpora) for entry in asked}
+    for name, found in checked.items():
         try:
-            fingerprints[entry.name] = check_model(entry, suite, corpora)
+            fingerprints[name] = found.result()
         except InputError as error:
             if entry.name in (answered or {}):
                 fingerprints[entry.name] = answered[entry.name]
