@@ -250,7 +250,8 @@ class Prediction:
         clean: dict[str, Segment] = {}
         for segments in self._segments.values():
             for segment in segments:
-                clean.setdefault(self._keys.key(segment.content, None), segment)
+                if "" in segment.changes:  # in a share there may be others
+                    clean.setdefault(self._keys.key(segment.content, None), segment)
         return clean
 
     def refuse_odd_lengths(self) -> None:

@@ -9,11 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from soundcheck.common.file_contents import signature
 from soundcheck.predict.engine import log_file, plain_changes
 from soundcheck.predict.entries import Entry
 from soundcheck.predict.inputs import Wanted
-from soundcheck.predict.opened_files import BEYOND, READ, SPECIAL
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
@@ -182,16 +180,9 @@ def take_over(found: Elsewhere, cache: Path, fingerprint: str, root: Path) -> in
     known = store.load()
     new = {key: entry for key, entry in found.entries.items() if key not in known}
     if new:
-        files = [*found.sources.files, *found.sources.gone]
-        opened = [[READ, name, *(signature(root / name) or ())] for name in files]
-        opened += [[SPECIAL, name] for name in found.sources.special]
-        opened += [[BEYOND, found.sources.beyond]] * bool(found.sources.beyond)
+        here = {name: digest for name, digest in found.sources.files.items() if os.path.lexists(root / name)}
+        gone = tuple(sorted({*found.sources.gone, *found.sources.files.keys() - here.keys()}))
         with writing():
-            session = store.session()
-            try:
-                session.add(new, opened)
-            finally:
-                session.close()
-        store.settle()
+            store.add(new, dataclasses.replace(found.sources, files=here, gone=gone))
     store.close()
     return len(new)

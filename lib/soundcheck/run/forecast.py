@@ -308,7 +308,7 @@ def _at_home(job: runner.Job, scratch: Path, home: Path) -> runner.Job:
 def _estimate(found: Forecast, output: Output, todo: Iterable[runner.Job], jobs: int, took: float) -> None:
     """Estimate time and space."""
     todo = list(todo)
-    found.seconds["corpora"], found.basis["corpora"] = took, "as just now"
+    found.seconds["corpora"], found.basis["corpora"] = took, "at most, as just now"
     found.seconds["predictions"] = sum(model.seconds(jobs) for model in found.models.values())
     found.basis["predictions"] = "timed" if found.asked else "nothing to ask"
     if any(model.problem for model in found.models.values()):
