@@ -47,7 +47,6 @@ SCHEMA = (
     "CREATE INDEX by_fingerprint ON sessions (fingerprint)",
     "CREATE INDEX by_session ON answers (session)",
 )
-_SIDES = ("-wal", "-journal", "-shm")
 _NETWORK = re.compile("nfs|cifs|smb|9p|afs|ceph|lustre|gpfs|beegfs|gluster|sshfs|davfs|virtiofs")
 _NO_MEMORY = ("SQLITE_PROTOCOL", "SQLITE_IOERR_SHM")
 _FORMER = re.compile(r"[0-9a-f]{40}")
@@ -64,8 +63,15 @@ _UNWRITABLE = {  # first words of the names of SQLite's results: nothing is wron
     "IOERR": (errno.EIO, "Input/output error"),
 }
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
-_READING = ("SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_CORRUPTFS")
+_DAMAGED = (
+    "SQLITE_CORRUPT",
+    "SQLITE_NOTADB",
+    "SQLITE_IOERR_READ",
+    "SQLITE_IOERR_SHORT_READ",
+    "SQLITE_IOERR_DATA",
+)
 _aside: dict[Path, tuple[str, set[str]]] = {}  # why a file was set aside in this process, and who knows it
+_ERRORS = (sqlite3.Error, MemoryError, UnicodeDecodeError)  # the last from messages that quote a damaged file
 Found = TypeVar("Found")
 
 
@@ -148,22 +154,33 @@ class Database:
                             with contextlib.suppress(sqlite3.Error):
                                 connection.execute("ROLLBACK")
                     return found
-                except (sqlite3.Error, MemoryError, OverflowError) as error:
+                except _ERRORS as error:
                     self.close()  # whatever state it is in
                     if _name(error) == "SQLITE_READONLY_DBMOVED":
                         continue
-                    problem = _unwritable(error)
-                    if problem is not None and not self._calls_itself_read_only(error):
-                        raise problem from error
+                    if not self._is_damaged(error):
+                        raise _unwritable(error) or error from None
                     with store.lock(self.path):
                         if self._opened == _identity(self.path):  # nobody else has replaced it meanwhile
                             self._remove(str(error) or "it cannot be read")
             raise OSError(errno.EIO, "the file is damaged again and again")
 
-    def _calls_itself_read_only(self, error: Exception) -> bool:
-        """Whether a damaged header says that nobody may write, while the system says that we may."""
-        places = (self.path, self.path.parent)
-        return _name(error) == "SQLITE_READONLY" and all(os.access(place, os.W_OK) for place in places)
+    def _is_damaged(self, error: Exception) -> bool:
+        if _name(error) == "SQLITE_READONLY":  # perhaps a damaged header says so
+            return all(os.access(place, os.W_OK) for place in (self.path, self.path.parent))
+        if _name(error).startswith(_DAMAGED):
+            return True
+        unsure = _name(error) == "SQLITE_FULL" or isinstance(error, MemoryError)
+        if _unwritable(error) is not None and not unsure:
+            return False
+        # Perhaps the disk is full, or the mistake is ours: nothing that is whole is set aside.
+        try:
+            with contextlib.closing(_connect(self.path)) as connection:
+                return connection.execute("PRAGMA quick_check(1)").fetchone()[0] != b"ok"
+        except _UnusableError:
+            return True
+        except _ERRORS as other:
+            return _name(other).startswith(_DAMAGED)
 
     # opening
 
@@ -199,8 +216,8 @@ class Database:
                 return _connect(self.path)
             except _OtherVersionError as error:
                 self._remove(str(error), keep=False)
-            except (sqlite3.Error, _UnusableError) as error:
-                if _unwritable(error) is not None:
+            except (*_ERRORS, _UnusableError) as error:
+                if _unwritable(error) is not None and not _name(error).startswith(_DAMAGED):
                     raise
                 self._remove(str(error))
         raise OSError(errno.EIO, "the file is damaged again and again")
@@ -208,18 +225,24 @@ class Database:
     def _remove(self, reason: str, keep: bool = True) -> None:
         """Make place for a new file and remember why; the lock must be held."""
         number, aside = 1, self.path.with_name(ASIDE)
-        while aside.is_dir() or (os.path.lexists(aside) and self.path.is_dir()):
+        folders = any(place.is_dir() for place in _sides(self.path))
+        while any(place.is_dir() or (folders and os.path.lexists(place)) for place in _sides(aside)):
             number += 1
             aside = self.path.with_name(f"{number}.{ASIDE}")
-        for side in (*_SIDES, ""):  # the file last: until then it is found to be damaged again
-            place = self.path.with_name(self.path.name + side)
-            with contextlib.suppress(FileNotFoundError):
-                if keep and side != "-shm":
-                    os.replace(place, aside.with_name(aside.name + side))
-                else:
-                    place.unlink()
+        for place, target in zip(_sides(self.path), _sides(aside), strict=True):
+            if not os.path.lexists(place):
+                target.unlink(missing_ok=True)  # it belongs to what was set aside before
+            elif keep:
+                os.replace(place, target)
+            else:
+                place.unlink()
         what = f"set aside as {aside.name}" if keep else "removed"
         _aside[self.path] = (f"{reason}; it was {what}", set())
+
+
+def _sides(path: Path) -> list[Path]:
+    """List what SQLite may write beside a file, and the file last: if only a part is moved, it is found."""
+    return [path.with_name(f"{path.name}{side}") for side in ("-wal", "-journal", "-shm", "")]
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -231,19 +254,18 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _irregularity(path: Path) -> str:
     """Say why a file must not be opened, or what lies beside it; empty if there is none, or it may."""
-    for side in ("", *_SIDES):
-        place = path.with_name(path.name + side)
+    for place in _sides(path):
         reason = files.irregularity(place) if os.path.lexists(place) else ""
         if reason and reason != "permission denied":
-            return reason if not side else f"{place.name}: {reason}"
+            return reason if place == path else f"{place.name}: {reason}"
     if path.is_file() and not path.stat().st_size:
         return "the file is empty"
     return ""
 
 
 def _make(path: Path) -> None:
-    for side in _SIDES:  # they would be taken for those of the new file
-        path.with_name(path.name + side).unlink(missing_ok=True)
+    for place in _sides(path):  # they would be taken for those of the new file
+        place.unlink(missing_ok=True)
     try:
         with files.replacing(path) as part, contextlib.closing(sqlite3.connect(part)) as connection:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -272,7 +294,7 @@ def _prepared(path: Path, mode: str, alone: bool = False) -> sqlite3.Connection:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         _check(connection)
         try:
-            (mode,) = connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()
+            mode = connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()[0].decode()
         except sqlite3.OperationalError as error:
             if not _name(error).startswith("SQLITE_BUSY"):  # else others are at work, and their way is ours
                 raise
@@ -282,7 +304,6 @@ def _prepared(path: Path, mode: str, alone: bool = False) -> sqlite3.Connection:
     except BaseException:
         connection.close()
         raise
-    connection.text_factory = bytes  # what is damaged need not be a text
     return connection
 
 
@@ -291,15 +312,15 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
     try:
         _check(connection)
-    except (_UnusableError, sqlite3.Error) as error:
+    except (*_ERRORS, _UnusableError) as error:
         connection.close()
         raise OSError(errno.EROFS, f"{error}, and the folder cannot be written") from error
-    connection.text_factory = bytes
     return connection
 
 
 def _check(connection: sqlite3.Connection) -> None:
-    """Make sure that the file is one of ours and of this version."""
+    """Make sure that the file is one of ours and of this version; texts are bytes from now on."""
+    connection.text_factory = bytes  # what is damaged need not be a text
     application, version = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
     )
@@ -308,16 +329,17 @@ def _check(connection: sqlite3.Connection) -> None:
     if version != VERSION:
         raise _OtherVersionError("the file was written by another version of Soundcheck")
     select = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"
-    if [text for (text,) in connection.execute(select)] != list(SCHEMA):
+    if [text for (text,) in connection.execute(select)] != [text.encode() for text in SCHEMA]:
         raise _UnusableError("the file is damaged")
 
 
 def _on_network(path: Path) -> bool:
     """Whether other machines may write to the file, too: memory is shared with none of them."""
     place, kind = os.path.realpath(path), ""
-    for partition in sorted(psutil.disk_partitions(all=True), key=lambda each: len(each.mountpoint)):
-        if place.startswith(os.path.join(partition.mountpoint, "")):
-            kind = partition.fstype
+    with contextlib.suppress(OSError, psutil.Error):  # where the system does not tell
+        for partition in sorted(psutil.disk_partitions(all=True), key=lambda each: len(each.mountpoint)):
+            if place.startswith(os.path.join(partition.mountpoint, "")):
+                kind = partition.fstype
     return bool(_NETWORK.search(kind.lower()))
 
 
@@ -326,11 +348,10 @@ def _name(error: Exception) -> str:
 
 
 def _unwritable(error: Exception) -> OSError | None:
-    """Say what keeps the file from being written; ``None`` if it is damaged."""
-    name = _name(error)
-    if name.startswith(_READING):
-        return None
-    found = _UNWRITABLE.get(name.removeprefix("SQLITE_").partition("_")[0])
+    """Say what keeps the file from being read or written although it may be whole; ``None`` otherwise."""
+    if isinstance(error, MemoryError):
+        return OSError(errno.ENOMEM, "Cannot allocate memory")
+    found = _UNWRITABLE.get(_name(error).removeprefix("SQLITE_").partition("_")[0])
     return OSError(*found) if found else None
 
 

@@ -222,7 +222,7 @@ def read_answers(connection: sqlite3.Connection, number: int) -> tuple[dict[str,
     damaged: list[int] = []
     rows = connection.execute("SELECT rowid, key, content, digest FROM answers WHERE session = ?", (number,))
     while block := rows.fetchmany(BLOCK):
-        good = [row for row in block if _answer_digest(number, row[1], row[2]) == row[3]]
+        good = [row for row in block if _answer_digest(number, row[1], row[2]) == row[3] != b""]
         if len(good) < len(block):
             damaged += {row[0] for row in block} - {row[0] for row in good}
         contents = json.loads(b"[%b]" % b",".join([content for _, _, content, _ in good]))

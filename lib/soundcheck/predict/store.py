@@ -124,8 +124,16 @@ class Store:
         self._sessions.append(Session(self._database, self._fingerprint))
         return self._sessions[-1]
 
-    def add(self, entries: Mapping[str, Entry]) -> None:
+    def add(self, entries: Mapping[str, Entry], sources: Sources | None = None) -> None:
         """Keep answers that belong to no process of the model.
+
+        Parameters
+        ----------
+        entries
+            Answers, by key.
+        sources
+            What they rest on, as another store of this model told it; default: what the other answers rest
+            on that are settled together with them.
 
         Raises
         ------
@@ -137,6 +145,8 @@ class Store:
             session.add(entries)
         finally:
             session.close()
+        if sources is not None and entries:
+            self._database.write(lambda connection: self._name_basis(connection, [session.number], sources))
 
     def settle(self) -> None:
         """Decide what the answers of this run, and of interrupted ones that were loaded, rest on.
@@ -230,11 +240,11 @@ class Store:
         """Remember that the model is in use, and forget those that are not."""
         today = datetime.date.today()
         limit = (today - datetime.timedelta(UNUSED_DAYS)).isoformat().encode()
+        select = "SELECT CAST(min(used) AS BLOB) FROM fingerprints"  # bytes, even if it is damaged
 
-        def days(connection: sqlite3.Connection) -> tuple[bytes, bytes]:
-            own = "SELECT used FROM fingerprints WHERE fingerprint = ?"
-            ((used,),) = connection.execute(own, (self._fingerprint,)).fetchall() or ((b"",),)
-            return used, connection.execute("SELECT coalesce(min(used), '9') FROM fingerprints").fetchone()[0]
+        def days(connection: sqlite3.Connection) -> tuple[bytes | None, bytes]:
+            own = connection.execute(f"{select} WHERE fingerprint = ?", (self._fingerprint,)).fetchone()[0]
+            return own, connection.execute(select).fetchone()[0] or limit
 
         def use(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -256,11 +266,9 @@ class Store:
         basis = Sources()
         for row in kept:
             basis = basis.joined(verdicts[row.number].sources)
-        content = basis.encode()
-        name = digest(content)
 
         def write(connection: sqlite3.Connection) -> int:
-            dropped = 0
+            dropped, believed = 0, []
             for row in rows:
                 if sessions.text_of(connection, row.number) != row.text:
                     continue  # another run has decided
@@ -269,15 +277,23 @@ class Store:
                     dropped += count
                     sessions.delete(connection, [row.number])
                 else:
-                    sessions.replace(connection, row.number, self._fingerprint, sessions.settled(name))
-            if kept:
-                values = (self._fingerprint, name, content)
-                connection.execute("INSERT OR REPLACE INTO bases VALUES (?, ?, ?)", values)
+                    believed.append(row.number)
+            self._name_basis(connection, believed, basis)
             return dropped
 
         self.dropped += self._database.write(write)
         self.changed |= {name for row in rows for name in verdicts[row.number].changed}
         self.sources = self.sources.joined(basis)
+
+    def _name_basis(self, connection: sqlite3.Connection, numbers: Sequence[int], basis: Sources) -> None:
+        """Settle sessions whose answers rest on the same."""
+        content = basis.encode()
+        name = digest(content)
+        for number in numbers:
+            sessions.replace(connection, number, self._fingerprint, sessions.settled(name))
+        if numbers:
+            values = (self._fingerprint, name, content)
+            connection.execute("INSERT OR REPLACE INTO bases VALUES (?, ?, ?)", values)
 
     def _note_loss(self) -> None:
         loss = self._database.loss(self._fingerprint)
