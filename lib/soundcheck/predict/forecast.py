@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING
 
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import Model
-<<<<<<< HEAD
 from soundcheck.predict.engine import log_file, plain_changes
-=======
-from soundcheck.predict.engine import plain_changes
->>>>>>> house
 from soundcheck.predict.entries import Entry
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.prediction import Prediction
