@@ -26,6 +26,7 @@ __all__ = ["build", "setup"]
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make this module an extension of Sphinx."""
+    app.add_config_value("writing_jobs", 1, "")
     app.connect("env-get-outdated", _changed)
     app.connect("env-before-read-docs", _without_static_files)
     app.connect("env-updated", _touched, priority=900)  # after all who number and cite
@@ -62,6 +63,7 @@ def _touched(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
         sorted((one.docname, one.citation_ref_id, repr(one.targets)) for one in cited["citation_refs"]),
     ]
     digest = files.digest(repr(shared))
+    app.parallel = app.config.writing_jobs  # reading is quick, and not all extensions can do it in parallel
     before, env.soundcheck_shared = getattr(env, "soundcheck_shared", digest), digest
     return sorted(env.found_docs) if before != digest else []
 
@@ -91,11 +93,13 @@ def build(source: Path, work: Path, jobs: int) -> int:
         doctreedir=work / "doctrees",
         noconfig=True,
         path_config=source / "_config.yml",
-        confoverrides={"external_toc_path": "_toc.yml", "latex_individualpages": False},
+        confoverrides={
+            **{"external_toc_path": "_toc.yml", "latex_individualpages": False},
+            "writing_jobs": jobs,
+        },
         quiet=True,
         warningiserror=True,
         keep_going=True,
-        jobs=jobs,
     )
     if ended != 0:
         return ended if isinstance(ended, int) else 2  # an exception, which was told
