@@ -1,13 +1,16 @@
 """What all tests share: a seeded generator, recordings of people, and the real command."""
 
+import functools
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from preloaded import Preloaded
 from pydantic import TypeAdapter
 
 from soundcheck.evaluation.description import EvaluationDescription
@@ -89,7 +92,7 @@ def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return common(tmp_path_factory, "full")
 
 
-def soundcheck(
+def started(
     *arguments: object, cwd: Path, timeout: float = 300, **environment: str
 ) -> subprocess.CompletedProcess:
     """Run the real command in a process of its own."""
@@ -106,6 +109,39 @@ def soundcheck(
 
 
 @pytest.fixture(scope="session")
-def command():
-    """The ``soundcheck`` command: ``command("run", "suite.yml", cwd=folder)``."""
-    return soundcheck
+def started_command():
+    """The ``soundcheck`` command as a user starts it: ``started_command("run", "suite.yml", cwd=folder)``."""
+    return started
+
+
+@pytest.fixture(scope="session")
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloaded]:
+    """Give the server that forks commands; it is started when the first one is wanted."""
+
+    @functools.cache
+    def server() -> Preloaded:
+        own = {"MPLCONFIGDIR": str(common(tmp_path_factory, "matplotlib")), "MPLBACKEND": "agg"}
+        return Preloaded.start(os.environ | own | {"PYTHONHASHSEED": "0", "JUPYTER_PLATFORM_DIRS": "1"})
+
+    return server
+
+
+@pytest.fixture(scope="session")
+def command(preloaded):
+    """The ``soundcheck`` command: ``command("run", "suite.yml", cwd=folder)``.
+
+    It is a process of its own, forked from one that has imported the library, and runs on one core, as
+    several tests run at once; `started_command` is what a user gets. Where pages let a signal be heard it is
+    one of the small demo.
+    """
+
+    def run(
+        *arguments: object, cwd: Path, timeout: float = 300, **environment: str
+    ) -> subprocess.CompletedProcess:
+        words = [str(argument) for argument in arguments]
+        if words[0] in ("run", "compare") and "--jobs" not in words:
+            words += ["--jobs", "1"]
+        own = {"SOUNDCHECK_DEMO_SIZE": "small"} | environment
+        return preloaded().command(words, str(cwd), os.environ | own, timeout)
+
+    return run

@@ -111,7 +111,7 @@ def run(tmp_path_factory, command, shared_cache):
         text = text.replace("minimum_segments: 50", "minimum_segments: 4")
         text = text.replace("{sentences: 50}", "{sentences: 8}")  # fewer than usual
         (folder / "thresholds" / f"{family}.yml").write_text(text)
-    done = command("run", "suite.yml", "--jobs", "2", cwd=folder, **environment(shared_cache))
+    done = command("run", "suite.yml", cwd=folder, **environment(shared_cache))
     return folder, done
 
 
@@ -299,9 +299,7 @@ def three(run, command, shared_cache):
             "  known:", f'  {name}: {{python: "others:{name}", tasks: [transcript]}}\n  known:', 1
         )
     (folder / "three.yml").write_text(suite)
-    done = command(
-        "run", "three.yml", "--out", "three", "--jobs", "2", cwd=folder, **environment(shared_cache)
-    )
+    done = command("run", "three.yml", "--out", "three", cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr  # one answers nothing, as the record says
     pages = folder / "three" / "html" / "results"
     return folder / "three", {
@@ -352,7 +350,7 @@ def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, s
     )  # it lacks answers under the two settings that do not count
     suite = (folder / "three.yml").read_text().replace("[asr_fairness]", "[asr_fault_localisation]")
     (folder / "words3.yml").write_text(suite)
-    options = ("--out", "words3", "--jobs", "2", "--model", "good", "--model", "strict")
+    options = ("--out", "words3", "--model", "good", "--model", "strict")
     done = command("run", "words3.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr
     for column in ("accent", "sex"):
@@ -513,7 +511,7 @@ def test_pages_are_safe_and_show_the_normaliser(run):
 
 def test_one_recogniser_alone(run, command, shared_cache):
     folder, _ = run
-    options = ("--model", "good", "--out", "alone", "--jobs", "2")
+    options = ("--model", "good", "--out", "alone", "--no-book")
     options += ("--family", "asr_comparison", "--family", "asr_fairness")
     done = command("run", "suite.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -582,11 +580,11 @@ def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shared_c
     # Another run speaks and asks nothing again.
     notebook = folder / "words" / "notebooks" / "poor" / "asr_fault_localisation.ipynb"
     before = notebook.stat().st_mtime_ns
-    again = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
+    again = command("run", "words.yml", *options, "--no-book", cwd=folder, **environment(shared_cache))
     assert again.returncode == 3 and notebook.stat().st_mtime_ns == before
     # A part adds to the book: what another part needs stays.
     options = (*options[:-1], "asr_word_errors")
-    rest = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
+    rest = command("run", "words.yml", *options, "--no-book", cwd=folder, **environment(shared_cache))
     assert rest.returncode == 3, rest.stdout + rest.stderr
     for place in ("corpora", "predictions/poor"):
         names = {path.name for path in (folder / "words" / place).iterdir()}
@@ -609,7 +607,7 @@ def test_no_setting_is_left(run, command, shared_cache):
     (other / "suite.yml").write_text(SUITE.replace("data/", "../data/") + limits)
     for name in ("tones.py", "known.csv"):
         (other / name).write_text((folder / name).read_text())
-    options = ("--model", "good", "--family", "asr_fairness", "--jobs", "2")
+    options = ("--model", "good", "--family", "asr_fairness", "--no-book")
     done = command("run", "suite.yml", *options, cwd=other, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(other / "build" / "results.csv", keep_default_na=False, na_values=[""])
@@ -643,7 +641,7 @@ def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):
     segments.to_csv(folder / "data" / "bare.csv", index=False)
     suite = SUITE.replace("segments.csv", "bare.csv")
     (folder / "bare.yml").write_text(suite)
-    options = ("--model", "good", "--out", "bare", "--jobs", "2")
+    options = ("--model", "good", "--out", "bare", "--no-book")
     options += ("--family", "asr_word_errors", "--family", "asr_fairness")
     done = command("run", "bare.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
