@@ -1,6 +1,7 @@
 """What all tests share: a seeded generator, recordings of people, and the real command."""
 
 import functools
+import json
 import os
 import signal
 import subprocess
@@ -70,6 +71,24 @@ def recorded():
         return TypeAdapter(RunRecord).validate_python(usual | content)
 
     return record
+
+
+@pytest.fixture(scope="session")
+def shown() -> Callable[[Path, str, str], str]:
+    """Give what the page of a family would show: ``shown(folder / "out", "my model", "fairness_sex")``.
+
+    It is the HTML that its notebook has made; how pages are made of notebooks is tested in ``tests/book``.
+    """
+
+    def show(output: Path, model: str, family: str) -> str:
+        notebook = json.loads((output / "notebooks" / model / f"{family}.ipynb").read_text("utf-8"))
+        texts = []
+        for cell in notebook["cells"]:
+            texts += [cell["source"]] if cell["cell_type"] == "markdown" else []
+            texts += [one.get("data", {}).get("text/html", "") for one in cell.get("outputs", ())]
+        return "\n".join("".join(text) for text in texts)
+
+    return show
 
 
 def common(factory: pytest.TempPathFactory, name: str) -> Path:

@@ -215,7 +215,7 @@ def test_a_format_and_a_kind_of_model_of_another_package(tmp_path, started_comma
     site = package(tmp_path / "site", "own", REGISTERED, formats=FORMAT, kinds=KIND)
     corpus(tmp_path / "data")
     (tmp_path / "suite.yml").write_text(OWN)
-    done = started_command("run", "suite.yml", "--no-code", cwd=tmp_path, PYTHONPATH=site)
+    done = started_command("run", "suite.yml", "--no-code", "--no-book", cwd=tmp_path, PYTHONPATH=site)
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "build" / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))

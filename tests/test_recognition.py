@@ -281,7 +281,7 @@ def test_violations_are_those_of_the_plain_computation(run, results):
 
 
 @pytest.fixture(scope="module")
-def three(run, command, shared_cache):
+def three(run, command, shown, shared_cache):
     """Run three recognisers, and one that never answers; their pages on recognition fairness."""
     folder, _ = run
     (folder / "others.py").write_text(
@@ -299,12 +299,10 @@ def three(run, command, shared_cache):
             "  known:", f'  {name}: {{python: "others:{name}", tasks: [transcript]}}\n  known:', 1
         )
     (folder / "three.yml").write_text(suite)
-    done = command("run", "three.yml", "--out", "three", cwd=folder, **environment(shared_cache))
+    done = command("run", "three.yml", "--out", "three", "--no-book", cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr  # one answers nothing, as the record says
-    pages = folder / "three" / "html" / "results"
     return folder / "three", {
-        name: (pages / name / "asr_fairness.html").read_text()
-        for name in ("good", "poor", "strict", "silent")
+        name: shown(folder / "three", name, "asr_fairness") for name in ("good", "poor", "strict", "silent")
     }
 
 
@@ -337,7 +335,7 @@ def test_a_pair_has_the_same_counts_on_all_pages(three):
     assert (np.array(rows["comprehensible", ""]) <= total).all()
 
 
-def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, shared_cache):
+def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, shown, shared_cache):
     folder, _ = run
     _, pages = three
     answers = pd.read_parquet(folder / "three" / "predictions" / "strict" / "tones.parquet")
@@ -350,7 +348,7 @@ def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, s
     )  # it lacks answers under the two settings that do not count
     suite = (folder / "three.yml").read_text().replace("[asr_fairness]", "[asr_fault_localisation]")
     (folder / "words3.yml").write_text(suite)
-    options = ("--out", "words3", "--model", "good", "--model", "strict")
+    options = ("--out", "words3", "--no-book", "--model", "good", "--model", "strict")
     done = command("run", "words3.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr
     for column in ("accent", "sex"):
@@ -358,8 +356,8 @@ def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, s
         counted = re.search(r"<td>by pair</td><td[^>]*>good–strict</td>(.*?)</tr>", table, re.DOTALL)[1]
         expected = re.findall(r"<td[^>]*>([\d,]+)</td>", counted)
         for model in ("good", "strict"):
-            page = folder / "words3" / "html" / "results" / model / "asr_fault_localisation.html"
-            ((_, table),) = tables_of(page.read_text(), f"tones, {column}, 2 recognisers")
+            page = shown(folder / "words3", model, "asr_fault_localisation")
+            ((_, table),) = tables_of(page, f"tones, {column}, 2 recognisers")
             assert re.findall(r"<td[^>]*>([\d,]+)</td></tr>", table) == expected
         assert any(number != "0" for number in expected)
 
@@ -564,27 +562,27 @@ def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, sha
     assert sum("resampled together in intervals: speaker within meeting" in page for page in pages) == 1
 
 
-def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shared_cache):
+def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shown, shared_cache):
     folder, _ = run
     segments = pd.read_csv(folder / "data" / "segments.csv")[["file", "speaker"]]
     segments.to_csv(folder / "data" / "bare.csv", index=False)
     (folder / "words.yml").write_text(SUITE.replace("segments.csv", "bare.csv"))
-    options = ("--model", "poor", "--out", "words", "--family", "asr_fault_localisation")
+    options = ("--model", "poor", "--out", "words", "--no-book", "--family", "asr_fault_localisation")
     done = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr
     (spoken,) = (folder / "words" / "corpora").glob("words-of-*.parquet")
     assert len(pd.read_parquet(spoken)) == 8
-    page = (folder / "words" / "html" / "results" / "poor" / "asr_fault_localisation.html").read_text()
+    page = shown(folder / "words", "poor", "asr_fault_localisation")
     assert "8 sentences, around words of everybody" in page and "no such words" in page
     assert "tones: no other recogniser of the suite hears this corpus" in page
     # Another run speaks and asks nothing again.
     notebook = folder / "words" / "notebooks" / "poor" / "asr_fault_localisation.ipynb"
     before = notebook.stat().st_mtime_ns
-    again = command("run", "words.yml", *options, "--no-book", cwd=folder, **environment(shared_cache))
+    again = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert again.returncode == 3 and notebook.stat().st_mtime_ns == before
     # A part adds to the book: what another part needs stays.
     options = (*options[:-1], "asr_word_errors")
-    rest = command("run", "words.yml", *options, "--no-book", cwd=folder, **environment(shared_cache))
+    rest = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert rest.returncode == 3, rest.stdout + rest.stderr
     for place in ("corpora", "predictions/poor"):
         names = {path.name for path in (folder / "words" / place).iterdir()}
@@ -620,9 +618,9 @@ def test_no_setting_is_left(run, command, shared_cache):
     assert asked[asked["change"].ne("")].groupby("change").size().eq(8).all()
 
 
-def test_small_groups_are_not_judged(tmp_path, command, shared_cache):
+def test_small_groups_are_not_judged(tmp_path, command, shown, shared_cache):
     make_project(tmp_path)
-    options = ("--model", "known", "--family", "asr_word_errors")
+    options = ("--model", "known", "--family", "asr_word_errors", "--no-book")
     done = command("run", "suite.yml", *options, cwd=tmp_path, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(tmp_path / "build" / "results.csv", keep_default_na=False, na_values=[""])
@@ -631,7 +629,7 @@ def test_small_groups_are_not_judged(tmp_path, command, shared_cache):
     told = rows.set_index("group")["skipped"].to_dict()
     assert told["accent: clear"] == "23 segments, 50 needed" and told["sex: male"] == "20 segments, 50 needed"
     assert told["accent"] == "fewer than 2 groups with enough segments and words"
-    page = (tmp_path / "build" / "html" / "results" / "known" / "asr_word_errors.html").read_text()
+    page = shown(tmp_path / "build", "known", "asr_word_errors")
     assert "Groups that are too small to be judged" in page
 
 
