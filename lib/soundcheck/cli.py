@@ -48,6 +48,7 @@ def commands() -> None:
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
 @click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
+@click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
 def run(
     suite: Path,
@@ -57,6 +58,7 @@ def run(
     jobs: int | None,
     no_code: bool,
     fresh: bool,
+    plan: bool,
     no_book: bool,
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
@@ -69,7 +71,7 @@ def run(
     """
     from soundcheck import pipeline
 
-    outcome = pipeline.run(
+    outcome = (pipeline.plan_run if plan else pipeline.run)(
         suite,
         out,
         models=models,

@@ -7,13 +7,11 @@ the run: what fails is listed, and the exit code says so.
 from __future__ import annotations
 
 import dataclasses
-import functools
-import os
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
-from tqdm import tqdm
 
 from soundcheck import results
 from soundcheck.common import files
@@ -21,33 +19,25 @@ from soundcheck.common.errors import (
     EXIT_INCOMPLETE,
     EXIT_OK,
     EXIT_TEST_FAILED,
-    InputError,
     Problem,
-    Problems,
 )
-from soundcheck.common.store import CACHE_VARIABLE
+from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
-from soundcheck.corpora.load import load_corpus
-from soundcheck.corpora.measured import measure
-from soundcheck.corpora.trials.trial_lists import trial_lists
-from soundcheck.models.load import check_model
-from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.record import RunRecord
 from soundcheck.results.standing import standings
 from soundcheck.run import adding, notebook_jobs, planning, runner, tables
+from soundcheck.run.forecast import forecast
 from soundcheck.run.key_figures import key_figures
-from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.lock import FolderLock
+from soundcheck.run.material import load
 from soundcheck.run.output import Output
+from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
 from soundcheck.run.selection import comparing, corpus_folders, read_families, refuse_code, select
 from soundcheck.run.stages import Stages
-from soundcheck.sounds.load import load_sounds
-from soundcheck.sounds.sound import Sounds
-from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
 
@@ -109,6 +99,41 @@ def run(
         return _run(plan, output, lock, jobs=jobs, no_code=no_code, fresh=fresh, book=book)
 
 
+def plan_run(
+    suite_file: Path,
+    out: Path,
+    *,
+    models: Sequence[str] = (),
+    families: Sequence[str] = (),
+    jobs: int = 1,
+    no_code: bool = False,
+    fresh: bool = False,
+    book: bool = True,
+) -> Outcome:
+    """Say what :func:`run` would do with the same arguments, and how long it would take.
+
+    Corpora are loaded and a few inputs of each model are asked, which only the cache remembers.
+
+    Raises
+    ------
+    InputError
+        As a run.
+    """
+    suite, output = read_suite(suite_file), Output(out)
+    chosen = select(suite, models, families)
+    output.check(corpus_folders(suite))
+    with FolderLock(output.folder, output.display_name) as lock:
+        plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
+        tested = _refuse_early(plan, no_code)
+        output.prepare()
+        lock.take()
+        start = time.monotonic()
+        material = load(plan, tested, output, jobs)
+        took = time.monotonic() - start
+        found = forecast(material, output, jobs=jobs, took=took, fresh=fresh, book=book)
+    return Outcome(EXIT_OK, found.text([family.name for family in tested], output.display_name))
+
+
 def compare(
     suite_file: Path,
     out: Path,
@@ -156,80 +181,27 @@ def _run(
     book: bool = True,
 ) -> Outcome:
     """Run a suite, or a part of it."""
-    suite = plan.suite
-    asked = [entry for name, entry in suite.models.items() if name in plan.asked]
-    tested = read_families(suite)
-    if no_code:
-        refuse_code(suite, asked)
+    tested = _refuse_early(plan, no_code)
     output.prepare()
     lock.take()
     stages = Stages()
     stages.begin("corpora")
-    os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
-    corpora, fingerprints, sounds = _load(suite, asked, tested, output, jobs)
-    kept = adding.keep_answers(plan, tested, corpora, sounds, output)
-
-    measured = [(corpus, measured_columns(corpus.entry, tested)) for corpus in corpora]
-    corpora = [measure(corpus, names, output.cache, jobs, progress=True) for corpus, names in measured]
-    corpora = [add_groups(corpus) for corpus in corpora]
-    lists = trial_lists(suite, tested, corpora)
-    tables.write_segments(corpora, lists, output)
-
-    def predict(entry: ModelEntry, predicted_corpora: Sequence[Corpus], log: str = "") -> PredictionReport:
-        tasks = planning.tasks_of(suite, entry)
-        families = [family for family in tested if entry.is_for(family.name)]
-        answered = [family for family in families if planning.answers_changes(entry, family, sounds)]
-        changes = planning.changes_of(answered, tasks, sounds)
-        return predict_model(
-            entry,
-            suite,
-            predicted_corpora,
-            changes,
-            output.folder,
-            output.cache,
-            jobs=jobs,
-            progress=True,
-            fingerprint=fingerprints[entry.name],
-            wanted=functools.partial(planning.needed_segments, families, tasks, suite.seed),
-            sounds=sounds,
-            log=log,
-            fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
-            confirm=not log,
-        )
-
+    material = load(plan, tested, output, jobs)
+    tables.write_segments(material.corpora, material.lists, output)
     stages.begin("predictions")
-    reports = {
-        entry.name: predict(entry, planning.predicted_corpora(suite, entry, tested, corpora))
-        for entry in asked
-    }
-    reports = {name: (reports | kept)[name] for name in suite.models}
-    # What is spoken around words depends on which of them each model loses.
-    localising = notebook_jobs.family_jobs(suite, [f for f in tested if f.probes], corpora, output, sounds)
-    probes = keyword_corpora(suite, localising, output.cache, jobs, progress=True)
-    corpora += probes
-    tables.write_segments(corpora, lists, output)
-    kept_words = adding.keep_answers(plan, tested, probes, sounds, output)
-    for name, report in kept_words.items():
-        reports[name] = dataclasses.replace(reports[name], tables=reports[name].tables | report.tables)
-    for entry in asked:
-        own = planning.predicted_corpora(suite, entry, tested, probes)
-        if own:
-            reports[entry.name] = reports[entry.name].joined(predict(entry, own, "words"))
-    output.prune(output.predictions, {files.slug(name) for name in suite.models})
-    for name, report in reports.items():
-        output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
-    tables.write_scores(lists, tested, corpora, reports, output)
+    material, reports = predict_all(material, output, jobs=jobs, fresh=fresh)
+    suite, corpora, lists, sounds = material.suite, material.corpora, material.lists, material.sounds
     stages.begin("notebooks")
     figures = key_figures(suite, tested, corpora, lists, reports)
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
-    done = _execute([*judging, *studying], output, jobs, "notebooks")
+    done = _execute([*judging, *studying], output, jobs, "of families")
     judged, studied = done[: len(judging)], done[len(judging) :]
     tables.write_word_errors([job for job in judging if job.family == WORD_ERRORS], output)
     fine = [outcome.job for outcome in judged if not outcome.failed]
     comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
-    compared = _execute(comparing, output, jobs, "comparisons")
+    compared = _execute(comparing, output, jobs, "of comparisons")
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
@@ -277,49 +249,25 @@ def _run(
     return _outcome(output, frame, record, reports, problems, plan, last)
 
 
+def _refuse_early(plan: adding.Plan, no_code: bool) -> list[Family]:
+    """Read the families, and refuse what needs no corpus to be refused."""
+    families = read_families(plan.suite)
+    if no_code:
+        refuse_code(plan.suite, [entry for name, entry in plan.suite.models.items() if name in plan.asked])
+    return families
+
+
 def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
     """Execute notebooks, and take folders out of what they failed with: that is published."""
     if not jobs:
         return []
-    with tqdm(total=len(jobs), desc=what, unit="", disable=None) as bar:
+    with Progress("notebooks", what, len(jobs)) as told:
         outcomes = runner.execute(
-            jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: bar.update()
+            jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: told.update()
         )
     from soundcheck.book.executed import without_paths  # heavy, like all of the book
 
     return [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
-
-
-def _load(
-    suite: Suite, asked: Iterable[ModelEntry], families: Sequence[Family], output: Output, jobs: int
-) -> tuple[list[Corpus], dict[str, str], Sounds]:
-    """Load all corpora and sounds, check the models that are asked, and tell all problems at once."""
-    problems = Problems()
-    sounds = Sounds()
-    corpora, fingerprints = [], {}
-    for entry in suite.corpora.values():
-        try:
-            corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
-        except InputError as error:
-            problems.extend(error)
-    if not len(problems):
-        try:
-            check_groups(suite, corpora)
-        except InputError as error:
-            problems.extend(error)
-    for entry in asked:
-        try:
-            fingerprints[entry.name] = check_model(entry, suite, corpora)
-        except InputError as error:
-            problems.extend(error)
-    if suite.sounds or not len(problems):  # nothing is synthesised for a suite that is refused
-        try:
-            kinds = planning.sounds_of(families)
-            sounds = load_sounds(suite, kinds, output.cache, jobs=jobs, progress=True)
-        except InputError as error:
-            problems.extend(error)
-    problems.raise_if_any()
-    return corpora, fingerprints, sounds
 
 
 def _prune_notebooks(output: Output, planned: Iterable[runner.Job]) -> None:

@@ -22,7 +22,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import reference_predictions
-from soundcheck.predict import opened_files, pool, prediction
+from soundcheck.predict import dispatch, opened_files, prediction, supervised
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.sources import SourceCheck
@@ -294,7 +294,7 @@ def test_a_model_that_chatters(world, capfd):
     assert capfd.readouterr() == ("", "")
     logs = list((world.out / "logs").glob("mine.*"))
     assert logs
-    assert all(path.stat().st_size < pool.LOG_BYTES + 100 for path in logs)
+    assert all(path.stat().st_size < supervised.LOG_BYTES + 100 for path in logs)
     assert "left out" in world.log()
 
 
@@ -328,8 +328,8 @@ def test_a_model_that_hangs(world, how):
 
 
 def test_a_model_that_always_hangs_does_not_last_for_ever(world, monkeypatch):
-    monkeypatch.setattr(pool, "SPREAD_AFTER", 2)
-    monkeypatch.setattr(pool, "GIVE_UP_AFTER", 3)
+    monkeypatch.setattr(dispatch, "SPREAD_AFTER", 2)
+    monkeypatch.setattr(dispatch, "GIVE_UP_AFTER", 3)
     world.model("time.sleep(99)", before="import time")
     report = world.run(time_limit=0.2)
     assert report.failed == 6

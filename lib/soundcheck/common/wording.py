@@ -1,6 +1,6 @@
 """Words of messages and pages."""
 
-__all__ = ["counted"]
+__all__ = ["counted", "duration"]
 
 
 def counted(count: int, noun: str) -> str:
@@ -12,3 +12,19 @@ def counted(count: int, noun: str) -> str:
     ('1 block', '0 blocks')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def duration(seconds: float) -> str:
+    """Write a duration as people say it.
+
+    Examples
+    --------
+    >>> duration(4.26), duration(728), duration(7325)
+    ('4 s', '12 min 8 s', '2 h 2 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

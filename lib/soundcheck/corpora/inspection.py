@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from soundcheck.common import files, store
+from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
 from soundcheck.corpora.audio import AudioInfo
 
@@ -41,7 +41,7 @@ def inspect_files(
     jobs
         Processes.
     progress, title
-        Whether to show a progress bar on a terminal, and what it says.
+        Whether to tell how far it is, and of what the files are.
 
     Returns
     -------
@@ -55,8 +55,8 @@ def inspect_files(
     found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
         delayed(audio.inspect)(root / name, limit) for name in todo.values()
     )
-    bar = tqdm(found, total=len(todo), desc=title, unit="", disable=None if progress else True)
-    known |= dict(zip(todo, bar, strict=True))
+    told = Progress.over(found, "looking at audio", f"files of {title}", len(todo), shown=progress)
+    known |= dict(zip(todo, told, strict=True))
     facts = {name: known[content] for name, content in zip(names, hashes, strict=True)}
     if todo:
         lasting = [content for content in hashes if not content.startswith("?")]

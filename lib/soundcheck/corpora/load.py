@@ -47,7 +47,7 @@ def load_corpus(
     jobs
         Processes for synthesis and for looking at files.
     progress
-        Whether to show progress bars on a terminal.
+        Whether to tell how far it is.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def load_corpus(
             cache / "facts" / f"{files.slug(entry.name)}.json",
             jobs=jobs,
             progress=progress,
-            title=f"audio of {entry.name[:20]}",
+            title=entry.name[:40],
         )
     else:  # nobody listens: a file is what it is called
         facts = {name: AudioInfo(digest=files.digest(name), duration=np.nan) for name in names}

@@ -25,9 +25,9 @@ import pandas as pd
 import soundfile
 from joblib import Parallel, delayed
 from pandas.api.types import is_numeric_dtype
-from tqdm import tqdm
 
 from soundcheck.common import files, store
+from soundcheck.common.progress import Progress
 from soundcheck.common.text_table import parse_number
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
@@ -55,7 +55,7 @@ def measure(
     jobs
         Processes.
     progress
-        Whether to show a progress bar on a terminal.
+        Whether to tell how far it is.
 
     Returns
     -------
@@ -116,15 +116,14 @@ def _measured(
 def _running(
     corpus: Corpus, sounds: pd.DataFrame, todo: Mapping[str, list[str]], jobs: int, progress: bool
 ) -> Iterator[tuple[str, dict[str, float] | None]]:
-    """Measure sounds one after the other, with a progress bar."""
+    """Measure sounds one after the other, and tell how far it is."""
     places = sounds.loc[list(todo), ["file", "start", "end"]].itertuples(index=False)
     found = Parallel(n_jobs=min(jobs, max(1, len(todo) // BATCH + 1)), return_as="generator")(
         delayed(_measure_one)(names, corpus.root / place.file, place.start, place.end)
         for names, place in zip(todo.values(), places, strict=True)
     )
-    title = f"measures of {corpus.name[:20]}"
-    bar = tqdm(found, total=len(todo), desc=title, unit="", disable=None if progress else True)
-    return zip(todo, bar, strict=True)
+    what = f"sounds of {corpus.name[:40]}"
+    return zip(todo, Progress.over(found, "measuring", what, len(todo), shown=progress), strict=True)
 
 
 def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> dict[str, float] | None:

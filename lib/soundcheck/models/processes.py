@@ -23,6 +23,8 @@ import time
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
+import psutil
+
 from soundcheck.common.store import CACHE_VARIABLE
 
 _ONE_THREAD = (
@@ -117,8 +119,13 @@ class Child:
         """Whether the process has ended; it stays a zombie, so that its group cannot be mistaken."""
         if self.process.returncode is not None:
             return True
-        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self.process.pid, options) is not None
+        if hasattr(os, "waitid"):
+            options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self.process.pid, options) is not None
+        try:  # Python 3.11 and 3.12 on macOS
+            return psutil.Process(self.process.pid).status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return True
 
     def wait(self, seconds: float) -> bool:
         """Wait until the process has ended; says whether it has."""

@@ -69,7 +69,7 @@ def predict_model(
     jobs
         Worker processes.
     progress
-        Whether to show a progress bar, if standard error is a terminal.
+        Whether to tell how far it is.
     fingerprint
         As returned by :func:`soundcheck.models.load.check_model`, if the model has been checked.
     wanted
@@ -98,7 +98,7 @@ def predict_model(
     out, cache = Path(out).absolute(), Path(cache).absolute()
     if kind.needs_audio:
         fingerprint = fingerprint or check_model(entry, suite)
-        plain = _plain_changes(changes, sounds or Sounds())
+        plain = plain_changes(changes, sounds or Sounds())
         name = ".".join(filter(None, (files.slug(entry.name), log, "log")))
         prediction = Prediction(
             entry,
@@ -137,7 +137,7 @@ def predict_model(
     )
 
 
-def _plain_changes(changes: Mapping[str, Perturbation], sounds: Sounds) -> dict[str, PlainChange]:
+def plain_changes(changes: Mapping[str, Perturbation], sounds: Sounds) -> dict[str, PlainChange]:
     """Say of each change all that its answers depend on."""
     from soundcheck.augment.registry import kind_of_sounds  # late: loading all transforms takes half a second
 

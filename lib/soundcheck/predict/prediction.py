@@ -5,27 +5,28 @@ from __future__ import annotations
 import collections
 import dataclasses
 import heapq
+import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import terminal
 from soundcheck.common.file_contents import Contents
+from soundcheck.common.progress import Progress
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import Model
 from soundcheck.models.packing import unpack
 from soundcheck.predict import canaries, protocol
 from soundcheck.predict.cache import Cache, Keys, repeated_key
 from soundcheck.predict.canaries import Comparison, Confirmation
+from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.inputs import Segment, Wanted, list_segments
 from soundcheck.predict.journal import Entry
-from soundcheck.predict.pool import Pool
-from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup, Unit
+from soundcheck.predict.local import LocalWorkers
+from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup
 from soundcheck.predict.report import PredictionReport, dropped_notes, outdated_notes
 from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.tables import Row
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 REPEATED = 8  # clean inputs that are asked twice
 FIRST = 20  # clean inputs that are asked first: their numbers tell whether the scale is right
-UNIT_CALLS = 64  # calls that a worker gets at most at a time
 
 logger = logging.getLogger(__name__)
 
@@ -86,20 +86,17 @@ class Prediction:
             self._store.clear()
         self._entries = self._store.load()
         again = self._confirm(kind, jobs, progress) if confirm else {}  # which may empty the cache
-        missing = [*self._to_ask_first(), *self._missing()]
+        rounds = [self._to_ask_first(), list(self._missing())]
+        missing = [item for items in rounds for item in items]
         if self._first <= set(self._entries):
             self._check_first()
         asked = {call.key for item in missing for call in item.calls}
         self._outdated = {key: names for key, names in self._store.outdated.items() if key in asked}
         self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
         if missing:
-            with tqdm(
-                total=sum(len(item.calls) for item in missing),
-                desc=terminal(self._entry.name),
-                unit="",
-                disable=None if progress else True,
-            ) as bar:
-                self._ask(kind, missing, bar, jobs=jobs, progress=progress)
+            count = sum(len(item.calls) for item in missing)
+            with Progress("predictions", f"inputs of {self._entry.name}", count, shown=progress) as told:
+                self._ask(kind, rounds, told, jobs=jobs, progress=progress)
         twice = self._to_repeat()
         if twice:
             self._repeat(twice)
@@ -117,14 +114,14 @@ class Prediction:
     def _ask(
         self,
         kind: type[Model],
-        items: Sequence[Item],
-        bar: tqdm,
+        rounds: Sequence[Sequence[Item]],
+        told: Progress,
         *,
         jobs: int,
         progress: bool,
     ) -> None:
         def finished(result: Result) -> None:
-            bar.update()
+            told.update()
             if result.problem:
                 self._failures[result.key] = result
             else:
@@ -139,19 +136,30 @@ class Prediction:
         try:
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
         except InputError as error:
-            for item in items:
+            for item in itertools.chain(*rounds):
                 for call in item.calls:
                     finished(Result(call.key, problem=error.problems[0].what))
             return
-        self._pool("", jobs, finished).run(_units(items, self._entry.batch))
+        self._dispatch(rounds, "", jobs, finished)
 
-    def _pool(self, log: str, jobs: int, finished: Callable[[Result], None], kept: bool = True) -> Pool:
+    def _dispatch(
+        self,
+        rounds: Iterable[Sequence[Item]],
+        log: str,
+        jobs: int,
+        finished: Callable[[Result], None],
+        kept: bool = True,
+    ) -> None:
+        """Ask about some items; what comes in another round is asked when all before is answered."""
         changes = tuple(self._changes.values())
         folder = str(self._store.folder) if kept else None
         ignored = (str(self._out), str(self._cache))
         setup = Setup(self._entry, self._suite, changes, folder, self._sounds, ignored)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
-        return Pool(setup, jobs=jobs, cache=self._cache, log=path, finished=finished)
+        with LocalWorkers(setup, jobs, self._cache, path) as workers:
+            dispatcher = Dispatcher(workers, self._entry.batch or 1, finished)
+            for items in rounds:
+                dispatcher.run(items)
 
     def _missing(self) -> Iterator[Item]:
         """List what is not answered yet; the same sound is asked about once."""
@@ -165,9 +173,8 @@ class Prediction:
                     if key not in asked:
                         asked.add(key)
                         calls.append(Call(key, number))
-                for first in range(0, len(calls), UNIT_CALLS):
-                    part = tuple(calls[first : first + UNIT_CALLS])
-                    yield Item(segment.path, segment.start, segment.end, segment.content, part)
+                if calls:
+                    yield Item(segment.path, segment.start, segment.end, segment.content, tuple(calls))
 
     # the scale of the first answers
 
@@ -245,7 +252,7 @@ class Prediction:
             if not result.problem:
                 self._entries[result.key] = Entry(result.answer, result.drawn)
 
-        self._pool(".repeated", 1, finished).run([Unit(tuple(reversed(items)))])
+        self._dispatch([items[::-1]], ".repeated", 1, finished)
 
     # asking again
 
@@ -301,7 +308,7 @@ class Prediction:
             elif result.fault == protocol.BY_MODEL:
                 failed[result.key] = result.problem
 
-        self._pool(".again", 1, finished, kept=False).run([Unit(tuple(items))])
+        self._dispatch([items], ".again", 1, finished, kept=False)
         return new, failed
 
     def _remember_unlike(self, new: dict[str, Entry]) -> None:
@@ -387,17 +394,3 @@ class Prediction:
 
 def _length(packed: str) -> int:
     return len(unpack(packed))
-
-
-def _units(items: Sequence[Item], batch: int | None) -> list[Unit]:
-    """Put items together until a unit fills a batch."""
-    units: list[Unit] = []
-    part: list[Item] = []
-    calls = 0
-    for item in items:
-        part.append(item)
-        calls += len(item.calls)
-        if calls >= (batch or 1):
-            units.append(Unit(tuple(part)))
-            part, calls = [], 0
-    return [*units, Unit(tuple(part))] if part else units

@@ -1,13 +1,15 @@
-"""What the engine and its workers say to each other.
+"""What the engine and the processes of a model say to each other.
 
 A *call* is one question to the model: one signal, clean or changed. Its *key* is the digest of everything
-that the answer depends on. Workers get units of work and send back tuples that begin with one of the words
-below.
+that the answer depends on. The process of a model gets units of work and sends back tuples that begin with
+one of the words below.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ RESULTS = "results"  # + list of Result
 DONE = "done"  # with a unit
 UNWRITABLE = "unwritable"  # + message: the journal cannot be written
 
-READING, CHANGING, CALLING = "reading", "changing", "calling"  # steps
+STARTING, READING, CHANGING, CALLING = "starting", "reading", "changing", "calling"  # steps
 
 BY_MODEL, BY_SIGNAL = "model", "signal"  # whose fault a missing answer is
 
@@ -70,6 +72,10 @@ class Item:
     content: str
     calls: tuple[Call, ...]
 
+    def asking(self, calls: Iterable[Call]) -> Item:
+        """Ask other calls about the same segment."""
+        return dataclasses.replace(self, calls=tuple(calls))
+
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
@@ -77,6 +83,47 @@ class Unit:
 
     items: tuple[Item, ...]
     alone: bool = False
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all calls, in their order."""
+        return [call.key for item in self.items for call in item.calls]
+
+    def only(self, keys: Collection[str]) -> Unit:
+        """Give the part with some calls."""
+        return self._part(lambda key: key in keys)
+
+    def without(self, keys: Collection[str]) -> Unit:
+        """Give the part without some calls."""
+        return self._part(lambda key: key not in keys)
+
+    def _part(self, wanted: Callable[[str], bool]) -> Unit:
+        items = []
+        for item in self.items:
+            calls = tuple(call for call in item.calls if wanted(call.key))
+            if calls:
+                items.append(item if len(calls) == len(item.calls) else item.asking(calls))
+        return dataclasses.replace(self, items=tuple(items))
+
+    def pieces(self, size: int) -> list[Unit]:
+        """Cut into units of so many calls."""
+        queue, pieces = deque(self.items), []
+        while queue:
+            pieces.append(dataclasses.replace(self, items=take(queue, size)))
+        return pieces
+
+
+def take(queue: deque[Item], size: int) -> tuple[Item, ...]:
+    """Take so many calls, at least one, from the front of a queue; its first item may be cut."""
+    taken: list[Item] = []
+    while queue and size > 0:
+        item = queue.popleft()
+        if len(item.calls) > size:
+            queue.appendleft(item.asking(item.calls[size:]))
+            item = item.asking(item.calls[:size])
+        taken.append(item)
+        size -= len(item.calls)
+    return tuple(taken)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,3 +175,47 @@ class Result:
     drawn: dict[str, Any] = dataclasses.field(default_factory=dict)
     problem: str = ""
     fault: str = BY_MODEL
+
+
+@dataclasses.dataclass(frozen=True)
+class Loss:
+    """Why a process of the model did not come to the end of a unit.
+
+    Parameters
+    ----------
+    step
+        What it was doing: :data:`STARTING`, :data:`READING`, :data:`CHANGING` or :data:`CALLING`.
+    problem
+        How it ended.
+    late
+        Whether it took too long, and was killed for it.
+    lost
+        The calls that it was about; none if it had begun nothing.
+    rest
+        The calls that it had not begun.
+    """
+
+    step: str
+    problem: str
+    late: bool
+    lost: Unit
+    rest: Unit
+
+
+@dataclasses.dataclass(frozen=True)
+class Answered:
+    """What became of a unit.
+
+    Parameters
+    ----------
+    loss
+        What is not answered, and why; ``None`` = all is.
+    seconds
+        That the calls took.
+    results
+        What was not told before.
+    """
+
+    loss: Loss | None = None
+    seconds: float = 0.0
+    results: tuple[Result, ...] = ()

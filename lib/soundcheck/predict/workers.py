@@ -1,7 +1,7 @@
 """A worker: a process that loads one model and asks it about one segment after the other.
 
-``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.pool`. It says before each
-step what it is about to do, so that its parent knows what was lost if it hangs or dies, and writes each
+``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.supervised`. It says before
+each step what it is about to do, so that its parent knows what was lost if it hangs or dies, and writes each
 answer to its journal before it tells it, and before that which files the model has opened.
 """
 
@@ -11,7 +11,7 @@ import datetime
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -60,9 +60,25 @@ class Worker:
         self._journal = None if setup.folder is None else Journal(setup.folder)
 
     def work(self, unit: Unit) -> None:
-        """Answer all calls of a unit."""
+        """Answer all calls of a unit.
+
+        Batches are cut where they would be if all signals were usable: which signals the model gets together
+        does not depend on where units begin and end.
+        """
         size = 1 if unit.alone else self._setup.entry.batch or 1
         pending: list[_Pending] = []
+        for number, prepared in enumerate(self._prepare(unit), 1):
+            if prepared is not None:
+                pending.append(prepared)
+            if pending and number % size == 0:
+                self._ask(pending)
+                pending = []
+        if pending:
+            self._ask(pending)
+        self._connection.send((protocol.DONE,))
+
+    def _prepare(self, unit: Unit) -> Iterator[_Pending | None]:
+        """Give the signal of each call; ``None`` if there is none."""
         for item in unit.items:
             self._doing(protocol.READING, [call.key for call in item.calls])
             try:
@@ -70,18 +86,12 @@ class Worker:
                     signal = audio.read(item.path, item.start, item.end)
             except Exception as error:
                 self._unusable(item, item.calls, "the audio cannot be read", error)
+                yield from [None] * len(item.calls)
                 continue
             for call in item.calls:
                 with self._watch.aside():
                     prepared = self._change(item, call, signal)
-                if prepared is not None:
-                    pending.append(prepared)
-                if len(pending) == size:
-                    self._ask(pending)
-                    pending = []
-        if pending:
-            self._ask(pending)
-        self._connection.send((protocol.DONE,))
+                yield prepared
 
     def _change(self, item: Item, call: Call, signal: np.ndarray) -> _Pending | None:
         if call.change is None:

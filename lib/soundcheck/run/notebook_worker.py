@@ -26,6 +26,8 @@ from soundcheck.run.notebook_process import main
 __all__ = ["Worker", "serve"]
 
 PRELOADED = ("soundcheck.evaluation", "soundcheck.metrics", "soundcheck.report")  # what notebooks import
+# The frameworks of macOS do not survive a fork: there each notebook gets a process that starts anew.
+FORKS = hasattr(os, "fork") and sys.platform != "darwin"
 
 
 class Worker:
@@ -95,11 +97,11 @@ def serve() -> None:
     """Read requests until there are no more, and say of each when it has ended."""
     answers = os.dup(1)
     os.dup2(2, 1)  # what notebooks print goes to the log
-    if hasattr(os, "fork"):
+    if FORKS:
         _preload()
     for line in sys.stdin:
         request = json.loads(line)
-        if hasattr(os, "fork"):
+        if FORKS:
             pid = os.fork()
             if pid == 0:
                 _execute(request["task"], request["environment"])

@@ -108,11 +108,14 @@ class State(JsonFile):
         See :class:`Outcome`.
     digests
         Of the files that were made, in the order of :attr:`Job.made`; empty for one that is not there.
+    seconds
+        That the execution took.
     """
 
     fingerprint: str
     status: str
     digests: tuple[str, str, str]
+    seconds: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,6 +163,14 @@ def kept(job: Job) -> bool:
         return False
     there = tuple(files.digest(path) if path.is_file() else "" for path in job.made)
     return (state.fingerprint, state.status, state.digests) == (job.fingerprint, "ok", there)
+
+
+def seconds_of(job: Job) -> float:
+    """Read how long the last execution of a job took; 0 if nobody knows."""
+    try:
+        return State.read(job.state).seconds
+    except (OSError, ValueError):
+        return 0.0
 
 
 class _Running:
@@ -238,7 +249,8 @@ class _Running:
         for draft, target in zip((self.draft, self.draft_rows, self.draft_replicates), job.made, strict=True):
             target.unlink(missing_ok=True)
             digests.append(files.write_bytes(target, draft.read_bytes()) if draft.is_file() else "")
-        State(job.fingerprint, status, tuple(digests)).write(job.state)
+        seconds = round(time.monotonic() - self.start, 1)
+        State(job.fingerprint, status, tuple(digests), seconds).write(job.state)
 
 
 def _environment(folder: Path, cache: Path) -> dict[str, str]:

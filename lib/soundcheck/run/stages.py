@@ -6,7 +6,9 @@ import sys
 import time
 from collections.abc import Callable
 
-__all__ = ["Stages", "duration"]
+from soundcheck.common.wording import duration
+
+__all__ = ["Stages"]
 
 
 class Stages:
@@ -46,19 +48,3 @@ class Stages:
         parts = [f"{name} {duration(took)}" for name, took in self.seconds.items() if took >= 1]
         total = f"Time: {duration(sum(self.seconds.values()))}"
         return f"{total} ({', '.join(parts)})" if parts else total
-
-
-def duration(seconds: float) -> str:
-    """Write a duration as people say it.
-
-    Examples
-    --------
-    >>> duration(4.26), duration(728), duration(7325)
-    ('4 s', '12 min 8 s', '2 h 2 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

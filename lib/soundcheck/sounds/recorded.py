@@ -130,7 +130,7 @@ def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, pr
     names = list(dict.fromkeys(place.file for place in places))
     store = cache / "facts" / f"sounds-{kind}-{files.digest(str(entry.path))[:10]}.json"
     facts = inspect_files(
-        entry.path, names, limit, store, jobs=jobs, progress=progress, title=f"sounds: {kind}"
+        entry.path, names, limit, store, jobs=jobs, progress=progress, title=f"sounds.{kind}"
     )
     measured = responses.measurements(entry.path, where, names) if kind in RESPONSE_KINDS else {}
     usable, left_out = [], []

@@ -15,9 +15,9 @@ import audiofile
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from soundcheck.common.files import digest
+from soundcheck.common.progress import Progress
 from soundcheck_demo.speech import corpus
 
 __all__ = ["measure", "parameter_file", "plain"]
@@ -55,7 +55,7 @@ def measure(
     *,
     jobs: int = 1,
     progress: bool = False,
-    title: str = "Demo model, training segments",
+    title: str = "training segments of a demo model",
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Measure all training segments.
 
@@ -68,7 +68,7 @@ def measure(
     jobs
         Processes.
     progress, title
-        Whether to show a progress bar, and what it says.
+        Whether to tell how far it is, and to what the model listens.
 
     Returns
     -------
@@ -80,8 +80,8 @@ def measure(
     running = Parallel(n_jobs=max(1, jobs), return_as="generator")(
         delayed(_extract)(extract, folder / name) for name in table["file"]
     )
-    bar = tqdm(running, total=len(table), desc=title, disable=None if progress else True)
-    return table, np.array(list(bar))
+    told = Progress.over(running, "listening", title, len(table), shown=progress)
+    return table, np.array(list(told))
 
 
 def _extract(extract: Callable[[np.ndarray, int], np.ndarray], path: Path) -> np.ndarray:

@@ -52,7 +52,7 @@ def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = Fa
 
     def make() -> dict:
         folder = corpus.build(cache, size=size, jobs=jobs, progress=progress)
-        title = "Demo voiceprints, training segments"
+        title = "training segments of demo voiceprints"
         table, measured = parameters.measure(
             folder, cepstra.extract, jobs=jobs, progress=progress, title=title
         )

@@ -80,7 +80,7 @@ def fingerprint() -> str:
 
 def _make(folder: Path, jobs: int, progress: bool) -> None:
     read = [(voice, list(texts.SENTENCES[voice.language][:SENTENCES])) for voice in _voices()]
-    demo.write_speakers(folder, read, jobs, progress, "Babble")
+    demo.write_speakers(folder, read, jobs, progress, "voices of babble")
     _join_voices(folder)
     _draw(folder / "coughing", "cough", COUGHS, events.cough)
     _draw(folder / "sneezing", "sneeze", SNEEZES, events.sneeze)

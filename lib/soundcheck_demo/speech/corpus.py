@@ -26,12 +26,12 @@ import numpy as np
 import pandas as pd
 import parselmouth
 from joblib import Parallel, delayed
-from tqdm import tqdm
 
 from soundcheck.common import seeds, store
 from soundcheck.common.errors import SoundcheckError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, write_text
+from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
 from soundcheck_demo.speech import texts
 from soundcheck_demo.speech.labels import DIMENSIONS, draw
@@ -186,7 +186,7 @@ def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, pro
             heard = record(said, row.condition, row.speaker, row.item)
             audio.write(draft / row.file, heard.astype(np.float32), audio.SAMPLING_RATE)
     else:
-        write_speakers(draft, speakers(size, part), jobs, progress, "Demo speakers")
+        write_speakers(draft, speakers(size, part), jobs, progress, "voices of the demo corpus")
     segments = table(size, part)
     write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
 
@@ -205,7 +205,7 @@ def write_speakers(
     jobs
         Speakers that are made at the same time.
     progress, title
-        Whether to show a progress bar, and what it says.
+        Whether to tell how far it is, and whose voices are heard.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def write_speakers(
     running = Parallel(n_jobs=max(1, jobs), backend="threading", return_as="generator")(
         delayed(_synthesise)(folder, speaker, count) for speaker, count in speakers
     )
-    for _ in tqdm(running, total=len(speakers), desc=title, disable=None if progress else True):
+    for _ in Progress.over(running, "speaking", title, len(speakers), shown=progress):
         pass
 
 

@@ -162,5 +162,5 @@ def _make(draft: Path, segments: pd.DataFrame, jobs: int, progress: bool) -> Non
         (speaker, segments.loc[segments["speaker"].eq(speaker.name), "transcript"]) for speaker in SPEAKERS
     ]
     speakers = [(speaker, texts.tolist()) for speaker, texts in own if len(texts)]
-    write_speakers(draft, speakers, jobs, progress, "Spoken words")
+    write_speakers(draft, speakers, jobs, progress, "voices of words in sentences")
     write_text(draft / TABLE, segments.to_csv(index=False, lineterminator="\n"))

@@ -52,20 +52,19 @@ def test_measures_the_training_split_in_its_order(tmp_path, jobs):
     np.testing.assert_allclose(measured, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize(("progress", "disabled"), [(False, True), (True, None)])
-def test_progress_is_shown_on_demand(tmp_path, monkeypatch, progress, disabled):
-    """If wanted, and the output is a terminal."""
+@pytest.mark.parametrize("progress", [False, True])
+def test_progress_is_told_on_demand(tmp_path, monkeypatch, progress):
     told = {}
 
-    def bar(running, **options):
-        told.update(options)
+    def over(running, step, things, total, *, shown):
+        told.update(step=step, things=things, total=total, shown=shown)
         return running
 
-    monkeypatch.setattr(parameters, "tqdm", bar)
+    monkeypatch.setattr(parameters.Progress, "over", over)
     pd.DataFrame({"file": ["0.wav"], "split": ["train"]}).to_csv(tmp_path / corpus.TABLE, index=False)
     audiofile.write(tmp_path / "0.wav", np.zeros(100), 16000)
-    parameters.measure(tmp_path, length, title="Listening", progress=progress)
-    assert told == {"total": 1, "desc": "Listening", "disable": disabled}
+    parameters.measure(tmp_path, length, title="recordings", progress=progress)
+    assert told == {"step": "listening", "things": "recordings", "total": 1, "shown": progress}
 
 
 def test_plain_numbers():

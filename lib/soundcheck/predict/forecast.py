@@ -1,0 +1,217 @@
+"""What a model that listens would be asked, and how long that takes: by asking it a few inputs.
+
+The few are asked as in a run, in a supervised process, and their answers are kept for the run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError
+from soundcheck.models.base import Model
+from soundcheck.predict.engine import plain_changes
+from soundcheck.predict.inputs import Wanted
+from soundcheck.predict.journal import Entry
+from soundcheck.predict.prediction import Prediction
+from soundcheck.predict.protocol import Call, Item, Result, Unit
+from soundcheck.sounds.sound import Sounds
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.suite.entries import ModelEntry, Suite
+    from soundcheck.suite.families import Perturbation
+
+__all__ = ["ModelForecast", "forecast_model"]
+
+FEW = 4  # clean inputs that are timed, and as many changed ones
+MOST = 32  # of each, if a model takes batches
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelForecast:
+    """What a model would be asked.
+
+    Parameters
+    ----------
+    clean, changed
+        Inputs: segments, and segments times changes of the signal.
+    kept
+        How many of them all have an answer in the cache.
+    clean_calls, changed_calls
+        Different sounds among those without an answer, each of which is asked once.
+    timed
+        Inputs that were asked just now.
+    start
+        Seconds until the first of them was answered.
+    clean_seconds, changed_seconds
+        Seconds that an input takes; 0 if nobody knows.
+    answer_bytes
+        Mean size of an answer, as JSON.
+    problem
+        Why the model gave no answer; empty if it gave one.
+    """
+
+    clean: int = 0
+    changed: int = 0
+    kept: int = 0
+    clean_calls: int = 0
+    changed_calls: int = 0
+    timed: int = 0
+    start: float = 0.0
+    clean_seconds: float = 0.0
+    changed_seconds: float = 0.0
+    answer_bytes: float = 0.0
+    problem: str = ""
+
+    @property
+    def inputs(self) -> int:
+        """All inputs, the rows of the prediction tables."""
+        return self.clean + self.changed
+
+    @property
+    def asked(self) -> int:
+        """Inputs without an answer."""
+        return self.inputs - self.kept
+
+    def joined(self, later: ModelForecast) -> ModelForecast:
+        """Add what the same model would be asked later; the first timing counts, if there is one."""
+        counts = ("clean", "changed", "kept", "clean_calls", "changed_calls")
+        known = self if self.timed else later
+        return dataclasses.replace(
+            known, **{name: getattr(self, name) + getattr(later, name) for name in counts}
+        )
+
+    def seconds(self, jobs: int) -> float:
+        """Estimate how long all answers take with some processes."""
+        work = self.clean_calls * self.clean_seconds + self.changed_calls * self.changed_seconds
+        return (self.start + work / jobs) if self.asked else 0.0
+
+
+def forecast_model(
+    entry: ModelEntry,
+    suite: Suite,
+    corpora: Sequence[Corpus],
+    changes: Mapping[str, Perturbation],
+    out: Path,
+    cache: Path,
+    *,
+    scratch: Path,
+    jobs: int,
+    fingerprint: str,
+    wanted: Wanted,
+    sounds: Sounds,
+    fresh: bool = False,
+) -> ModelForecast:
+    """Count what a model that listens would be asked, and time a few of its inputs if there is any.
+
+    Parameters
+    ----------
+    entry, suite, corpora, changes, out, cache, jobs, fingerprint, wanted, sounds, fresh
+        See :func:`soundcheck.predict.engine.predict_model`.
+    scratch
+        Folder for what the model prints.
+    """
+    forecast = _Forecast(
+        entry,
+        suite,
+        fingerprint,
+        corpora,
+        plain_changes(changes, sounds),
+        wanted,
+        sounds,
+        cache=cache,
+        out=out,
+        log=scratch / "logs" / f"{files.slug(entry.name)}.log",
+    )
+    return forecast.made(entry.about, jobs=jobs, fresh=fresh)
+
+
+class _Forecast(Prediction):
+    """A model whose answers are counted; only a few are asked for."""
+
+    def made(self, kind: type[Model], *, jobs: int, fresh: bool) -> ModelForecast:
+        """Time a few inputs, then count what is left."""
+        self._entries = self._store.load()
+        if fresh:
+            self._entries.clear()
+        sample = self._sample()
+        timing = self._timed(kind, sample, jobs) if sample else {}
+        sizes = [len(json.dumps(self._entries[key].answer)) for key in heapq.nsmallest(100, self._entries)]
+        if fresh:
+            self._entries.clear()
+        rows = [
+            (change, self._keys.key(segment.content, self._numbers[change]))
+            for segments in self._segments.values()
+            for segment in segments
+            for change in segment.changes
+        ]
+        left = {key: change for change, key in rows if key not in self._entries}
+        clean = sum(not change for change, _ in rows)
+        kept = sum(key in self._entries for _, key in rows)
+        changed_calls = sum(map(bool, left.values()))
+        return ModelForecast(
+            clean=clean,
+            changed=len(rows) - clean,
+            kept=kept,
+            clean_calls=len(left) - changed_calls,
+            changed_calls=changed_calls,
+            answer_bytes=_mean(sizes),
+            **timing,
+        )
+
+    def _sample(self) -> list[Item]:
+        """Choose inputs to time, clean ones first; keys are digests, so the smallest are a fair sample."""
+        calls = {call.key: (item, call) for item in self._missing() for call in item.calls}
+        few = min(MOST, max(FEW, 2 * (self._entry.batch or 1)))
+        clean = heapq.nsmallest(few, (key for key, (_, call) in calls.items() if call.change is None))
+        changed = heapq.nsmallest(few, (key for key, (_, call) in calls.items() if call.change is not None))
+        return [_single(*calls[key]) for key in (*clean, *changed)]
+
+    def _timed(self, kind: type[Model], sample: Sequence[Item], jobs: int) -> dict[str, float | int | str]:
+        """Ask some inputs in one process; gives fields of :class:`ModelForecast`."""
+        changed = {call.key for item in sample for call in item.calls if call.change is not None}
+        came: list[tuple[str, float]] = []
+        problems: list[str] = []
+
+        def finished(result: Result) -> None:
+            came.append((result.key, time.monotonic()))
+            if result.problem:
+                problems.append(result.problem)
+            else:
+                self._entries[result.key] = Entry(result.answer, result.drawn)
+
+        begin = time.monotonic()
+        try:
+            kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=True)
+        except InputError as error:
+            return {"problem": error.problems[0].what}
+        prepared = time.monotonic()
+        self._pool(".timed", 1, finished).run([Unit(tuple(sample))])
+        self._store.compact()
+        took: dict[bool, list[float]] = {False: [], True: []}
+        for (_, before), (key, after) in zip(came, came[1:], strict=False):
+            took[key in changed].append(after - before)
+        clean, more = (_mean(took[place]) for place in (False, True))
+        return {
+            "timed": len(came),
+            "start": (prepared - begin) + (came[0][1] - prepared if came else 0.0),
+            "clean_seconds": clean or more,
+            "changed_seconds": more or clean,
+            "problem": problems[0] if len(problems) == len(came) and problems else "",
+        }
+
+
+def _single(item: Item, call: Call) -> Item:
+    return dataclasses.replace(item, calls=(call,))
+
+
+def _mean(values: Iterable[float]) -> float:
+    values = list(values)
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,115 @@
+"""What a run works with: families, corpora, sounds and models, loaded and checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.store import CACHE_VARIABLE
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
+from soundcheck.corpora.load import load_corpus
+from soundcheck.corpora.measured import measure
+from soundcheck.corpora.trials.trial_lists import trial_lists
+from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.models.load import check_model
+from soundcheck.predict.report import PredictionReport
+from soundcheck.run import adding, planning
+from soundcheck.run.output import Output
+from soundcheck.sounds.load import load_sounds
+from soundcheck.sounds.sound import Sounds
+from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.families import Family
+
+__all__ = ["Material", "load"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Material:
+    """What a run works with.
+
+    Parameters
+    ----------
+    plan
+        What the run is about.
+    families
+        What is tested.
+    corpora
+        Loaded, with measured columns and groups.
+    sounds
+        Noises and impulse responses.
+    fingerprints
+        Of the models that are asked.
+    kept
+        Model that is not asked -> what became of its inputs when it was.
+    lists
+        Corpus and family -> trials.
+    """
+
+    plan: adding.Plan
+    families: Sequence[Family]
+    corpora: Sequence[Corpus]
+    sounds: Sounds
+    fingerprints: Mapping[str, str]
+    kept: Mapping[str, PredictionReport]
+    lists: Mapping[tuple[str, str], TrialTable]
+
+    @property
+    def suite(self) -> Suite:
+        """What the book is about."""
+        return self.plan.suite
+
+    @property
+    def asked(self) -> list[ModelEntry]:
+        """Models that are asked, in the order of the suite."""
+        return [entry for name, entry in self.suite.models.items() if name in self.plan.asked]
+
+    def with_corpora(self, corpora: Sequence[Corpus]) -> Self:
+        """Give the same with more corpora."""
+        return dataclasses.replace(self, corpora=[*self.corpora, *corpora])
+
+
+def load(plan: adding.Plan, families: Sequence[Family], output: Output, jobs: int) -> Material:
+    """Load all corpora and sounds, check the models that are asked, and tell all problems at once.
+
+    Raises
+    ------
+    InputError
+        If anything that the suite names cannot be used, or kept answers do not belong to it.
+    """
+    os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things, and for all children
+    suite, problems = plan.suite, Problems()
+    asked = [entry for name, entry in suite.models.items() if name in plan.asked]
+    sounds = Sounds()
+    corpora, fingerprints = [], {}
+    for entry in suite.corpora.values():
+        try:
+            corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
+        except InputError as error:
+            problems.extend(error)
+    if not len(problems):
+        try:
+            check_groups(suite, corpora)
+        except InputError as error:
+            problems.extend(error)
+    for entry in asked:
+        try:
+            fingerprints[entry.name] = check_model(entry, suite, corpora)
+        except InputError as error:
+            problems.extend(error)
+    if suite.sounds or not len(problems):  # nothing is synthesised for a suite that is refused
+        try:
+            kinds = planning.sounds_of(families)
+            sounds = load_sounds(suite, kinds, output.cache, jobs=jobs, progress=True)
+        except InputError as error:
+            problems.extend(error)
+    problems.raise_if_any()
+    kept = adding.keep_answers(plan, families, corpora, sounds, output)
+    measured = [(corpus, measured_columns(corpus.entry, families)) for corpus in corpora]
+    corpora = [measure(corpus, names, output.cache, jobs, progress=True) for corpus, names in measured]
+    corpora = [add_groups(corpus) for corpus in corpora]
+    lists = trial_lists(suite, families, corpora)
+    return Material(plan, families, corpora, sounds, fingerprints, kept, lists)

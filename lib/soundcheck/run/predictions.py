@@ -1,0 +1,97 @@
+"""Asks all models of a run about all corpora, then about the words that are spoken around lost ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from soundcheck.common import files
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict.engine import predict_model
+from soundcheck.predict.report import PredictionReport
+from soundcheck.run import adding, notebook_jobs, planning, tables
+from soundcheck.run.keyword_sentences import keyword_corpora
+from soundcheck.run.material import Material
+from soundcheck.run.output import Output
+from soundcheck.suite.entries import ModelEntry
+
+__all__ = ["predict_all", "questions"]
+
+
+def questions(entry: ModelEntry, material: Material) -> dict[str, Any]:
+    """Say what a model is asked: the changes of the signal, and who wants answers for which segments."""
+    suite, sounds = material.suite, material.sounds
+    tasks = planning.tasks_of(suite, entry)
+    families = [family for family in material.families if entry.is_for(family.name)]
+    answered = [family for family in families if planning.answers_changes(entry, family, sounds)]
+    return {
+        "changes": planning.changes_of(answered, tasks, sounds),
+        "wanted": functools.partial(planning.needed_segments, families, tasks, suite.seed),
+        "sounds": sounds,
+        "fingerprint": material.fingerprints[entry.name],
+    }
+
+
+def predict_all(
+    material: Material, output: Output, *, jobs: int, fresh: bool = False
+) -> tuple[Material, dict[str, PredictionReport]]:
+    """Ask all models.
+
+    Parameters
+    ----------
+    material
+        What the run works with.
+    output
+        Gets the prediction tables, and the scores of trials.
+    jobs
+        Worker processes.
+    fresh
+        Whether to forget what the models answered before.
+
+    Returns
+    -------
+    tuple of Material and dict
+        The material with the corpora of spoken words; model -> what became of its inputs.
+    """
+
+    def predict(entry: ModelEntry, corpora: Sequence[Corpus], log: str = "") -> PredictionReport:
+        return predict_model(
+            entry,
+            suite,
+            corpora,
+            out=output.folder,
+            cache=output.cache,
+            jobs=jobs,
+            progress=True,
+            log=log,
+            fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
+            confirm=not log,
+            **questions(entry, material),
+        )
+
+    suite, tested, sounds = material.suite, material.families, material.sounds
+    reports = {
+        entry.name: predict(entry, planning.predicted_corpora(suite, entry, tested, material.corpora))
+        for entry in material.asked
+    }
+    reports = {name: (reports | material.kept)[name] for name in suite.models}
+    # What is spoken around words depends on which of them each model loses.
+    probing = [family for family in tested if family.probes]
+    localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
+    probes = keyword_corpora(suite, localising, output.cache, jobs, progress=True)
+    material = material.with_corpora(probes)
+    tables.write_segments(material.corpora, material.lists, output)
+    kept_words = adding.keep_answers(material.plan, tested, probes, sounds, output)
+    for name, report in kept_words.items():
+        reports[name] = dataclasses.replace(reports[name], tables=reports[name].tables | report.tables)
+    for entry in material.asked:
+        own = planning.predicted_corpora(suite, entry, tested, probes)
+        if own:
+            reports[entry.name] = reports[entry.name].joined(predict(entry, own, "words"))
+    output.prune(output.predictions, {files.slug(name) for name in suite.models})
+    for name, report in reports.items():
+        output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
+    tables.write_scores(material.lists, tested, material.corpora, reports, output)
+    return material, reports
