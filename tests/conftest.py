@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.results.record import RunRecord
+from soundcheck.run import notebook_worker
 from soundcheck.sounds.sound import Sounds
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -140,7 +141,7 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
     @functools.cache
     def server() -> Preloaded:
         own = {"MPLCONFIGDIR": str(common(tmp_path_factory, "matplotlib")), "MPLBACKEND": "agg"}
-        return Preloaded.start(os.environ | own | {"PYTHONHASHSEED": "0", "JUPYTER_PLATFORM_DIRS": "1"})
+        return Preloaded.start(os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"})
 
     return server
 
@@ -160,6 +161,8 @@ def command(preloaded):
         words = [str(argument) for argument in arguments]
         if words[0] in ("run", "compare") and "--jobs" not in words:
             words += ["--jobs", "1"]
+        if not notebook_worker.FORKS:
+            return started(*words, cwd=cwd, timeout=timeout, **environment)
         own = {"SOUNDCHECK_DEMO_SIZE": "small"} | environment
         return preloaded().command(words, str(cwd), os.environ | own, timeout)
 

@@ -2,10 +2,11 @@
 
 Starting Python and importing all that a run needs takes five seconds of processor time, and the tests run
 the command a hundred times. Here a server, started once a test process, imports and computes nothing; each
-command is a fork of it with its own arguments, folder, environment and output, and ends as Python ends. Its
-notebook workers are forked from the same server, not from the command, so that they know nothing of it.
+command is a fork of it with its own arguments, folder, environment and output, and ends as Python ends. The
+processes that it starts for notebooks and models are forked from the same server, not from the command, so
+that they know nothing of it.
 
-Files whose tests are about processes use the fixture ``started_command`` instead.
+Tests that are about processes use the fixture ``started_command``, or start what they need themselves.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ import traceback
 import types
 from typing import IO, Any, NoReturn
 
-COMMAND, WORKER = "command", "worker"
+COMMAND = "command"
+MODELS = ("soundcheck.models.importing", "soundcheck.predict.workers")
+NOTEBOOKS = "soundcheck.run.notebook_worker"
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
+POLL_SECONDS = 0.02
 PACKAGES = ("book", "corpora", "corpora.formats", "corpora.measures", "corpora.trials", "models", "predict")
 PACKAGES += ("results", "run", "sounds", "suite", "augment", "statistics")
 END_SECONDS = 20.0
@@ -47,6 +52,7 @@ class Preloaded:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
+        self._lock = threading.Lock()  # threads of a run ask for models at the same time
         self._told = b""
         self._begun: int | None = None
         self._codes: dict[int, int] = {}
@@ -59,31 +65,40 @@ class Preloaded:
             subprocess.Popen(
                 [sys.executable, "-P", __file__, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
-                env=environment,
+                env=environment | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONHASHSEED": "0"},
                 stdin=subprocess.DEVNULL,
             )
         return cls(ours)
 
-    def fork(self, request: dict[str, Any], stdin: int, stdout: int, stderr: int) -> int:
-        """Ask for a process; returns its number."""
-        with tempfile.TemporaryFile() as file:  # a stream may cut a long message
+    def fork(self, request: dict[str, Any], *descriptors: int) -> int:
+        """Ask for a process with these as its input, output and errors, and perhaps one more.
+
+        Returns
+        -------
+        int
+            Its number.
+        """
+        with self._lock, tempfile.TemporaryFile() as file:  # a stream may cut a long message
             file.write(json.dumps(request).encode())
             file.seek(0)
-            socket.send_fds(self._connection, [b"+"], [file.fileno(), stdin, stdout, stderr])
-        while self._begun is None:
-            self._read()
-        pid, self._begun = self._begun, None
+            socket.send_fds(self._connection, [b"+"], [file.fileno(), *descriptors])
+            while self._begun is None:
+                self._read()
+            pid, self._begun = self._begun, None
         return pid
 
     def code(self, pid: int, seconds: float) -> int | None:
         """Wait until a process has ended; gives its exit code, ``None`` if it still runs."""
         end = time.monotonic() + seconds
-        while pid not in self._codes:
+        while True:
             left = max(0.0, end - time.monotonic())
-            if not select.select([self._connection], [], [], left)[0]:
-                return None
-            self._read()
-        return self._codes[pid]
+            with self._lock:
+                if pid in self._codes:
+                    return self._codes[pid]
+                if select.select([self._connection], [], [], min(left, POLL_SECONDS))[0]:
+                    self._read()
+                elif not left:
+                    return None
 
     def _read(self) -> None:
         """Read what the server says: which process has begun, and how others have ended."""
@@ -119,8 +134,8 @@ class Preloaded:
             return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
 
 
-class _ForkedWorker:
-    """What a run takes for the ``subprocess.Popen`` of a notebook worker."""
+class _Forked:
+    """What a run takes for a ``subprocess.Popen`` of Python with a module of ours."""
 
     def __init__(
         self,
@@ -129,32 +144,42 @@ class _ForkedWorker:
         *,
         stdin: int,
         stdout: int,
-        stderr: IO,
+        stderr: IO | int | None,
         env: dict[str, str],
         start_new_session: bool,
+        pass_fds: list[int] = (),
     ) -> None:
-        assert arguments[1:] == ["-P", "-m", "soundcheck.run.notebook_worker"] and start_new_session
-        assert stdin == stdout == subprocess.PIPE
-        self._server = server
-        theirs_in, ours_in = os.pipe()
-        ours_out, theirs_out = os.pipe()
-        request = {"kind": WORKER, "arguments": [], "folder": os.getcwd(), "environment": dict(env)}
-        self.pid = server.fork(request, theirs_in, theirs_out, stderr.fileno())
-        os.close(theirs_in)
-        os.close(theirs_out)
-        self.stdin, self.stdout = os.fdopen(ours_in, "wb"), os.fdopen(ours_out, "rb")
+        python, _, _, module, *_ = arguments
+        assert python == sys.executable and module in (*MODELS, NOTEBOOKS) and start_new_session
+        self._server, self._module = server, module
+        self.returncode: int | None = None
+        request = {"kind": module, "arguments": [], "folder": os.getcwd(), "environment": dict(env)}
+        with contextlib.ExitStack() as stack:
+            nothing = stack.enter_context(open(os.devnull, "r+b")).fileno()
+            theirs = {None: 2, subprocess.DEVNULL: nothing}
+            if module == NOTEBOOKS:
+                assert stdin == stdout == subprocess.PIPE
+                stdin, ours_in = os.pipe()
+                ours_out, stdout = os.pipe()
+                self.stdin, self.stdout = os.fdopen(ours_in, "wb"), os.fdopen(ours_out, "rb")
+                stack.callback(os.close, stdin)
+                stack.callback(os.close, stdout)
+                stderr = stderr.fileno()
+            descriptors = [theirs.get(one, one) for one in (stdin, stdout, stderr)]
+            self.pid = server.fork(request, *descriptors, *pass_fds)
 
     def poll(self) -> int | None:
-        return self._server.code(self.pid, 0)
+        return self.wait(0, ended=False)
 
-    def wait(self, timeout: float) -> int:
-        # The mark by which the library finds a worker stands in an environment that a process starts with.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
-        code = self._server.code(self.pid, timeout)
-        if code is None:
-            raise subprocess.TimeoutExpired("notebook worker", timeout)
-        return code
+    def wait(self, timeout: float = END_SECONDS, *, ended: bool = True) -> int | None:
+        if ended and self._module == NOTEBOOKS:
+            # The mark by which the library finds a worker is in the environment that a process starts with.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+        self.returncode = self._server.code(self.pid, timeout)
+        if ended and self.returncode is None:
+            raise subprocess.TimeoutExpired(self._module, timeout)
+        return self.returncode
 
 
 def _preload() -> None:
@@ -183,7 +208,7 @@ def _serve(connection: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
             if ready is reader:
                 reader.recv(4096)
                 continue
-            byte, descriptors, _, _ = socket.recv_fds(ready, 1, 4)
+            byte, descriptors, _, _ = socket.recv_fds(ready, 1, 5)
             if not byte:
                 ready.close()
                 del asking[ready]
@@ -199,10 +224,10 @@ def _serve(connection: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for other in (reader, writer, ours, *asking):
                     other.close()
-                for number, descriptor in enumerate(descriptors[1:]):
+                for number, descriptor in enumerate(descriptors[1:4]):
                     os.dup2(descriptor, number)
                     os.close(descriptor)
-                return theirs, request
+                return theirs, request | {"descriptors": descriptors[4:]}
             theirs.close()
             for descriptor in descriptors[1:]:
                 os.close(descriptor)
@@ -227,16 +252,23 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
     from soundcheck import cli
+    from soundcheck.models import importing, processes
+    from soundcheck.predict import workers
     from soundcheck.run import notebook_worker
 
-    if request["kind"] == WORKER:
+    if request["kind"] != COMMAND:
         connection.close()
         os.setsid()
-        notebook_worker.serve()
+        sys.stdout.reconfigure(write_through=True)
+        sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
+        mains = (importing._serve, workers.main, notebook_worker.serve)
+        dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
         return
-    server = Preloaded(connection)
-    changed = {"Popen": functools.partial(_ForkedWorker, server)}
-    notebook_worker.subprocess = types.SimpleNamespace(**vars(subprocess) | changed)
+    changed = {"Popen": functools.partial(_Forked, Preloaded(connection))}
+    processes.subprocess = notebook_worker.subprocess = types.SimpleNamespace(**vars(subprocess) | changed)
+    known = vars(os).copy()
+    known.pop("waitid", None)  # its children are not those of the command
+    processes.os = types.SimpleNamespace(**known)
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 
