@@ -24,6 +24,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+LONGEST = """
+predict/test_engine.py demo/models/test_biased.py test_recognition.py test_robustness.py test_end_to_end.py
+test_own_tasks.py demo/speech/test_corpus.py book/test_build.py test_restricted_runs.py test_wheel.py
+evaluation/test_comparison.py test_verification.py test_human_speech.py test_families.py test_flow.py
+test_kept_answers.py test_groups_of_a_suite.py common/test_precision.py test_worst_groups.py
+models/test_command.py demo/models/test_voiceprint.py statistics/test_bootstrap.py
+""".split()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that no worker has one left when the others are done."""
+    place = {Path(__file__).parent / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
