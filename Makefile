@@ -24,7 +24,7 @@ format: $(VENV)/.installed-test
 	$(BIN)/ruff format .
 
 # Hundreds of short-lived processes import the library, and none of the children may write its bytecode.
-compiled: $(VENV)/.installed
+compiled: | $(VENV)/bin/python
 	@$(BIN)/python -m compileall -q lib
 
 clean:
@@ -39,6 +39,6 @@ $(VENV)/.installed: requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-$(VENV)/.installed-test: requirements-test.txt $(VENV)/.installed
+$(VENV)/.installed-test: requirements-test.txt requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
-	@touch $@
+	@touch $(VENV)/.installed $@
