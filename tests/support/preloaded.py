@@ -62,13 +62,15 @@ class Preloaded:
         """Start a server; it ends with the last connection to it."""
         ours, theirs = socket.socketpair()
         with theirs:
-            subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-P", __file__, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 env=environment | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONHASHSEED": "0"},
                 stdin=subprocess.DEVNULL,
             )
-        return cls(ours)
+        server = cls(ours)
+        server._process = process  # else Python would warn that nobody waits for it
+        return server
 
     def fork(self, request: dict[str, Any], *descriptors: int) -> int:
         """Ask for a process with these as its input, output and errors, and perhaps one more.
