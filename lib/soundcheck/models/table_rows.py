@@ -83,6 +83,8 @@ class Rows:
         InputError
             If several segments of a file are meant, but the table gives no times.
         """
+        import pandas as pd  # late: a suite is read without it
+
         segments = corpus.segments
         found = np.full(len(segments), -1, dtype=np.int64)
         import pandas as pd  # late: suites are read without it
@@ -213,6 +215,8 @@ def sort_rows(
     start, end
         Times of all rows in seconds, NaN = not given.
     """
+    import pandas as pd  # late: a suite is read without it
+
     names = np.array(cells.columns["file"], dtype=object)[numbers]
     corpora = np.full(len(names), "", dtype=object)
     if "corpus" in cells.columns:
