@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
@@ -86,6 +85,8 @@ class Rows:
         """
         segments = corpus.segments
         found = np.full(len(segments), -1, dtype=np.int64)
+        import pandas as pd  # late: suites are read without it
+
         which, names = pd.factorize(segments["file"])
         own = [name for name in (corpus.name, files.slug(corpus.name), "") if name in self.corpora]
         known = [next((self.files[one, n] for one in own if (one, n) in self.files), -1) for n in names]
@@ -218,6 +219,8 @@ def sort_rows(
         corpora = np.array([name.strip() for name in cells.columns["corpus"]], dtype=object)[numbers]
     for number in numbers[names == ""]:
         problems.add(cells.where(number, "file"), "the cell is empty")
+    import pandas as pd  # late: suites are read without it
+
     in_corpus, _ = pd.factorize(corpora)
     of_name, different = pd.factorize(names)
     file, _ = pd.factorize(in_corpus * max(1, len(different)) + of_name)  # in the order of the table

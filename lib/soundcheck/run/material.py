@@ -121,9 +121,8 @@ def load(
         try:
             fingerprints[name] = found.result()
         except InputError as error:
-            if entry.name in (answered or {}):
-                fingerprints[entry.name] = answered[entry.name]
-                unloaded[entry.name] = str(error)
+            if name in (answered or {}):
+                fingerprints[name], unloaded[name] = answered[name], str(error)
             else:
                 problems.extend(error)
     if suite.sounds or not len(problems):  # nothing is synthesised for a suite that is refused
