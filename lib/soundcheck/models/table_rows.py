@@ -87,7 +87,6 @@ class Rows:
 
         segments = corpus.segments
         found = np.full(len(segments), -1, dtype=np.int64)
-        import pandas as pd  # late: suites are read without it
 
         which, names = pd.factorize(segments["file"])
         own = [name for name in (corpus.name, files.slug(corpus.name), "") if name in self.corpora]
@@ -223,7 +222,6 @@ def sort_rows(
         corpora = np.array([name.strip() for name in cells.columns["corpus"]], dtype=object)[numbers]
     for number in numbers[names == ""]:
         problems.add(cells.where(number, "file"), "the cell is empty")
-    import pandas as pd  # late: suites are read without it
 
     in_corpus, _ = pd.factorize(corpora)
     of_name, different = pd.factorize(names)
