@@ -5,14 +5,15 @@ BIN := $(VENV)/bin
 SUITE ?= suite.yml
 OUT ?= build
 
-.PHONY: report test lint format clean
+.PHONY: report test lint format clean compiled
 .DEFAULT_GOAL := report
 
-report: $(VENV)/.installed
+report: $(VENV)/.installed compiled
 	$(BIN)/soundcheck run $(SUITE) --out $(OUT)
 
-test: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest -n auto --dist loadfile
+# A worker takes one file after the other, in the order that tests/conftest.py puts them: longest first.
+test: $(VENV)/.installed-test compiled lint
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -21,6 +22,10 @@ lint: $(VENV)/.installed-test
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Hundreds of short-lived processes import the library, and none of the children may write its bytecode.
+compiled: | $(VENV)/bin/python
+	@$(BIN)/python -m compileall -q lib
 
 clean:
 	rm -rf $(VENV) dist
@@ -34,6 +39,6 @@ $(VENV)/.installed: requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-$(VENV)/.installed-test: requirements-test.txt $(VENV)/.installed
+$(VENV)/.installed-test: requirements-test.txt requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
-	@touch $@
+	@touch $(VENV)/.installed $@

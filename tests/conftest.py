@@ -1,22 +1,42 @@
 """What all tests share: a seeded generator, recordings of people, and the real command."""
 
+import functools
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from preloaded import Preloaded
 from pydantic import TypeAdapter
 
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.results.record import RunRecord
+from soundcheck.run import notebook_worker
 from soundcheck.sounds.sound import Sounds
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: children would inherit that they ignore an interruption.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+LONGEST = """
+predict/test_engine.py demo/models/test_biased.py test_recognition.py test_robustness.py test_end_to_end.py
+test_own_tasks.py demo/speech/test_corpus.py book/test_build.py test_restricted_runs.py test_wheel.py
+evaluation/test_comparison.py test_verification.py test_human_speech.py test_families.py test_flow.py
+test_kept_answers.py test_groups_of_a_suite.py common/test_precision.py test_worst_groups.py
+models/test_command.py demo/models/test_voiceprint.py statistics/test_bootstrap.py
+""".split()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that no worker has one left when the others are done."""
+    place = {Path(__file__).parent / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
 @pytest.fixture
@@ -69,6 +89,24 @@ def recorded():
     return record
 
 
+@pytest.fixture(scope="session")
+def shown() -> Callable[[Path, str, str], str]:
+    """Give what the page of a family would show: ``shown(folder / "out", "my model", "fairness_sex")``.
+
+    It is the HTML that its notebook has made; how pages are made of notebooks is tested in ``tests/book``.
+    """
+
+    def show(output: Path, model: str, family: str) -> str:
+        notebook = json.loads((output / "notebooks" / model / f"{family}.ipynb").read_text("utf-8"))
+        texts = []
+        for cell in notebook["cells"]:
+            texts += [cell["source"]] if cell["cell_type"] == "markdown" else []
+            texts += [one.get("data", {}).get("text/html", "") for one in cell.get("outputs", ())]
+        return "\n".join("".join(text) for text in texts)
+
+    return show
+
+
 def common(factory: pytest.TempPathFactory, name: str) -> Path:
     """Give a folder that all processes of a test session share."""
     base = factory.getbasetemp()
@@ -89,7 +127,7 @@ def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return common(tmp_path_factory, "full")
 
 
-def soundcheck(
+def started(
     *arguments: object, cwd: Path, timeout: float = 300, **environment: str
 ) -> subprocess.CompletedProcess:
     """Run the real command in a process of its own."""
@@ -106,6 +144,41 @@ def soundcheck(
 
 
 @pytest.fixture(scope="session")
-def command():
-    """The ``soundcheck`` command: ``command("run", "suite.yml", cwd=folder)``."""
-    return soundcheck
+def started_command():
+    """The ``soundcheck`` command as a user starts it: ``started_command("run", "suite.yml", cwd=folder)``."""
+    return started
+
+
+@pytest.fixture(scope="session")
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloaded]:
+    """Give the server that forks commands; it is started when the first one is wanted."""
+
+    @functools.cache
+    def server() -> Preloaded:
+        own = {"MPLCONFIGDIR": str(common(tmp_path_factory, "matplotlib")), "MPLBACKEND": "agg"}
+        return Preloaded.start(os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"})
+
+    return server
+
+
+@pytest.fixture(scope="session")
+def command(preloaded):
+    """The ``soundcheck`` command: ``command("run", "suite.yml", cwd=folder)``.
+
+    It is a process of its own, forked from one that has imported the library, and runs on one core, as
+    several tests run at once; `started_command` is what a user gets. Where pages let a signal be heard it is
+    one of the small demo.
+    """
+
+    def run(
+        *arguments: object, cwd: Path, timeout: float = 300, **environment: str
+    ) -> subprocess.CompletedProcess:
+        words = [str(argument) for argument in arguments]
+        if words[0] in ("run", "compare") and "--jobs" not in words:
+            words += ["--jobs", "1"]
+        if not notebook_worker.FORKS:
+            return started(*words, cwd=cwd, timeout=timeout, **environment)
+        own = {"SOUNDCHECK_DEMO_SIZE": "small"} | environment
+        return preloaded().command(words, str(cwd), os.environ | own, timeout)
+
+    return run

@@ -117,9 +117,9 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, command):
+def project(tmp_path_factory, started_command):
     folder = make_project(tmp_path_factory.mktemp("it's a project"))
-    done = command("run", "suite.yml", "--out", "out", cwd=folder, **environment(folder))
+    done = started_command("run", "suite.yml", "--out", "out", cwd=folder, **environment(folder))
     return folder, done
 
 
@@ -190,7 +190,8 @@ def test_jobs_do_not_change_results(project, command):
     folder, _ = project
     for jobs in ("1", "2"):
         done = command(
-            "run", "suite.yml", "--out", f"jobs{jobs}", "--jobs", jobs, cwd=folder, **environment(folder)
+            *("run", "suite.yml", "--out", f"jobs{jobs}", "--jobs", jobs, "--no-book"),
+            **{"cwd": folder} | environment(folder),
         )
         assert done.returncode == 0
     one, two = (folder / f"jobs{jobs}" / "results.csv" for jobs in ("1", "2"))
@@ -226,7 +227,8 @@ def test_killed_run_goes_on(project, tmp_path, command):
     process.wait()
     done_before = calls.stat().st_size
     assert 20 <= done_before < 48  # killed half-way
-    done = command("run", "suite.yml", "--out", tmp_path / "out", cwd=folder, **environment(tmp_path))
+    options = ("--out", tmp_path / "out", "--no-book")
+    done = command("run", "suite.yml", *options, cwd=folder, **environment(tmp_path))
     assert done.returncode == 0
     assert (tmp_path / "out" / "results.csv").read_bytes() == (folder / "out" / "results.csv").read_bytes()
     asked_twice = 8  # the check whether answers repeat
@@ -264,9 +266,8 @@ def test_failing_notebook_is_kept_and_others_go_on(project, tmp_path, command):
 def test_exit_in_a_cell_is_a_failure(tmp_path, command):
     folder = make_project(tmp_path / "exit")
     (folder / "notebooks" / "own_family.ipynb").write_text(notebook("import sys; sys.exit(0)", "1 + 1"))
-    done = command(
-        "run", "suite.yml", "--out", "out", "--family", "own_family", cwd=folder, **environment(folder)
-    )
+    options = ("--out", "out", "--family", "own_family", "--no-book")
+    done = command("run", "suite.yml", *options, cwd=folder, **environment(folder))
     assert done.returncode == 3
 
 

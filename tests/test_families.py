@@ -123,7 +123,7 @@ def table():
 def results(tmp_path_factory, table, command):
     folder = tmp_path_factory.mktemp("families")
     save(table, folder)
-    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     frame = read_results(folder / "out" / "results.csv")
     return frame.assign(label=frame["label"].fillna(""))
@@ -303,7 +303,7 @@ def odd(tmp_path_factory, command):
     )
     answers.to_csv(folder / "predictions.csv", index=False)
     (folder / "suite.yml").write_text(ODD)
-    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     return folder, read_results(folder / "out" / "results.csv")
 

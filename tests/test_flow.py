@@ -211,11 +211,11 @@ studies: false
 """
 
 
-def test_a_format_and_a_kind_of_model_of_another_package(tmp_path, command):
+def test_a_format_and_a_kind_of_model_of_another_package(tmp_path, started_command):
     site = package(tmp_path / "site", "own", REGISTERED, formats=FORMAT, kinds=KIND)
     corpus(tmp_path / "data")
     (tmp_path / "suite.yml").write_text(OWN)
-    done = command("run", "suite.yml", "--no-code", cwd=tmp_path, PYTHONPATH=site)
+    done = started_command("run", "suite.yml", "--no-code", "--no-book", cwd=tmp_path, PYTHONPATH=site)
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "build" / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -232,7 +232,7 @@ def test_a_format_and_a_kind_of_model_of_another_package(tmp_path, command):
         OWN.replace("separator:", "seperator:").replace("level: 1", "level: x").replace("level: 2", "levl: 2")
     )
     (tmp_path / "suite.yml").write_text(wrong)
-    done = command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
+    done = started_command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
     assert done.returncode == 2
     for words in (
         "corpora.calls.seperator: unknown key. Did you mean 'separator'?",
@@ -242,7 +242,7 @@ def test_a_format_and_a_kind_of_model_of_another_package(tmp_path, command):
         assert words in done.stderr
 
 
-def test_what_other_packages_do_wrong_is_told(tmp_path, command):
+def test_what_other_packages_do_wrong_is_told(tmp_path, started_command):
     corpus(tmp_path / "data")
     (tmp_path / "suite.yml").write_text(OWN)
     clash = REGISTERED.replace("list =", "csv =")
@@ -257,12 +257,12 @@ def test_what_other_packages_do_wrong_is_told(tmp_path, command):
     ]
     for number, (points, text, words) in enumerate(cases):
         site = package(tmp_path / str(number), "own", points, formats=text, kinds=KIND)
-        done = command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
+        done = started_command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
         assert done.returncode == 2 and words in done.stderr
         assert "Traceback" not in done.stderr
 
 
-def test_everything_but_the_demo_works_without_it(tmp_path, command):
+def test_everything_but_the_demo_works_without_it(tmp_path, started_command):
     # Another distribution of the library comes first on the path: one that registers nothing.
     absent = "raise ImportError('the demo is not installed')"
     site = package(tmp_path / "site", "soundcheck_speech", "", soundcheck_demo=absent)
@@ -277,15 +277,15 @@ studies: false
 sweeps: false
 """
     (tmp_path / "suite.yml").write_text(text)
-    done = command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
+    done = started_command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
     assert done.returncode == 0, done.stderr
     page = tmp_path / "build" / "html" / "methods" / "robustness_small_changes.html"
     assert "There is nothing to hear: no installed package has a sample of speech." in page.read_text()
     (tmp_path / "suite.yml").write_text(text.replace("small_changes", "background_noise"))
-    done = command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
+    done = started_command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
     assert done.returncode == 2
     assert "nobody has sounds of babble, coughing, environmental, music, sneezing" in done.stderr
     (tmp_path / "suite.yml").write_text(text.replace("csv, path: data/calls.csv", "demo"))
-    done = command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
+    done = started_command("run", "suite.yml", cwd=tmp_path, PYTHONPATH=site)
     assert done.returncode == 2
     assert "corpora.calls.format: 'demo' is not known here. Allowed: audformat, csv, trials" in done.stderr

@@ -365,7 +365,7 @@ def few(tmp_path_factory, command):
     few_trials[["enrol", "test", "label"]].to_csv(folder / "listed.csv", index=False)
     few_trials[["score", "enrol", "test"]].to_csv(folder / "listed.txt", sep=" ", header=False, index=False)
     (folder / "suite.yml").write_text(OTHERS)
-    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     return folder, read_results(folder / "out" / "results.csv")
 
@@ -393,7 +393,7 @@ def test_scores_of_a_list_are_compared_by_the_groups_of_its_recordings(few):
 
 
 @pytest.mark.slow
-def test_only_labelled_segments_of_groups_within_speakers_are_compared(few):
+def test_only_labelled_segments_of_groups_within_speakers_are_compared(few, shown):
     folder, results = few
     table = part().dropna()
     errors = (table["arousal"] - table["predicted"]).abs()
@@ -406,7 +406,7 @@ def test_only_labelled_segments_of_groups_within_speakers_are_compared(few):
     assert found.loc["device: phone", "segments"] == phone.sum() == 30
     assert bool(found.loc["device: phone", "holds"]) and not bool(found.loc["device: headset", "holds"])
     assert own["skipped"].eq("published threshold: no simulation belongs to it").all()
-    page = (folder / "out" / "html" / "results" / "emotional" / "fairness_groups.html").read_text()
+    page = shown(folder / "out", "emotional", "fairness_groups")
     assert "20 of 80 segments have no label for arousal" in page
 
 
@@ -420,12 +420,12 @@ def test_without_groups_or_speakers_one_row_tells(few, model, corpus):
 
 
 @pytest.mark.slow
-def test_a_task_of_ones_own_is_shown(few):
+def test_a_task_of_ones_own_is_shown(few, shown):
     own = few[1][few[1]["model"].eq("styles") & few[1]["value"].notna()]
     assert own["passed"].isna().all() and own["skipped"].str.startswith("no threshold for style").all()
     found = own.set_index(["group", "label"])["gap"]
     assert found["device: phone", "read"] == 1 and found["device: headset", "read"] == -1
-    page = (few[0] / "out" / "html" / "results" / "styles" / "fairness_groups.html").read_text()
+    page = shown(few[0] / "out", "styles", "fairness_groups")
     assert "share of the predictions, read" in page and "○ no threshold" in page
 
 

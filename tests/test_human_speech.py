@@ -33,7 +33,7 @@ def test_robustness_without_labels(speech, tmp_path, command, shared_cache):
     families = ", ".join(f"robustness_{name}" for name in FAMILIES)
     (tmp_path / "suite.yml").write_text(SUITE.format(root=speech, families=families))
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
-    done = command("run", "suite.yml", cwd=tmp_path, **settings)
+    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv")
     conditions = frame["family"] == "robustness_recording_condition"
@@ -61,7 +61,7 @@ def test_digits_are_recognised(speech, tmp_path, command, shared_cache):
     segments.groupby(["speaker", "transcript"]).head(3).to_csv(tmp_path / "segments.csv", index=False)
     (tmp_path / "suite.yml").write_text(DIGITS.format(root=speech))
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
-    done = command("run", "suite.yml", cwd=tmp_path, **settings)
+    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv")
     rate = frame[frame["test"] == "Word Error Rate"].iloc[0]
@@ -88,7 +88,7 @@ def test_speakers_are_verified(speech, tmp_path, command, shared_cache):
     segments.groupby(["speaker", "transcript"]).head(3).to_csv(tmp_path / "segments.csv", index=False)
     (tmp_path / "suite.yml").write_text(VOICES.format(root=speech))
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
-    done = command("run", "suite.yml", cwd=tmp_path, **settings)
+    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv").set_index("test")
     speakers = segments["speaker"].nunique()

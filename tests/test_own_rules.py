@@ -120,7 +120,7 @@ def test_check_before_and_after_the_day_of_an_accepted_failure(project, command,
 def test_a_run_records_what_is_accepted_and_a_worse_model_is_found(project, command):
     folder, _ = project
     write(folder, SUITE + ACCEPTED.replace("DAY", "2126-03-01"), offset="- 0.3")
-    done = command("run", "suite.yml", "--out", "worse", cwd=folder)
+    done = command("run", "suite.yml", "--out", "worse", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     record = RunRecord.read(folder / "worse" / "run.json")
     assert [entry.named for entry in record.accepted][1] == {"model": "lout"}

@@ -111,7 +111,7 @@ def run(tmp_path_factory, command, shared_cache):
         text = text.replace("minimum_segments: 50", "minimum_segments: 4")
         text = text.replace("{sentences: 50}", "{sentences: 8}")  # fewer than usual
         (folder / "thresholds" / f"{family}.yml").write_text(text)
-    done = command("run", "suite.yml", "--jobs", "2", cwd=folder, **environment(shared_cache))
+    done = command("run", "suite.yml", cwd=folder, **environment(shared_cache))
     return folder, done
 
 
@@ -281,7 +281,7 @@ def test_violations_are_those_of_the_plain_computation(run, results):
 
 
 @pytest.fixture(scope="module")
-def three(run, command, shared_cache):
+def three(run, command, shown, shared_cache):
     """Run three recognisers, and one that never answers; their pages on recognition fairness."""
     folder, _ = run
     (folder / "others.py").write_text(
@@ -299,14 +299,10 @@ def three(run, command, shared_cache):
             "  known:", f'  {name}: {{python: "others:{name}", tasks: [transcript]}}\n  known:', 1
         )
     (folder / "three.yml").write_text(suite)
-    done = command(
-        "run", "three.yml", "--out", "three", "--jobs", "2", cwd=folder, **environment(shared_cache)
-    )
+    done = command("run", "three.yml", "--out", "three", "--no-book", cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr  # one answers nothing, as the record says
-    pages = folder / "three" / "html" / "results"
     return folder / "three", {
-        name: (pages / name / "asr_fairness.html").read_text()
-        for name in ("good", "poor", "strict", "silent")
+        name: shown(folder / "three", name, "asr_fairness") for name in ("good", "poor", "strict", "silent")
     }
 
 
@@ -339,7 +335,7 @@ def test_a_pair_has_the_same_counts_on_all_pages(three):
     assert (np.array(rows["comprehensible", ""]) <= total).all()
 
 
-def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, shared_cache):
+def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, shown, shared_cache):
     folder, _ = run
     _, pages = three
     answers = pd.read_parquet(folder / "three" / "predictions" / "strict" / "tones.parquet")
@@ -352,7 +348,7 @@ def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, s
     )  # it lacks answers under the two settings that do not count
     suite = (folder / "three.yml").read_text().replace("[asr_fairness]", "[asr_fault_localisation]")
     (folder / "words3.yml").write_text(suite)
-    options = ("--out", "words3", "--jobs", "2", "--model", "good", "--model", "strict")
+    options = ("--out", "words3", "--no-book", "--model", "good", "--model", "strict")
     done = command("run", "words3.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr
     for column in ("accent", "sex"):
@@ -360,8 +356,8 @@ def test_a_pair_has_the_same_counts_in_fault_localisation(three, run, command, s
         counted = re.search(r"<td>by pair</td><td[^>]*>good–strict</td>(.*?)</tr>", table, re.DOTALL)[1]
         expected = re.findall(r"<td[^>]*>([\d,]+)</td>", counted)
         for model in ("good", "strict"):
-            page = folder / "words3" / "html" / "results" / model / "asr_fault_localisation.html"
-            ((_, table),) = tables_of(page.read_text(), f"tones, {column}, 2 recognisers")
+            page = shown(folder / "words3", model, "asr_fault_localisation")
+            ((_, table),) = tables_of(page, f"tones, {column}, 2 recognisers")
             assert re.findall(r"<td[^>]*>([\d,]+)</td></tr>", table) == expected
         assert any(number != "0" for number in expected)
 
@@ -513,7 +509,7 @@ def test_pages_are_safe_and_show_the_normaliser(run):
 
 def test_one_recogniser_alone(run, command, shared_cache):
     folder, _ = run
-    options = ("--model", "good", "--out", "alone", "--jobs", "2")
+    options = ("--model", "good", "--out", "alone", "--no-book")
     options += ("--family", "asr_comparison", "--family", "asr_fairness")
     done = command("run", "suite.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -566,17 +562,17 @@ def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, sha
     assert sum("resampled together in intervals: speaker within meeting" in page for page in pages) == 1
 
 
-def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shared_cache):
+def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shown, shared_cache):
     folder, _ = run
     segments = pd.read_csv(folder / "data" / "segments.csv")[["file", "speaker"]]
     segments.to_csv(folder / "data" / "bare.csv", index=False)
     (folder / "words.yml").write_text(SUITE.replace("segments.csv", "bare.csv"))
-    options = ("--model", "poor", "--out", "words", "--family", "asr_fault_localisation")
+    options = ("--model", "poor", "--out", "words", "--no-book", "--family", "asr_fault_localisation")
     done = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr
     (spoken,) = (folder / "words" / "corpora").glob("words-of-*.parquet")
     assert len(pd.read_parquet(spoken)) == 8
-    page = (folder / "words" / "html" / "results" / "poor" / "asr_fault_localisation.html").read_text()
+    page = shown(folder / "words", "poor", "asr_fault_localisation")
     assert "8 sentences, around words of everybody" in page and "no such words" in page
     assert "tones: no other recogniser of the suite hears this corpus" in page
     # Another run speaks and asks nothing again.
@@ -609,7 +605,7 @@ def test_no_setting_is_left(run, command, shared_cache):
     (other / "suite.yml").write_text(SUITE.replace("data/", "../data/") + limits)
     for name in ("tones.py", "known.csv"):
         (other / name).write_text((folder / name).read_text())
-    options = ("--model", "good", "--family", "asr_fairness", "--jobs", "2")
+    options = ("--model", "good", "--family", "asr_fairness", "--no-book")
     done = command("run", "suite.yml", *options, cwd=other, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(other / "build" / "results.csv", keep_default_na=False, na_values=[""])
@@ -622,9 +618,9 @@ def test_no_setting_is_left(run, command, shared_cache):
     assert asked[asked["change"].ne("")].groupby("change").size().eq(8).all()
 
 
-def test_small_groups_are_not_judged(tmp_path, command, shared_cache):
+def test_small_groups_are_not_judged(tmp_path, command, shown, shared_cache):
     make_project(tmp_path)
-    options = ("--model", "known", "--family", "asr_word_errors")
+    options = ("--model", "known", "--family", "asr_word_errors", "--no-book")
     done = command("run", "suite.yml", *options, cwd=tmp_path, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(tmp_path / "build" / "results.csv", keep_default_na=False, na_values=[""])
@@ -633,7 +629,7 @@ def test_small_groups_are_not_judged(tmp_path, command, shared_cache):
     told = rows.set_index("group")["skipped"].to_dict()
     assert told["accent: clear"] == "23 segments, 50 needed" and told["sex: male"] == "20 segments, 50 needed"
     assert told["accent"] == "fewer than 2 groups with enough segments and words"
-    page = (tmp_path / "build" / "html" / "results" / "known" / "asr_word_errors.html").read_text()
+    page = shown(tmp_path / "build", "known", "asr_word_errors")
     assert "Groups that are too small to be judged" in page
 
 
@@ -643,7 +639,7 @@ def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):
     segments.to_csv(folder / "data" / "bare.csv", index=False)
     suite = SUITE.replace("segments.csv", "bare.csv")
     (folder / "bare.yml").write_text(suite)
-    options = ("--model", "good", "--out", "bare", "--jobs", "2")
+    options = ("--model", "good", "--out", "bare", "--no-book")
     options += ("--family", "asr_word_errors", "--family", "asr_fairness")
     done = command("run", "bare.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr

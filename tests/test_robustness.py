@@ -280,7 +280,7 @@ def test_sweeps_show_where_the_model_breaks(project, command, shared_cache, tmp_
         "--family",
         "robustness_simulated_recording_condition",
     )
-    done = command("run", "suite.yml", *family, "--jobs", "2", cwd=other, **environment(shared_cache))
+    done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache))
     assert done.returncode == 3, done.stderr + done.stdout
     page = (other / "build/html/results/mine/robustness_background_noise.html").read_text()
     for table in ("Babble Noise", "White Noise"):
@@ -323,7 +323,7 @@ def test_same_sounds_and_predictions_for_any_jobs_and_order(project, command, sh
 
 
 def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
-    project, command, shared_cache, tmp_path
+    project, command, shown, shared_cache, tmp_path
 ):
     folder, _ = project
     other = tmp_path / "other"
@@ -340,7 +340,7 @@ def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
     )
     table.write_text("file,label,distance\nhut/ir.wav,hut,1\nhall/ir.wav,hall,4\ncave/ir.wav,cave,8\n")
     (other / "suite.yml").write_text(SUITE.replace("sweeps: false", "sweeps: true"))
-    done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache))
+    done = command("run", "suite.yml", *family, "--no-book", cwd=other, **environment(shared_cache))
     assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer
     frame = read_results(other / "build" / "results.csv").set_index(["task", "test"])
     for task in ("arousal", "emotion"):
@@ -352,13 +352,13 @@ def test_rooms_that_are_all_farther_away_skip_the_test_with_the_reason(
         assert room["skipped"] == (
             "of rooms, nothing but hut was measured at a distance within a ratio of 1.5 of 1 m"
         )
-    page = (other / "build/html/results/mine/robustness_simulated_recording_condition.html").read_text()
+    page = shown(other / "build", "mine", "robustness_simulated_recording_condition")
     assert "Rooms by distance, 2: of rooms, nothing but hut was measured at a distance within" in page
     assert "Rooms by distance: not shown, because fewer than two steps are left" in page
     assert "Rooms by distance, 4" not in page and "Rooms by distance: share" not in page
 
 
-def test_a_missing_codec_skips_the_family_with_the_reason(project, command, shared_cache, tmp_path):
+def test_a_missing_codec_skips_the_family_with_the_reason(project, started_command, shared_cache, tmp_path):
     folder, _ = project
     other = tmp_path / "other"
     shutil.copytree(folder, other, ignore=shutil.ignore_patterns("out"))
@@ -366,7 +366,7 @@ def test_a_missing_codec_skips_the_family_with_the_reason(project, command, shar
     (other / "stub/av.py").write_text("raise ImportError('no codecs here')\n")
     path = {"PYTHONPATH": str(other / "stub")}
     family = ("--family", "robustness_low_quality_phone")
-    done = command("run", "suite.yml", *family, cwd=other, **environment(shared_cache), **path)
+    done = started_command("run", "suite.yml", *family, cwd=other, **environment(shared_cache), **path)
     assert done.returncode == 3, done.stderr + done.stdout  # one recording has no answer, changed or not
     frame = read_results(other / "build" / "results.csv")
     assert frame["value"].isna().all() and len(frame) == 4

@@ -168,7 +168,7 @@ def run(tmp_path_factory, command, shared_cache):
     folder = tmp_path_factory.mktemp("verification")
     make_project(folder)
     settings = {"SOUNDCHECK_CACHE": str(shared_cache), "SOUNDCHECK_DEMO_SIZE": "small"}
-    return folder, command("run", "suite.yml", "--jobs", "2", cwd=folder, **settings)
+    return folder, command("run", "suite.yml", cwd=folder, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -358,7 +358,7 @@ def test_a_score_file_is_an_input_of_another_run(run, results, command, shared_c
         "models:\n  same: {scores: scores.txt}\n  fixed: {scores: scores.txt}\n"
         "families: [speaker_verification]\n"
     )
-    done = command("run", "suite.yml", cwd=folder, SOUNDCHECK_CACHE=str(shared_cache))
+    done = command("run", "suite.yml", "--no-book", cwd=folder, SOUNDCHECK_CACHE=str(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     frame = pd.read_csv(folder / "build" / "results.csv", keep_default_na=False, na_values=[""])
     first = row(results, "good", "voices", "Equal Error Rate")
@@ -386,7 +386,7 @@ def test_second_run_computes_nothing(run, command, shared_cache):
     notebook = folder / "build" / "notebooks" / "good" / "speaker_verification.ipynb"
     before = (folder / "build" / "results.csv").read_bytes(), notebook.stat().st_mtime_ns
     settings = {"SOUNDCHECK_CACHE": str(shared_cache), "SOUNDCHECK_DEMO_SIZE": "small"}
-    done = command("run", "suite.yml", cwd=folder, **settings)
+    done = command("run", "suite.yml", "--no-book", cwd=folder, **settings)
     assert done.returncode == 3
     assert ((folder / "build" / "results.csv").read_bytes(), notebook.stat().st_mtime_ns) == before
 
@@ -460,7 +460,7 @@ def project(tmp_path, command, shared_cache):
             for entries in (corpora, models)
         ]
         (tmp_path / "suite.yml").write_text(REFUSED.format(corpora=sections[0], models=sections[1]))
-        done = command("run", "suite.yml", cwd=tmp_path, SOUNDCHECK_CACHE=str(shared_cache))
+        done = command("run", "suite.yml", "--no-book", cwd=tmp_path, SOUNDCHECK_CACHE=str(shared_cache))
         assert "Traceback" not in done.stdout + done.stderr
         return tmp_path, done
 

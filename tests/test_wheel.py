@@ -40,16 +40,16 @@ def test_wheel_carries_all_files(wheel):
     assert all(f"[soundcheck.{group}]\ndemo = " in registered for group in ("formats", "sounds", "speech"))
 
 
-def test_installed_wheel_runs_in_an_empty_folder(wheel, tmp_path, command):
+def test_installed_wheel_runs_in_an_empty_folder(wheel, tmp_path, started_command):
     site = tmp_path / "site"
     arguments = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", site, wheel]
     subprocess.run([sys.executable, *map(str, arguments)], check=True, capture_output=True)
     empty = tmp_path / "empty"
     empty.mkdir()
     (empty / "suite.yml").write_text(SUITE)
-    done = command("run", "suite.yml", cwd=empty, PYTHONPATH=str(site))
+    done = started_command("run", "suite.yml", cwd=empty, PYTHONPATH=str(site))
     assert done.returncode == 0, done.stderr
     assert (empty / "build" / "html" / "methods" / "correctness_regression.html").is_file()
     assert (site / "soundcheck" / "_share" / "notebooks").is_dir()
-    assert command("init", "mine", cwd=empty, PYTHONPATH=str(site)).returncode == 0
+    assert started_command("init", "mine", cwd=empty, PYTHONPATH=str(site)).returncode == 0
     assert (empty / "mine" / "suite.yml").is_file()

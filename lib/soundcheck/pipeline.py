@@ -313,6 +313,7 @@ def _run(
             corpora=corpora,
             tasks=suite.tasks,
             sounds=sounds,
+            jobs=jobs,
         )
     stages.end()
     record = dataclasses.replace(record, seconds=stages.seconds, book=book and not problems)

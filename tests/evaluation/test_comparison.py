@@ -106,7 +106,7 @@ def later(compared, tmp_path_factory, command):
     folder = tmp_path_factory.mktemp("later")
     shutil.copytree(compared[0], folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build"))
     (folder / "old.csv").write_text((folder / "new.csv").read_text())
-    options = ("--model", "old", "--model", "third", "--out", "run")
+    options = ("--model", "old", "--model", "third", "--out", "run", "--no-book")
     done = command("run", "suite.yml", *options, cwd=folder, SOUNDCHECK_DEMO_SIZE="small")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "run"

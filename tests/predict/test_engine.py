@@ -14,6 +14,7 @@ import textwrap
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import audiofile
 import numpy as np
@@ -24,7 +25,7 @@ from soundcheck.common.errors import InputError
 from soundcheck.common.files import OutputError, digest
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import reference_predictions
-from soundcheck.predict import dispatch, opened_files, recorder, supervised
+from soundcheck.predict import dispatch, opened_files, prediction, recorder, supervised
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.sources import SourceCheck
@@ -42,11 +43,15 @@ ANSWER = "return {'arousal': number / 10, 'emotion': 'anger'}"
 
 @dataclasses.dataclass
 class World:
-    """A folder with recordings 0.wav, 1.wav, ... and a model.py."""
+    """A folder with recordings 0.wav, 1.wav, ... and a model.py.
+
+    `repeated` inputs are asked twice, by another process; where a test is not about that it would only wait.
+    """
 
     root: Path
     segments: int = 6
     tasks: tuple[str, ...] = ("arousal", "emotion")
+    repeated: int = 0
 
     def __post_init__(self) -> None:
         self.out, self.cache = self.root / "out", self.root / "out" / "cache"
@@ -92,7 +97,8 @@ class World:
         corpora = corpora or [self.corpus()]
         out = out or self.out
         options = {"jobs": jobs, "log": log, "fresh": fresh, "confirm": confirm}
-        return predict_model(model, suite, corpora, changes or {}, out, self.cache, **options)
+        with mock.patch.object(prediction, "REPEATED", self.repeated):
+            return predict_model(model, suite, corpora, changes or {}, out, self.cache, **options)
 
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
@@ -101,6 +107,13 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
+
+
+@pytest.fixture
+def asked_twice(world: World) -> World:
+    """Let all that the test does ask some inputs twice, as every run of a user does."""
+    world.repeated = prediction.REPEATED
+    return world
 
 
 def table(report: PredictionReport, corpus: str = "demo") -> pd.DataFrame:
@@ -114,6 +127,7 @@ def failed(report: PredictionReport) -> dict[str, str]:
 # What comes out ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_table_has_all_rows_in_order(world):
     world.model("")
     report = world.run(TONE)
@@ -146,6 +160,7 @@ def test_number_of_jobs_does_not_matter(world):
     assert first == second
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_second_run_asks_nothing(world):
     world.model("open('calls', 'a').write('x')", before=f"import os; os.chdir({str(world.root)!r})")
     first = world.run(TONE)
@@ -199,6 +214,7 @@ def test_a_model_that_cannot_be_prepared(world):
 # Models that answer wrongly ---------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_model_that_raises_is_listed_and_asked_again_next_time(world):
     world.model("if number == 2: raise ValueError('cannot read /secret/place/x')")
     report = world.run(TONE)
@@ -285,6 +301,7 @@ def test_a_model_that_chatters(world, capfd):
     assert "left out" in world.log()
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_model_that_is_not_deterministic(world):
     world.model("number = random.random()", before="import random")
     report = world.run()
@@ -293,6 +310,7 @@ def test_a_model_that_is_not_deterministic(world):
     assert world.run().repeated_different == 6
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_model_that_depends_on_the_order(world):
     world.model("calls.append(1); number = len(calls)", before="calls = []")
     assert world.run().repeated_different >= 4  # asked twice in different orders; few places coincide
@@ -323,6 +341,7 @@ def test_a_model_that_always_hangs_does_not_last_for_ever(world, monkeypatch):
     assert sum("not asked, because 3 calls in a row failed" in reason for reason in reasons) == 3
 
 
+@pytest.mark.usefixtures("asked_twice")
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -409,6 +428,7 @@ BATCH = """
 """
 
 
+@pytest.mark.usefixtures("asked_twice")
 @pytest.mark.parametrize(
     ("trouble", "words"),
     [
@@ -667,6 +687,7 @@ def write_weights(world: World, text: str, name: str = "weights.txt") -> Path:
     return path
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_answers_of_other_weights_are_not_used_but_stay(world, caplog):
     write_weights(world, "1")
     world.model(WEIGHT, before=HERE)
@@ -684,6 +705,7 @@ def test_answers_of_other_weights_are_not_used_but_stay(world, caplog):
     assert third.notes() == []
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_file_that_was_only_touched_is_the_same(world):
     path = write_weights(world, "1")
     world.model(WEIGHT, before=HERE)
@@ -694,6 +716,7 @@ def test_a_file_that_was_only_touched_is_the_same(world):
     assert world.run().reused == 6
 
 
+@pytest.mark.usefixtures("asked_twice")
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: (path.unlink(), path.mkdir())])
 def test_a_file_that_vanished_is_another_one(world, damage):
     path = write_weights(world, "1")
@@ -704,6 +727,7 @@ def test_a_file_that_vanished_is_another_one(world, damage):
     assert (report.reused, report.failed) == (0, 6)
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_file_that_changes_while_the_model_answers(world, caplog):
     write_weights(world, "1")
     write_weights(world, "2", "other.txt")
@@ -819,6 +843,7 @@ def unseen(name):
 """
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_another_answer_empties_the_cache(world, caplog):
     write_weights(world, "1")
     world.model("number = unseen('weights.txt')", before=UNSEEN)
@@ -834,6 +859,7 @@ def test_another_answer_empties_the_cache(world, caplog):
     assert (again.reused, again.confirmation.different) == (12, 0)
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_numbers_may_differ_by_rounding(world):
     write_weights(world, "0.5")
     world.model("number = unseen('weights.txt')", before=UNSEEN)
@@ -844,6 +870,7 @@ def test_numbers_may_differ_by_rounding(world):
     assert world.run().confirmation.different == 5
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_files_of_the_suite_tell_what_nobody_sees(world):
     for name in ("a.bin", "b.bin"):
         write_weights(world, "1", name)
@@ -858,6 +885,7 @@ def test_files_of_the_suite_tell_what_nobody_sees(world):
     assert world.run(files=("*.bin",)).computed == 6
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_model_that_does_not_repeat_is_not_emptied(world):
     world.model("number = random.random()", before="import random")
     world.run(TONE)
@@ -867,6 +895,7 @@ def test_a_model_that_does_not_repeat_is_not_emptied(world):
         assert any("does not answer alike twice" in note for note in report.notes())
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_model_that_does_not_repeat_is_emptied_if_it_is_another_one(world):
     write_weights(world, "1")
     world.model("number = unseen('weights.txt') + random.random() / 100", before="import random" + UNSEEN)
@@ -879,6 +908,7 @@ def test_a_model_that_does_not_repeat_is_emptied_if_it_is_another_one(world):
     assert world.run().reused == 6
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_model_that_rarely_repeats_is_emptied_at_most_once(world):
     """Only changed signals get another answer each time, which the check of clean ones cannot know."""
     body = "return {'arousal': random.random() if signal.std() > 0.1005 else 0.5, 'emotion': 'anger'}"
@@ -888,6 +918,7 @@ def test_a_model_that_rarely_repeats_is_emptied_at_most_once(world):
     assert [report.reused for report in reports] == [12, 12]
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_kept_answers_that_cannot_be_confirmed_stay(world, caplog):
     (world.root / "up").touch()
     body = "if not os.path.exists(os.path.join(HERE, 'up')): raise OSError('no server')"
@@ -901,6 +932,7 @@ def test_kept_answers_that_cannot_be_confirmed_stay(world, caplog):
     assert table(report).equals(first)
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_fresh_asks_everything_anew(world):
     world.model("")
     world.run(TONE)
@@ -909,6 +941,7 @@ def test_fresh_asks_everything_anew(world):
     assert world.run(TONE).reused == 12
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_second_round_confirms_nothing(world):
     world.model("open('calls', 'a').write('x')", before=f"import os; os.chdir({str(world.root)!r})")
     world.run()
@@ -917,6 +950,7 @@ def test_a_second_round_confirms_nothing(world):
     assert (world.root / "calls").read_text() == calls
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_days_of_kept_answers_are_told(world):
     world.model("")
     world.run()
@@ -935,6 +969,7 @@ def test_embeddings_are_kept(world):
     assert rows["embedding"][0].dtype == np.float32
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_embeddings_of_another_length_are_failures(world):
     world.model("return {'embedding': [1.0] * (2 if number == 4 else 3)}")
     for _ in range(2):  # computed, and from the cache
@@ -958,6 +993,7 @@ def test_zeros_and_nan_are_no_embeddings(world):
     assert report.failed == 2
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_embeddings_that_are_not_deterministic(world):
     world.model("return {'embedding': np.random.default_rng().normal(size=3)}", before="import numpy as np")
     report = world.run(tasks=("embedding",))

@@ -6,7 +6,7 @@ import pytest
 
 from soundcheck.corpora import audio
 from soundcheck.corpora.measures.pitch import mean_pitch
-from soundcheck.evaluation.pitch import voice_groups
+from soundcheck.evaluation.pitch import VOICES, voice_groups
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.combinators import against_all
 from soundcheck.statistics import bootstrap, simulation
@@ -120,6 +120,13 @@ def test_speakers_drawn_anew_do_not_explain_a_planted_bias(answers, column, grou
             assert exceeded <= 0.002 and abs(gap(prediction, own)) > 0.15
         else:
             assert exceeded > 0.01 or abs(gap(prediction, own)) < 0.1
+
+
+def test_every_voice_has_ten_speakers(answers):
+    """The three groups of the family fairness_pitch can be compared."""
+    table, _ = answers
+    _, voices = voice_groups(table["hertz"], table["speaker"])
+    assert voices.set_index("group").loc[[*VOICES], "speakers"].min() >= 10
 
 
 def test_any_signal_gets_an_answer(answers):

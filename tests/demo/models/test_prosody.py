@@ -20,10 +20,9 @@ DIMENSIONS = ("arousal", "dominance", "valence")
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory):
-    cache = tmp_path_factory.mktemp("cache")
-    training.train(cache, size="small", jobs=2)
-    return cache
+def trained(shared_cache):
+    training.train(shared_cache, size="small", jobs=2)
+    return shared_cache
 
 
 @pytest.fixture
@@ -126,18 +125,20 @@ def test_cache_defaults_to_build_below_the_current_folder(tmp_path, monkeypatch)
     assert prosody.place() == (tmp_path / "build" / "cache", "full")
 
 
-def test_processes_that_start_at_once_train_once(tmp_path):
+def test_processes_that_start_at_once_train_once(trained, tmp_path):
+    folder = corpus.build(trained, size="small")
+    (tmp_path / folder.name).symlink_to(folder)
     code = "from soundcheck_demo.models import prosody; print(prosody.fingerprint())"
     environment = {**os.environ, "SOUNDCHECK_CACHE": str(tmp_path), "SOUNDCHECK_DEMO_SIZE": "small"}
     running = [
         subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
+        for _ in range(2)
     ]
     found = {process.communicate(timeout=120)[0] for process in running}
     assert len(found) == 1
     assert found.pop().strip()
-    names = [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")]
-    assert len(names) == 2  # one corpus, one file of parameters
+    names = {path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")}
+    assert names == {folder.name, training.parameter_file(tmp_path, "small").name}
 
 
 def test_predicting_needs_no_scikit_learn(cache):

@@ -22,9 +22,9 @@ VOCABULARIES = {
 
 
 @pytest.fixture(scope="module")
-def heard(tmp_path_factory):
+def heard(shared_cache):
     """Signals and table of the small corpus of commands, with the answers of both recognisers."""
-    folder = corpus.build(tmp_path_factory.mktemp("commands"), size="small", part="commands", jobs=2)
+    folder = corpus.build(shared_cache, size="small", part="commands", jobs=2)
     table = pd.read_csv(folder / "segments.csv")
     signals = [audiofile.read(folder / name)[0] for name in table["file"]]
     for model in (recogniser.grammar, recogniser.words):

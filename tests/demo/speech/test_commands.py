@@ -36,8 +36,8 @@ def table():
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory):
-    return corpus.build(tmp_path_factory.mktemp("commands"), size="small", part="commands", jobs=2)
+def small(shared_cache):
+    return corpus.build(shared_cache, size="small", part="commands", jobs=2)
 
 
 @pytest.fixture(scope="session")

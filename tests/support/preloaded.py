@@ -1,0 +1,300 @@
+"""The ``soundcheck`` command and its notebook workers, forked from a process that has imported the library.
+
+Starting Python and importing all that a run needs takes five seconds of processor time, and the tests run
+the command a hundred times. Here a server, started once a test process, imports and computes nothing; each
+command is a fork of it with its own arguments, folder, environment and output, and ends as Python ends. The
+processes that it starts for notebooks and models are forked from the same server, not from the command, so
+that they know nothing of it.
+
+Tests that are about processes use the fixture ``started_command``, or start what they need themselves.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import types
+from typing import IO, Any, NoReturn
+
+COMMAND = "command"
+MODELS = ("soundcheck.models.importing", "soundcheck.predict.workers")
+NOTEBOOKS = "soundcheck.run.notebook_worker"
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
+POLL_SECONDS = 0.02
+PACKAGES = ("book", "corpora", "corpora.formats", "corpora.measures", "corpora.trials", "models", "predict")
+PACKAGES += ("results", "run", "sounds", "suite", "augment", "statistics")
+END_SECONDS = 20.0
+
+
+class Preloaded:
+    """A connection to the server, through which processes can be asked for.
+
+    Parameters
+    ----------
+    connection
+        One end; the server has the other.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()  # threads of a run ask for models at the same time
+        self._told = b""
+        self._begun: int | None = None
+        self._codes: dict[int, int] = {}
+
+    @classmethod
+    def start(cls, environment: dict[str, str]) -> Preloaded:
+        """Start a server; it ends with the last connection to it."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-P", __file__, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                env=environment | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONHASHSEED": "0"},
+                stdin=subprocess.DEVNULL,
+            )
+        server = cls(ours)
+        server._process = process  # else Python would warn that nobody waits for it
+        return server
+
+    def fork(self, request: dict[str, Any], *descriptors: int) -> int:
+        """Ask for a process with these as its input, output and errors, and perhaps one more.
+
+        Returns
+        -------
+        int
+            Its number.
+        """
+        with self._lock, tempfile.TemporaryFile() as file:  # a stream may cut a long message
+            file.write(json.dumps(request).encode())
+            file.seek(0)
+            socket.send_fds(self._connection, [b"+"], [file.fileno(), *descriptors])
+            while self._begun is None:
+                self._read()
+            pid, self._begun = self._begun, None
+        return pid
+
+    def code(self, pid: int, seconds: float) -> int | None:
+        """Wait until a process has ended; gives its exit code, ``None`` if it still runs."""
+        end = time.monotonic() + seconds
+        while True:
+            left = max(0.0, end - time.monotonic())
+            with self._lock:
+                if pid in self._codes:
+                    return self._codes[pid]
+                if select.select([self._connection], [], [], min(left, POLL_SECONDS))[0]:
+                    self._read()
+                elif not left:
+                    return None
+
+    def _read(self) -> None:
+        """Read what the server says: which process has begun, and how others have ended."""
+        received = self._connection.recv(4096)
+        if not received:
+            raise RuntimeError("the preloaded process has ended")
+        *lines, self._told = (self._told + received).split(b"\n")
+        for line in lines:
+            told = json.loads(line)
+            if "code" in told:
+                self._codes[told["pid"]] = told["code"]
+            else:
+                self._begun = told["pid"]
+
+    def command(
+        self, arguments: list[str], folder: str, environment: dict[str, str], timeout: float
+    ) -> subprocess.CompletedProcess:
+        """Run the command, as ``subprocess.run`` would."""
+        request = {"kind": COMMAND, "arguments": arguments, "folder": folder, "environment": environment}
+        with (
+            open(os.devnull) as nothing,
+            tempfile.TemporaryFile("w+") as output,
+            tempfile.TemporaryFile("w+") as errors,
+        ):
+            pid = self.fork(request, nothing.fileno(), output.fileno(), errors.fileno())
+            code = self.code(pid, timeout)
+            if code is None:
+                os.kill(pid, signal.SIGKILL)
+                self.code(pid, END_SECONDS)
+                raise subprocess.TimeoutExpired(arguments, timeout)
+            output.seek(0)
+            errors.seek(0)
+            return subprocess.CompletedProcess(arguments, code, output.read(), errors.read())
+
+
+class _Forked:
+    """What a run takes for a ``subprocess.Popen`` of Python with a module of ours."""
+
+    def __init__(
+        self,
+        server: Preloaded,
+        arguments: list[str],
+        *,
+        stdin: int,
+        stdout: int,
+        stderr: IO | int | None,
+        env: dict[str, str],
+        start_new_session: bool,
+        pass_fds: list[int] = (),
+    ) -> None:
+        python, _, _, module, *_ = arguments
+        assert python == sys.executable and module in (*MODELS, NOTEBOOKS) and start_new_session
+        self._server, self._module = server, module
+        self.returncode: int | None = None
+        request = {"kind": module, "arguments": [], "folder": os.getcwd(), "environment": dict(env)}
+        with contextlib.ExitStack() as stack:
+            nothing = stack.enter_context(open(os.devnull, "r+b")).fileno()
+            theirs = {None: 2, subprocess.DEVNULL: nothing}
+            if module == NOTEBOOKS:
+                assert stdin == stdout == subprocess.PIPE
+                stdin, ours_in = os.pipe()
+                ours_out, stdout = os.pipe()
+                self.stdin, self.stdout = os.fdopen(ours_in, "wb"), os.fdopen(ours_out, "rb")
+                stack.callback(os.close, stdin)
+                stack.callback(os.close, stdout)
+                stderr = stderr.fileno()
+            descriptors = [theirs.get(one, one) for one in (stdin, stdout, stderr)]
+            self.pid = server.fork(request, *descriptors, *pass_fds)
+
+    def poll(self) -> int | None:
+        return self.wait(0, ended=False)
+
+    def wait(self, timeout: float = END_SECONDS, *, ended: bool = True) -> int | None:
+        if ended and self._module == NOTEBOOKS:
+            # The mark by which the library finds a worker is in the environment that a process starts with.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+        self.returncode = self._server.code(self.pid, timeout)
+        if ended and self.returncode is None:
+            raise subprocess.TimeoutExpired(self._module, timeout)
+        return self.returncode
+
+
+def _preload() -> None:
+    from soundcheck import cli, pipeline  # noqa: F401
+    from soundcheck.run import notebook_worker
+
+    notebook_worker._preload()
+    for package in PACKAGES:
+        found = importlib.import_module(f"soundcheck.{package}")
+        for module in pkgutil.iter_modules(found.__path__):
+            importlib.import_module(f"soundcheck.{package}.{module.name}")
+    gc.collect()
+    gc.freeze()  # else a fork copies all of it when it looks for what nobody needs
+
+
+def _serve(connection: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
+    """Fork whatever is asked for; comes back in each fork, with a connection of its own and its request."""
+    asking = {connection: connection}
+    asked_by: dict[int, socket.socket] = {}
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    signal.set_wakeup_fd(writer.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while True:
+        for ready in select.select([reader, *asking], [], [])[0]:
+            if ready is reader:
+                reader.recv(4096)
+                continue
+            byte, descriptors, _, _ = socket.recv_fds(ready, 1, 5)
+            if not byte:
+                ready.close()
+                del asking[ready]
+                if ready is connection:
+                    sys.exit()
+                continue
+            with os.fdopen(descriptors[0]) as file:
+                request = json.load(file)
+            ours, theirs = socket.socketpair()
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for other in (reader, writer, ours, *asking):
+                    other.close()
+                for number, descriptor in enumerate(descriptors[1:4]):
+                    os.dup2(descriptor, number)
+                    os.close(descriptor)
+                return theirs, request | {"descriptors": descriptors[4:]}
+            theirs.close()
+            for descriptor in descriptors[1:]:
+                os.close(descriptor)
+            asking[ours] = ours
+            asked_by[pid] = ready
+            _tell(ready, {"pid": pid})
+        while asked_by:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                break
+            _tell(asked_by.pop(pid), {"pid": pid, "code": os.waitstatus_to_exitcode(status)})
+
+
+def _tell(connection: socket.socket, told: dict[str, int]) -> None:
+    with contextlib.suppress(OSError):  # who asked may be gone
+        connection.sendall(json.dumps(told).encode() + b"\n")
+
+
+def _run(connection: socket.socket, request: dict[str, Any]) -> None:
+    """Be the process that was asked for."""
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    from soundcheck import cli
+    from soundcheck.models import importing, processes
+    from soundcheck.predict import workers
+    from soundcheck.run import notebook_worker
+
+    if request["kind"] != COMMAND:
+        connection.close()
+        os.setsid()
+        sys.stdout.reconfigure(write_through=True)
+        sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
+        mains = (importing._serve, workers.main, notebook_worker.serve)
+        dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
+        return
+    changed = {"Popen": functools.partial(_Forked, Preloaded(connection))}
+    processes.subprocess = notebook_worker.subprocess = types.SimpleNamespace(**vars(subprocess) | changed)
+    known = vars(os).copy()
+    known.pop("waitid", None)  # its children are not those of the command
+    processes.os = types.SimpleNamespace(**known)
+    sys.argv = ["soundcheck", *request["arguments"]]
+    cli.main()
+
+
+def _end(code: object) -> NoReturn:
+    """End as Python does, but for tearing down what was imported, which a fork would have to copy first."""
+    if code is not None and not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code or 0)
+
+
+if __name__ == "__main__":
+    _preload()
+    own, asked = _serve(socket.socket(fileno=int(sys.argv[1])))
+    try:
+        _run(own, asked)
+        _end(0)
+    except SystemExit as end:
+        _end(end.code)
+    except BaseException:
+        traceback.print_exc()
+        _end(1)
