@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import yaml
 
 from soundcheck.book import assembly, jupyter_book
 from soundcheck.book.pages import Sources, markdown
-from soundcheck.common import resources
+from soundcheck.common import progress, resources
 
 PAGES = {
     "index": "# First\n\nSee [](one.md) and [there](two.ipynb).",
@@ -212,3 +213,21 @@ def test_processes_do_not_change_a_book(book):
     assert jupyter_book.run_jupyter_book(book.folder / "two" / "src", work, log, jobs=2) is None
     assert differences(book.files("two"), expected) == set()
     assert "WARNING" not in log.read_text()
+
+
+def test_logs_say_how_many_pages_are_written(book, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(jupyter_book, "LOOK_SECONDS", 0.01)
+    book.build("told")
+    told = [
+        re.fullmatch(r"book: (\d+) of 4 pages(, .*)?", line) for line in capsys.readouterr().err.splitlines()
+    ]
+    counts = [int(line[1]) for line in told]
+    assert counts[0] == 0 and counts == sorted(counts) and counts[-1] <= 4
+
+
+def test_a_build_that_takes_too_long_is_ended(book, monkeypatch):
+    monkeypatch.setattr(jupyter_book, "LIMIT", -1)
+    source, out = book.folder / "out" / "src", book.folder / "late"
+    problem = jupyter_book.run_jupyter_book(source, out / "work", book.folder / "late.txt")
+    assert "did not end within" in str(problem)

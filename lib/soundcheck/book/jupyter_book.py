@@ -9,20 +9,24 @@ interrupted.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from soundcheck.book.check_site import SECRET
 from soundcheck.common import files
 from soundcheck.common.errors import Problem
+from soundcheck.common.progress import Progress
 
 __all__ = ["LIMIT", "installed", "run_jupyter_book"]
 
 LIMIT = 1800  # seconds that Jupyter Book may take
+LOOK_SECONDS = 1.0  # between two looks at how many pages there are
 WHOLE = ("_config.yml", "_toc.yml", "references.bib", "_static")  # a change of these changes all pages
 
 
@@ -51,7 +55,7 @@ def run_jupyter_book(source: Path, work: Path, log: Path, *, jobs: int = 1) -> P
             work.unlink()
         shutil.rmtree(work, ignore_errors=True)
     note.unlink(missing_ok=True)  # until this build has come to its end, nobody knows what is in the folder
-    problem = _run([str(source), str(work), str(jobs)], log)
+    problem = _run(source, work, jobs, log)
     if problem is None and not (work / "html" / "index.html").is_file():
         problem = Problem("book", "Jupyter Book wrote no first page", f"See {log.name}")
     if problem is None:
@@ -59,23 +63,41 @@ def run_jupyter_book(source: Path, work: Path, log: Path, *, jobs: int = 1) -> P
     return problem
 
 
-def _run(arguments: list[str], log: Path) -> Problem | None:
+def _run(source: Path, work: Path, jobs: int, log: Path) -> Problem | None:
     environment = {name: value for name, value in os.environ.items() if not SECRET.search(name.upper())}
     environment |= {"JUPYTER_PLATFORM_DIRS": "1", "PYTHONHASHSEED": "0", "TZ": "UTC"}
-    with open(log, "ab") as told:
+    begin, written = time.time(), 0
+    pages = sum(path.suffix in (".md", ".ipynb") for path in source.rglob("*"))
+    with open(log, "ab") as output, Progress("book", "pages", pages) as told:
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "soundcheck.book.incremental", str(source), str(work), str(jobs)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environment,
+        )
         try:
-            code = subprocess.run(
-                [sys.executable, "-P", "-m", "soundcheck.book.incremental", *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=told,
-                stderr=told,
-                env=environment,
-                timeout=LIMIT,
-                check=False,
-            ).returncode
-        except subprocess.TimeoutExpired:
-            return Problem("book", f"Jupyter Book did not end within {LIMIT} s")
+            while child.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(LOOK_SECONDS)
+                if time.time() > begin + LIMIT:
+                    return Problem("book", f"Jupyter Book did not end within {LIMIT} s")
+                before, written = written, min(pages, _written_since(begin, work))  # not the index
+                told.update(written - before)
+        finally:
+            child.kill()  # if it has not ended
+            child.wait()
+    code = child.returncode
     return Problem("book", f"Jupyter Book ended with exit code {code}", f"See {log.name}") if code else None
+
+
+def _written_since(begin: float, work: Path) -> int:
+    """Count the pages that Sphinx has written."""
+    count = 0
+    for path in (work / "html").rglob("*.html"):
+        with contextlib.suppress(OSError):
+            count += path.stat().st_mtime >= begin
+    return count
 
 
 def installed() -> list[str]:
