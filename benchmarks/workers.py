@@ -42,7 +42,7 @@ def sleeps(signal, sampling_rate):
     time.sleep(0.05)
     return {"arousal": 0.5}
 """
-CASES = {"computes": (2, 1.8, 600), "sleeps": (8, 7.0, 400)}  # workers, goal, calls
+CASES = {"computes": (2, 1.8, 600), "sleeps": (8, 7.0, 1200)}  # workers, goal, calls
 WARM_CALLS = 20  # a worker
 
 
