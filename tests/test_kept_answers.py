@@ -1,7 +1,9 @@
 """Retrained models through the real command: is any answer of the old weights believed?"""
 
+import contextlib
 import datetime
 import json
+import sqlite3
 from pathlib import Path
 
 import nbformat
@@ -145,6 +147,12 @@ def record(folder: Path) -> dict[str, dict]:
     return {model["name"]: model for model in models}
 
 
+def sessions(folder: Path) -> set[tuple[str, int]]:
+    """List what is kept: fingerprints of models, and a number for what each of their processes answered."""
+    with contextlib.closing(sqlite3.connect(folder / "build" / "cache" / "predictions.sqlite")) as store:
+        return {*store.execute("SELECT fingerprint, id FROM sessions")}
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, command):
     """A first run, a second of the same, and one after all models were retrained."""
@@ -210,14 +218,31 @@ def test_pages_name_files_without_folders(runs):
 
 def test_fresh_asks_one_model_anew_and_keeps_the_others(runs, command):
     folder, _ = runs
-    cache = folder / "build" / "cache" / "predictions"
-    others = {path for path in cache.rglob("*.parquet")}
+    before = sessions(folder)
     run = command("run", "suite.yml", "--fresh", "--model", "c", "--no-book", cwd=folder)
     assert run.returncode == 0
     model = record(folder)["c"]  # the others stay in the book
     assert (model["asked"], model["days"], model["confirmed"]) == (INPUTS, {}, 0)
-    gone = others - {*cache.rglob("*.parquet")}
-    assert {path.parent.name for path in gone} <= {model["fingerprint"]}
+    gone = before - sessions(folder)
+    assert {fingerprint for fingerprint, _ in gone} == {model["fingerprint"]}
+
+
+def test_a_damaged_store_is_told(runs, command):
+    folder, done = runs
+    store = folder / "build" / "cache" / "predictions.sqlite"
+    store.write_bytes(store.read_bytes()[:10_000])
+    run = command("run", "suite.yml", "--model", "use", "--model", "listed", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "Traceback" not in run.stderr
+    for name in ("use", "listed"):
+        model = record(folder)[name]
+        assert (model["asked"], model["days"]) == (INPUTS, {})
+        (told,) = model["notes"]
+        assert told.startswith("kept answers of all models are lost or cannot be read")
+        assert told.endswith("it was set aside as predictions.damaged.sqlite")
+        assert f"{name}: {told}" in run.stderr
+        assert told in (folder / "build" / "html" / "models" / f"{name}.html").read_text()
+        assert answers(folder, name) == {"0.75"}
 
 
 def test_files_that_name_nothing_are_refused(tmp_path, command):

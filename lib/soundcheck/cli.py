@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import signal
 import sys
@@ -50,6 +51,9 @@ def commands() -> None:
 @click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
 @click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
+@click.option(
+    "--cluster", metavar="ADDRESS", default="", help="Ask the models on the workers of this Dask scheduler."
+)
 def run(
     suite: Path,
     out: Path,
@@ -60,6 +64,7 @@ def run(
     fresh: bool,
     plan: bool,
     no_book: bool,
+    cluster: str,
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
@@ -71,7 +76,7 @@ def run(
     """
     from soundcheck import pipeline
 
-    outcome = (pipeline.plan_run if plan else pipeline.run)(
+    outcome = (pipeline.plan_run if plan else functools.partial(pipeline.run, cluster=cluster))(
         suite,
         out,
         models=models,
@@ -102,6 +107,7 @@ def run(
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
+@click.option("--cluster", metavar="ADDRESS", default="", help="As for run.")
 def compare(
     suite: Path,
     baseline: str | None,
@@ -111,6 +117,7 @@ def compare(
     jobs: int | None,
     no_code: bool,
     strict: bool,
+    cluster: str,
 ) -> NoReturn:
     """Test two models of SUITE on the same segments, and say where CANDIDATE differs from BASELINE.
 
@@ -144,6 +151,7 @@ def compare(
         jobs=jobs or os.cpu_count() or 1,
         no_code=no_code,
         strict=strict,
+        cluster=cluster,
     )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)

@@ -6,6 +6,7 @@ the run: what fails is listed, and the exit code says so.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,7 @@ from soundcheck.common.errors import (
 )
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.record import RunRecord
@@ -63,6 +65,7 @@ def run(
     no_code: bool = False,
     fresh: bool = False,
     book: bool = True,
+    cluster: str = "",
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -84,6 +87,8 @@ def run(
     book
         Whether to build the book. Without, that of an earlier run stays as it is: its pages name their run,
         and the summary and ``run.json`` say that it is not of this one.
+    cluster
+        Address of a Dask scheduler, or its file, whose workers ask the models; empty = those of this machine.
 
     Raises
     ------
@@ -94,9 +99,10 @@ def run(
     suite, output = read_suite(suite_file), Output(out)
     chosen = select(suite, models, families)
     output.check(corpus_folders(suite))
-    with FolderLock(output.folder, output.display_name) as lock:
+    with _connected(cluster) as workers, FolderLock(output.folder, output.display_name) as lock:
         plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-        return _run(plan, output, lock, jobs=jobs, no_code=no_code, fresh=fresh, book=book)
+        options = {"jobs": jobs, "no_code": no_code, "fresh": fresh, "book": book, "cluster": workers}
+        return _run(plan, output, lock, **options)
 
 
 def plan_run(
@@ -143,12 +149,13 @@ def compare(
     jobs: int = 1,
     no_code: bool = False,
     strict: bool = False,
+    cluster: str = "",
 ) -> Outcome:
     """Run the models that are to be compared, and compare them.
 
     Parameters
     ----------
-    suite_file, out, families, jobs, no_code
+    suite_file, out, families, jobs, no_code, cluster
         See :func:`run`.
     pair
         Names of baseline and candidate; ``None`` for the comparisons that the suite lists.
@@ -163,11 +170,15 @@ def compare(
     suite = comparing(select(read_suite(suite_file), (), families), pair)
     output = Output(out)
     output.check(corpus_folders(suite))
-    with FolderLock(output.folder, output.display_name) as lock:
-        outcome = _run(adding.whole(suite), output, lock, jobs=jobs, no_code=no_code)
+    with _connected(cluster) as workers, FolderLock(output.folder, output.display_name) as lock:
+        outcome = _run(adding.whole(suite), output, lock, jobs=jobs, no_code=no_code, cluster=workers)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
+
+
+def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None]:
+    return connect(cluster) if cluster else contextlib.nullcontext()
 
 
 def _run(
@@ -179,6 +190,7 @@ def _run(
     no_code: bool,
     fresh: bool = False,
     book: bool = True,
+    cluster: Cluster | None = None,
 ) -> Outcome:
     """Run a suite, or a part of it."""
     tested = _refuse_early(plan, no_code)
@@ -189,7 +201,7 @@ def _run(
     material = load(plan, tested, output, jobs)
     tables.write_segments(material.corpora, material.lists, output)
     stages.begin("predictions")
-    material, reports = predict_all(material, output, jobs=jobs, fresh=fresh)
+    material, reports = predict_all(material, output, jobs=jobs, fresh=fresh, cluster=cluster)
     suite, corpora, lists, sounds = material.suite, material.corpora, material.lists, material.sounds
     stages.begin("notebooks")
     figures = key_figures(suite, tested, corpora, lists, reports)

@@ -137,6 +137,32 @@ def test_a_suite_limits_what_is_transformed():
     assert noise.limited(False, 7).options == noise.options and not noise.limited(False, 7).sweeps
 
 
+def test_a_suite_limits_how_many_levels_there_are():
+    fairness, faults = read_family("asr_fairness"), read_family("asr_fault_localisation")
+    noise = read_family("robustness_background_noise")
+    few = fairness.limited(True, None, levels=2)
+    assert {name: list(series.steps) for name, series in few.transformations.items()} == {
+        "Amplitude": ["2", "0.1"],
+        "Clipping": ["0.05", "0.01"],
+        "Drop": ["5", "25"],
+        "Frame": ["10", "50"],
+        "High pass": ["500", "900"],
+        "Low pass": ["900", "500"],
+        "Noise": ["10", "2"],
+        "Scale": ["0.9", "0.7"],  # 0.6 and 0.5 are left out of the tests
+    }
+    # Both families hear the same, so that models are asked once.
+    same = faults.limited(True, None, levels=2)
+    assert {step.identity for step in few.stepped} == {step.identity for step in same.stepped}
+    assert fairness.limited(True, None, levels=6) == fairness
+    sweeps = noise.limited(True, None, levels=3).sweeps
+    for name, series in sweeps.items():
+        steps = list(noise.sweeps[name].steps)
+        assert [*series.steps][0] == steps[0] and [*series.steps][-1] == steps[-1] and len(series.steps) <= 3
+    assert noise.limited(True, None, levels=3).changes == noise.changes
+    assert not noise.limited(False, None, levels=3).sweeps
+
+
 def test_a_suite_limits_what_is_heard_under_each_change(table):
     noise = read_family("robustness_background_noise")
     few, many = noise.limited(True, None, 30), noise.limited(True, None, 10_000)

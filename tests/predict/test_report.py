@@ -26,11 +26,24 @@ def test_rounds_are_joined_with_where_their_answers_come_from():
     first = PredictionReport(
         *("m", "f"),
         **{"asked": 2, "days": {"2026-11-20": 1, "2026-11-22": 4}, "confirmation": Confirmation(5)},
-        **{"outdated": 1, "outdated_by": ("w",), "sources": Sources({"w": "1"}, ("pipe",), (), 3)},
+        **{
+            "damaged": 2,
+            "damage": ("cut",),
+            "outdated": 1,
+            "outdated_by": ("w",),
+            "sources": Sources({"w": "1"}, ("pipe",), (), 3),
+        },
     )
     later = PredictionReport(
         *("m", "f"),
-        **{"asked": 1, "days": {"2026-11-22": 1}, "dropped": 2, "dropped_by": ("/secret/v",)},
+        **{
+            "asked": 1,
+            "days": {"2026-11-22": 1},
+            "dropped": 2,
+            "dropped_by": ("/secret/v",),
+            "damaged": 1,
+            "damage": ("cut",),
+        },
         **{"sources": Sources({"/secret/v": "2"}, (), ("gone",), 2)},
     )
     both = first.joined(later)
@@ -39,7 +52,11 @@ def test_rounds_are_joined_with_where_their_answers_come_from():
     assert both.seen_files == ("w", "…/v")
     assert both.sources == Sources({"/secret/v": "2", "w": "1"}, ("pipe",), ("gone",), 3)
     notes = " ".join(both.notes())
-    for words in ("1 inputs were asked anew", "2 answers are not kept", "pipe", "gone", "3 files beyond"):
+    assert (both.damaged, both.damage) == (3, ("cut",))
+    for words in (
+        *("1 inputs were asked anew", "2 answers are not kept", "pipe", "gone", "3 files beyond"),
+        *("3 kept answers were damaged", "lost or cannot be read, so they are asked anew: cut"),
+    ):
         assert words in notes
     assert "secret" not in notes
 

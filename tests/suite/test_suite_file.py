@@ -139,7 +139,7 @@ models:
 families: [fairness_sex, correctness_regression]
 limits:
   {audio_seconds: 10, notebook_seconds: 20, model_seconds: 1.5, transformed_segments: 300,
-   segments_per_change: 40}
+   segments_per_change: 40, levels: 3}
 balance: {samples: 50}
 """
     )
@@ -161,7 +161,7 @@ balance: {samples: 50}
     assert theirs.path == tmp_path / "theirs.csv" and theirs.time_limit == 1.5
     assert read.families == ("fairness_sex", "correctness_regression")
     assert (read.audio_limit, read.notebook_seconds, read.balance_samples) == (10, 20, 50)
-    assert (read.transformed_segments, read.segments_per_change) == (300, 40)
+    assert (read.transformed_segments, read.segments_per_change, read.levels) == (300, 40, 3)
     assert pickle.loads(pickle.dumps(read)) == read
     described = json.dumps(read.describe())
     assert str(tmp_path) not in described

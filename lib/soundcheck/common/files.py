@@ -19,7 +19,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from soundcheck.common.errors import SoundcheckError, input_error
@@ -149,6 +149,24 @@ def digest(content: str | bytes | os.PathLike) -> str:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=20)).hexdigest()
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return hashlib.blake2b(data, digest_size=20).hexdigest()
+
+
+def digests_after(beginning: str) -> Callable[[str], str]:
+    """Make a function that hashes texts as :func:`digest` does, each behind the same long beginning.
+
+    Examples
+    --------
+    >>> digests_after("one ")("two") == digest("one two")
+    True
+    """
+    begun = hashlib.blake2b(beginning.encode("utf-8", "surrogatepass"), digest_size=20)
+
+    def ended(text: str) -> str:
+        own = begun.copy()
+        own.update(text.encode("utf-8", "surrogatepass"))
+        return own.hexdigest()
+
+    return ended
 
 
 @contextlib.contextmanager

@@ -59,10 +59,8 @@ def uniform(seed: int, *purpose: object, keys: Sequence[str]) -> np.ndarray:
     numpy.ndarray
         float64, shape ``(len(keys),)``, never exactly 0 or 1.
     """
-    base = hashlib.blake2b(_key(seed, purpose), digest_size=8)
-    words = np.empty(len(keys), dtype=np.uint64)
-    for n, key in enumerate(keys):
-        item = base.copy()
-        item.update(key.encode("utf-8", "surrogatepass"))
-        words[n] = int.from_bytes(item.digest(), "big")
+    begin = _key(seed, purpose)
+    texts = (key.encode("utf-8", "surrogatepass") for key in keys)
+    drawn = b"".join([hashlib.blake2b(begin + text, digest_size=8).digest() for text in texts])
+    words = np.frombuffer(drawn, dtype=">u8").astype(np.uint64)
     return ((words >> np.uint64(12)).astype(np.float64) + 0.5) / 2.0**52

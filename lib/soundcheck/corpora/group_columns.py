@@ -162,10 +162,8 @@ def product(columns: Sequence[pd.Series]) -> pd.Series:
     if len(columns) == 1:
         return columns[0]
     first, second = columns
-    joined = [
-        f"{a}{BOTH}{b}" if pd.notna(a) and pd.notna(b) else None for a, b in zip(first, second, strict=True)
-    ]
-    return pd.Series(joined, index=first.index, dtype=object)
+    joined = first.astype(str).astype(object) + BOTH + second.astype(str).astype(object)
+    return joined.where(first.notna() & second.notna(), None).astype(object)
 
 
 def _as_numbers(column: pd.Series) -> np.ndarray | None:

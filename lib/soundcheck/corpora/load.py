@@ -7,6 +7,7 @@ at, in parallel. What a file turns out to be is kept in the cache by its content
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -129,23 +130,27 @@ def _join(
         if fact.problem:
             several = f" ({counts[name]} segments)" if counts[name] > 1 else ""
             left_out.append(Excluded(name, f"{fact.problem}{several}", "audio"))
-    usable = table["file"].map(lambda name: not facts[name].problem).to_numpy(dtype=bool)
+    usable = ~table["file"].isin([name for name, fact in facts.items() if fact.problem]).to_numpy()
     table = table[usable].reset_index(drop=True)
-    length = table["file"].map(lambda name: facts[name].duration).to_numpy(dtype=np.float64)
+    length = table["file"].map({name: fact.duration for name, fact in facts.items()})
+    length = length.to_numpy(dtype=np.float64)
     _check_ends(table, length)
     start = table["start"].fillna(0.0).to_numpy()
     end = table["end"].to_numpy()
     table["duration"] = np.where(np.isnan(end), length, np.minimum(end, length)) - start
-    times = [f"{_text(row.start)}|{_text(row.end)}" for row in table.itertuples()]
-    table["key"] = [f"{file}|{time}" for file, time in zip(table["file"], times, strict=True)]
+    bounds = (map(_text, table[name].tolist()) for name in ("start", "end"))
+    times = [f"{start}|{end}" for start, end in zip(*bounds, strict=True)]
+    names = table["file"].tolist()
+    table["key"] = [f"{file}|{time}" for file, time in zip(names, times, strict=True)]
+    contents = {name: fact.digest for name, fact in facts.items()}
     table["audio"] = [
-        files.digest(f"{facts[file].digest}|{time}") for file, time in zip(table["file"], times, strict=True)
+        files.digest(f"{contents[file]}|{time}") for file, time in zip(names, times, strict=True)
     ]
     return table.drop(columns="place"), left_out
 
 
 def _text(seconds: float) -> str:
-    return "" if np.isnan(seconds) else repr(float(seconds))
+    return "" if math.isnan(seconds) else repr(float(seconds))
 
 
 def _check_ends(table: pd.DataFrame, length: np.ndarray) -> None:

@@ -19,7 +19,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task, scale_sentence, scaled
-from soundcheck.common.text_table import parse_number, parse_seconds
+from soundcheck.common.text_table import parse_column, parse_number, parse_seconds
 from soundcheck.corpora import own_task
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -173,9 +173,9 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
 def _files(raw: RawTable, problems: Problems, left_out: list[Excluded]) -> pd.Series:
     """Check the names of files; those that exist but must not be opened become ``None`` and are listed."""
     verdicts: dict[str, tuple[str, str, str]] = {}
-    first: dict[str, int] = {}
-    for row, name in enumerate(raw.table["file"]):
-        first.setdefault(name, row)
+    column = raw.table["file"]
+    rows = np.flatnonzero(~column.duplicated())
+    first = dict(zip(column.iloc[rows], rows.tolist(), strict=True))
     for name in first:
         verdicts[name] = _file(raw.root, name)
     for name, row in first.items():
@@ -184,8 +184,8 @@ def _files(raw: RawTable, problems: Problems, left_out: list[Excluded]) -> pd.Se
             problems.add(f"{raw.places[row]}, column file", what, remedy)
         elif kind == "list":
             left_out.append(Excluded(name, what, "audio"))
-    usable = [name if not verdicts[name][0] else None for name in raw.table["file"]]
-    return pd.Series(usable, dtype=object)
+    listed = [name for name, (kind, *_) in verdicts.items() if kind]
+    return column.where(~column.isin(listed), None).astype(object) if listed else column
 
 
 def _file(root: Path, name: str) -> tuple[str, str, str]:
@@ -217,18 +217,20 @@ def _file(root: Path, name: str) -> tuple[str, str, str]:
 
 
 def _times(raw: RawTable, name: str, problems: Problems) -> np.ndarray:
-    seconds = np.full(len(raw.table), np.nan)
     if name not in raw.table.columns:
-        return seconds
-    for row, text in enumerate(raw.table[name]):
-        if not text:
-            continue
-        try:
-            seconds[row] = parse_seconds(text.strip())
-        except ValueError as error:
-            remedy = "Give seconds such as 1.5, or H:MM:SS, or leave the cell empty"
-            problems.add(f"{raw.places[row]}, column {name}", str(error), remedy)
-    return seconds
+        return np.full(len(raw.table), np.nan)
+    remedy = "Give seconds such as 1.5, or H:MM:SS, or leave the cell empty"
+    return _read(raw, name, parse_seconds, remedy, problems)
+
+
+def _read(
+    raw: RawTable, name: str, parse: Callable[[str], float], remedy: str, problems: Problems
+) -> np.ndarray:
+    """Read a column of numbers; empty = NaN."""
+    values, wrong = parse_column(raw.table[name].tolist(), parse)
+    for row, what in wrong:
+        problems.add(f"{raw.places[row]}, column {name}", what, remedy)
+    return values
 
 
 def _check_order(raw: RawTable, start: np.ndarray, end: np.ndarray, problems: Problems) -> None:
@@ -240,15 +242,8 @@ def _check_order(raw: RawTable, start: np.ndarray, end: np.ndarray, problems: Pr
 
 def _plain_numbers(raw: RawTable, name: str, problems: Problems) -> np.ndarray:
     """Read a column of numbers that is cut into groups."""
-    values = np.full(len(raw.table), np.nan)
-    for row, text in enumerate(raw.table[name]):
-        if text:
-            try:
-                values[row] = parse_number(text.strip())
-            except ValueError as error:
-                remedy = "Give a number, or leave the cell empty; columns of words take no ranges"
-                problems.add(f"{raw.places[row]}, column {name}", str(error), remedy)
-    return values
+    remedy = "Give a number, or leave the cell empty; columns of words take no ranges"
+    return _read(raw, name, parse_number, remedy, problems)
 
 
 def _numbers(
@@ -256,18 +251,11 @@ def _numbers(
 ) -> np.ndarray:
     """Read labels of a regression task and scale them to 0..1."""
     low, high = bounds
-    values = np.full(len(raw.table), np.nan)
     own = Problems()
     remedy = (
         f"Give a number from {low:g} to {high:g}, or leave the cell empty to count the segment as unlabelled"
     )
-    for row, text in enumerate(raw.table[task.name]):
-        if not text:
-            continue
-        try:
-            values[row] = parse_number(text.strip())
-        except ValueError as error:
-            own.add(f"{raw.places[row]}, column {task.name}", str(error), remedy)
+    values = _read(raw, task.name, parse_number, remedy, own)
     outside = np.flatnonzero((values < low) | (values > high))
     given = values[~np.isnan(values)]
     if len(outside) > 1 and len(outside) > len(given) / 2:
@@ -290,8 +278,8 @@ def _numbers(
 def _classes(raw: RawTable, task: Task, remedy: str, left_out: list[Excluded]) -> tuple[pd.Series, pd.Series]:
     """Keep the classes of the task; list the others, and give them beside."""
     column = raw.table[task.name]
-    unknown = Counter(text for text in column if text and text not in task.classes)
-    for text, count in sorted(unknown.items()):
+    counts = column.value_counts()
+    for text, count in sorted(counts.drop(["", *task.classes], errors="ignore").items()):
         reason = f"not a class of {task.name}, {count} segments count as unlabelled. "
         advice = f"{did_you_mean(text, task.classes)}. {remedy}"
         left_out.append(Excluded(f"label {quoted(text)}", reason + advice, LABEL))
@@ -306,11 +294,13 @@ def _others(column: pd.Series, known: pd.Series) -> pd.Series:
 
 def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> tuple[pd.Series, pd.Series]:
     """Map the usual words to female and male; list the others, which belong to neither group."""
-    mapped = pd.Series([SEX.get(text.strip().lower()) if text else None for text in column], dtype=object)
-    if any(known and known != text for text, known in zip(column, mapped, strict=True)):
+    words = {text: SEX.get(text.strip().lower()) for text in column.dropna().unique()}
+    mapped = column.map(words).astype(object)
+    mapped = mapped.where(mapped.notna(), None)
+    if any(known and known != text for text, known in words.items()):
         notices.append("column sex: f, F, Female, woman count as female, and m, M, Male, man as male")
-    unknown = Counter(text for text, known in zip(column, mapped, strict=True) if text and not known)
-    for text, count in sorted(unknown.items()):
+    counts = column[mapped.isna()].value_counts()
+    for text, count in sorted(counts.items()):
         reason = f"neither female nor male, {count} segments take no part in comparisons of sexes"
         left_out.append(Excluded(f"sex {quoted(text)}", reason, LABEL))
     return mapped, _others(column, mapped.notna())

@@ -76,7 +76,9 @@ class EvaluationDescription(ModelDescription):
         Corpora that the family looks at, with the predictions of the model.
     others
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, matters, balance_samples, sweeps, normaliser, transformed_segments, segments_per_change
+    thresholds, matters, balance_samples, sweeps, normaliser
+        See :class:`soundcheck.suite.entries.Suite`.
+    transformed_segments, segments_per_change, levels
         See :class:`soundcheck.suite.entries.Suite`.
     seconds
         Time limit of a cell.
@@ -101,6 +103,7 @@ class EvaluationDescription(ModelDescription):
     normaliser: str
     transformed_segments: int | None
     segments_per_change: int | None = None
+    levels: int | None = None
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
 
 

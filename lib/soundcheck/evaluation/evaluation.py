@@ -69,7 +69,10 @@ class Evaluation(Judging):
         self.model = description.model
         family = read_family(description.family, description.suite_root)
         family = family.limited(
-            description.sweeps, description.transformed_segments, description.segments_per_change
+            description.sweeps,
+            description.transformed_segments,
+            description.segments_per_change,
+            description.levels,
         )
         self.tasks = list(description.tasks)
         self.seed = description.seed
@@ -305,7 +308,7 @@ class Evaluation(Judging):
             chosen = chosen & evaluated_corpora
         if rows is not None:
             chosen = chosen & rows
-        keys = [f"{corpus.name}|{key}" for key in segments["key"]]
+        keys = [f"{corpus.name}|{key}" for key in segments["key"].tolist()]
 
         def reference(under: str) -> np.ndarray:
             texts = truth if task.is_transcription and truth is not None else ()

@@ -28,7 +28,7 @@ import pandas as pd
 from soundcheck.common import seeds
 from soundcheck.evaluation.conclusions import GroupGap
 from soundcheck.evaluation.evaluation import Evaluation
-from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.evaluation.subset import Measure, Predictions, Subset, once
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import against_all, against_average
 from soundcheck.metrics.regression import EDGES
@@ -93,7 +93,8 @@ def judge_groups(
     for place, group in enumerate(groups):
         name = ", ".join(": ".join(pair) for pair in ((column, group), context) if pair)
         sized = subset.sized(len(groups), group_sizes.equal_size(sizes, place))
-        for test, measure in tests.items():
+        for test, called in tests.items():
+            measure = once(called)  # a judgement asks for the same statistic several times
             if context:
                 compared = functools.partial(_shifted, measure, masks, place, inside)
             else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +59,8 @@ class Judging:
     _reasons: dict[tuple[str, str, str], str]
     _columns: dict[tuple[str, str, str], dict[str, str]]
     _rows_file: Path
+    _population_of: pd.DataFrame | None = None
+    _digest_of: Callable[[str], str]
 
     def curve(self, steps: Mapping[str, Subset], measure: Measure) -> pd.DataFrame:
         """Compute a measure at each step of a sweep, with intervals and without verdicts.
@@ -188,7 +190,7 @@ class Judging:
         judged = [remarked(verdict, subset, definition, self.thresholds) for verdict in judged]
         if column:
             judged = [dataclasses.replace(v, group=f"{column}: {v.label}", label="") for v in judged]
-        population = _population(subset, statistic, found)
+        population = self._population(subset, statistic, found)
         for n, verdict in enumerate(judged):
             self._judged.append(results.Judged(verdict, found.replicates[:, n], *population, int(sides[n])))
         return judged
@@ -305,6 +307,20 @@ class Judging:
         """
         return pd.DataFrame(list(self._simulated.values()))
 
+    def _population(
+        self, subset: Subset, statistic: Statistic | Weighted, found: bootstrap.Resampled
+    ) -> tuple[str, str]:
+        """Say on which segments and on which blocks a statistic rests, as two digests."""
+        if subset.segments is not self._population_of:  # most judgements follow one on the same segments
+            self._population_of = subset.segments
+            self._digest_of = files.digests_after("\n".join(subset.segments["key"].tolist()) + "\n")
+        if isinstance(statistic, Weighted) and not isinstance(statistic, PlainStatistic):
+            used, rows = statistic.n_blocks, found.segments.tolist()
+        else:
+            used = np.unique(subset.blocks[statistic.rows]).tolist()
+            rows = np.flatnonzero(statistic.rows).tolist()
+        return self._digest_of(f"{rows}"), self._digest_of(f"{used}")
+
     def frame(self) -> pd.DataFrame:
         """Give all verdicts so far as rows of the results table, tests that were not judged as skipped."""
         return results.to_frame(entry.verdict for entry in self._rows())
@@ -339,16 +355,3 @@ class Judging:
 
 def _joined(subset: Subset, *what: str) -> str:
     return ", ".join(filter(None, (subset.corpus, subset.task.name, *what)))
-
-
-def _population(
-    subset: Subset, statistic: Statistic | Weighted, found: bootstrap.Resampled
-) -> tuple[str, str]:
-    """Say on which segments and on which blocks a statistic rests, as two digests."""
-    everybody = "\n".join(subset.segments["key"])
-    if isinstance(statistic, Weighted) and not isinstance(statistic, PlainStatistic):
-        used, rows = statistic.n_blocks, found.segments.tolist()
-    else:
-        used = np.unique(subset.blocks[statistic.rows]).tolist()
-        rows = np.flatnonzero(statistic.rows).tolist()
-    return files.digest(f"{everybody}\n{rows}"), files.digest(f"{everybody}\n{used}")

@@ -24,7 +24,7 @@ import numpy as np
 
 from soundcheck.common.tasks import Task
 from soundcheck.models.packing import unpack
-from soundcheck.predict.journal import Entry
+from soundcheck.predict.entries import Entry
 
 __all__ = ["CANARIES", "Comparison", "Confirmation", "choose"]
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import math
 import queue
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
@@ -39,7 +40,7 @@ UNIT_SECONDS = 5.0  # that a unit may take: what a lost worker costs, and how lo
 class Workers(Protocol):
     """Answers units."""
 
-    count: int  # units that are answered at a time
+    count: int  # units that are answered at a time; may change
 
     def submit(self, unit: Unit, tell: Callable[[list[Result]], None]) -> Future[Answered]:
         """Answer a unit; results are told at once, from any thread, or stand in what is returned.
@@ -71,7 +72,7 @@ class Dispatcher:
         self._waiting = 0  # calls in the queue
         self._again: collections.deque[Unit] = collections.deque()  # parts of units that come before it
         self._flying: dict[Future[Answered], Unit] = {}
-        self._limit = AHEAD * workers.count
+        self._room = math.inf  # units that there is room for at a time
         self._pace = 0.0  # seconds a call
         self._deaths: collections.Counter[str] = collections.Counter()
         self._lost_in_a_row = 0
@@ -87,7 +88,7 @@ class Dispatcher:
         self._waiting = sum(len(item.calls) for item in self._queue)
         self._consider_failing()
         while self._again or self._queue or self._flying:
-            while (self._again or self._queue) and len(self._flying) < self._limit:
+            while (self._again or self._queue) and len(self._flying) < self._most:
                 unit = self._again.popleft() if self._again else self._cut()
                 future = self._workers.submit(unit, self._events.put)
                 self._flying[future] = unit
@@ -97,6 +98,11 @@ class Dispatcher:
                 self._collect(event)
             else:
                 self._hear(event)
+
+    @property
+    def _most(self) -> float:
+        """Units that are submitted at a time."""
+        return min(self._room, AHEAD * self._workers.count)
 
     def _cut(self) -> Unit:
         """Cut a unit that takes a while; smaller ones towards the end, so that all workers end together."""
@@ -171,7 +177,7 @@ class Dispatcher:
         if self._failed_starts < STARTS:
             return
         if self._loaded and self._flying:
-            self._limit = len(self._flying)  # perhaps there is no room for so many
+            self._room = len(self._flying)  # perhaps there is no room for so many
             self._failed_starts = 0
             return
         self._give_up(problem)

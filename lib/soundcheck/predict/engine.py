@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,13 @@ from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
 from soundcheck.models.load import check_model
+from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import PlainChange
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.tables import Row, write_predictions
+from soundcheck.predict.tables import Columns, write_predictions
 from soundcheck.sounds.sound import Sounds
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def predict_model(
     log: str = "",
     fresh: bool = False,
     confirm: bool = True,
+    cluster: Cluster | None = None,
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
 
@@ -83,6 +85,9 @@ def predict_model(
         Whether to forget what the model answered before.
     confirm
         Whether to ask some inputs again before kept answers are believed.
+    cluster
+        Whose workers are asked instead of those of this machine; the few inputs that are asked twice are
+        asked here all the same.
 
     Raises
     ------
@@ -111,28 +116,29 @@ def predict_model(
             cache=cache,
             out=out,
             log=out / "logs" / name,
+            cluster=cluster,
         )
         prediction.run(kind, jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
         prediction.refuse_odd_lengths()
         report, rows = prediction.report(), prediction.rows()
+        answered = {corpus: Columns.of_rows(own, tasks) for corpus, own in rows.items()}
     else:
         model = kind.load(entry, suite)
-        report, rows = look_up(model, corpora, changes, wanted)
+        report, answered = look_up(model, corpora, changes, wanted)
         tasks = model.table_tasks(tasks)
-    everything = [row for table in rows.values() for row in table]
-    _to_nominal_range(everything, tasks, entry)
+    answered = {corpus: _in_nominal_range(table, tasks, entry) for corpus, table in answered.items()}
     folder = out / "predictions" / files.slug(entry.name)
     tables = {}
-    for corpus, table in rows.items():
+    for corpus, table in answered.items():
         tables[corpus] = folder / f"{files.slug(corpus)}.parquet"
         write_predictions(tables[corpus], table, tasks)
     return dataclasses.replace(
         report,
         model=entry.name,
         tables=tables,
-        inputs=len(everything),
-        out_of_range=_out_of_range(everything, tasks),
-        unknown_classes=_unknown_classes(everything, tasks),
+        inputs=sum(map(len, answered.values())),
+        out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
+        unknown_classes=_unknown_classes(answered.values(), tasks),
         seconds=round(time.monotonic() - start, 3),
     )
 
@@ -153,30 +159,30 @@ def plain_changes(changes: Mapping[str, Perturbation], sounds: Sounds) -> dict[s
     }
 
 
-def _to_nominal_range(rows: Sequence[Row], tasks: Sequence[Task], entry: ModelEntry) -> None:
+def _in_nominal_range(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
     """Map the numbers of a model from its own scale to that of the tasks."""
-    answered = [row for row in rows if row.answer]
-    for task in tasks:
-        if task.name in entry.ranges:
-            given = np.array([row.answer[task.name] for row in answered], dtype=np.float64)
-            for row, value in zip(answered, nominal(given, task, entry.ranges[task.name]), strict=True):
-                row.answer = row.answer | {task.name: float(value)}
-
-
-def _out_of_range(rows: Sequence[Row], tasks: Sequence[Task]) -> int:
-    return sum(
-        not task.low <= row.answer[task.name] <= task.high
-        for row in rows
-        if row.answer
+    mapped = {
+        task.name: nominal(table.answers[task.name], task, entry.ranges[task.name])
         for task in tasks
-        if task.is_regression
-    )
+        if task.name in entry.ranges
+    }
+    return dataclasses.replace(table, answers=table.answers | mapped)
 
 
-def _unknown_classes(rows: Sequence[Row], tasks: Sequence[Task]) -> dict[str, int]:
-    counts: collections.Counter[str] = collections.Counter()
+def _out_of_range(table: Columns, tasks: Sequence[Task]) -> int:
+    count = 0
     for task in tasks:
-        if task.classes:
-            answers = [row.answer[task.name] for row in rows if row.answer]
-            counts.update(answer for answer in answers if answer not in task.classes)
+        if task.is_regression:
+            values = table.answers[task.name][table.answered]
+            count += int(np.count_nonzero(~((task.low <= values) & (values <= task.high))))
+    return count
+
+
+def _unknown_classes(tables: Iterable[Columns], tasks: Sequence[Task]) -> dict[str, int]:
+    counts: collections.Counter[str] = collections.Counter()
+    for table in tables:
+        for task in tasks:
+            if task.classes:
+                given = collections.Counter(table.answers[task.name][table.answered].tolist())
+                counts.update({name: count for name, count in given.items() if name not in task.classes})
     return dict(sorted(counts.items()))

@@ -17,8 +17,8 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import Model
 from soundcheck.predict.engine import plain_changes
+from soundcheck.predict.entries import Entry
 from soundcheck.predict.inputs import Wanted
-from soundcheck.predict.journal import Entry
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Call, Item, Result, Unit
 from soundcheck.sounds.sound import Sounds

@@ -31,14 +31,26 @@ class Segment:
 def list_segments(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None) -> Iterator[Segment]:
     """List the segments of a corpus, each with the changes that answers are wanted for, clean first."""
     table = corpus.segments
-    masks = wanted(corpus) if wanted else {}
-    everywhere = np.ones(len(table), dtype=bool)
-    asked = np.stack([masks.get(change, everywhere) for change in changes]) if changes else None
+    asked = asked_changes(corpus, changes, wanted)
+    paths = {file: str(corpus.root / file) for file in table["file"].unique()}
     columns = (table[name].tolist() for name in ("key", "audio", "file", "start", "end"))
     for number, (key, content, file, *times) in enumerate(zip(*columns, strict=True)):
         start, end = (None if pd.isna(time_) else float(time_) for time_ in times)
-        shown = str(file)
-        if start is not None or end is not None:
-            shown += f" from {start or 0:g} s" + ("" if end is None else f" to {end:g} s")
-        own = [] if asked is None else [changes[n] for n in np.flatnonzero(asked[:, number])]
-        yield Segment(key, content, str(corpus.root / file), start, end, shown, ("", *own))
+        own = [changes[n] for n in np.flatnonzero(asked[:, number])]
+        yield Segment(key, content, paths[file], start, end, shown_segment(file, *times), ("", *own))
+
+
+def asked_changes(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None) -> np.ndarray:
+    """Say under which changes answers are wanted for which segments, bool ``(changes, segments)``."""
+    masks = wanted(corpus) if wanted else {}
+    everywhere = np.ones(len(corpus.segments), dtype=bool)
+    asked = [masks.get(change, everywhere) for change in changes]
+    return np.stack(asked) if asked else np.zeros((0, len(everywhere)), dtype=bool)
+
+
+def shown_segment(file: str, start: float, end: float) -> str:
+    """Call a segment as people do; times in seconds, NaN = bound of the file."""
+    shown = str(file)
+    if not (pd.isna(start) and pd.isna(end)):
+        shown += f" from {0 if pd.isna(start) else start:g} s" + ("" if pd.isna(end) else f" to {end:g} s")
+    return shown

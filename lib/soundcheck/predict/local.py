@@ -63,5 +63,5 @@ class LocalWorkers:
 
     def _supervised(self, number: int) -> Supervised:
         path = self._log.with_suffix(f".{number + 1}{self._log.suffix}")
-        self._logs.append(Log(path))
+        self._logs.append(Log.file(path))
         return Supervised(self._setup, self._cache, self._logs[-1].write, self._stopped.is_set)

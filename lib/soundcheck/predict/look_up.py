@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from soundcheck.models.base import LookUpModel
-from soundcheck.predict.inputs import Wanted, list_segments
+from soundcheck.predict.inputs import Wanted, asked_changes, shown_segment
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.tables import Row
+from soundcheck.predict.tables import Columns
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
@@ -17,27 +19,30 @@ if TYPE_CHECKING:
 
 def look_up(
     model: LookUpModel, corpora: Sequence[Corpus], changes: Mapping[str, Perturbation], wanted: Wanted | None
-) -> tuple[PredictionReport, dict[str, list[Row]]]:
+) -> tuple[PredictionReport, dict[str, Columns]]:
     """Collect the answers of a model that does not listen."""
-    rows: dict[str, list[Row]] = {}
+    tables: dict[str, Columns] = {}
     failures = []
     changed = list(changes) if model.changes_audio else []
+    names = {change: changes[change].name if change else "" for change in ["", *changed]}
     notices = tuple(model.notices(corpora))
     for corpus in corpora:
-        found = {change: model.look_up(corpus, change) for change in ["", *changed]}
-        rows[corpus.name] = []
-        asked = model.asked(corpus)
-        for number, item in enumerate(list_segments(corpus, changed, wanted) if asked is None else asked):
-            for change in item.changes:
-                answers, problems = found[change]
-                row = Row(item.key, change, {}, problems[number])
-                if row.error:
-                    name = changes[change].name if change else ""
-                    failures.append((corpus.name, item.shown, name, row.error))
-                else:
-                    row.answer = {task: values[number] for task, values in answers.items()}
-                rows[corpus.name].append(row)
-    count = sum(len(table) for table in rows.values())
+        found = {change: model.look_up(corpus, change) for change in names}
+        keys, shown, asked = _asked(model, corpus, changed, wanted)
+        # Row after row: for each segment clean first, then its changes in their order
+        number, which = np.nonzero(asked)
+        change = np.array(list(names), dtype=object)[which]
+        problems = np.stack([np.array(found[name][1], dtype=object) for name in names])
+        answers = {
+            task: np.stack([found[name][0][task] for name in names])[which, number] for task in found[""][0]
+        }
+        table = Columns(keys[number], change, problems[which, number], answers)
+        tables[corpus.name] = table
+        failures += [
+            (corpus.name, shown(number[row]), names[change[row]], table.error[row])
+            for row in np.flatnonzero(~table.answered)
+        ]
+    count = sum(len(table) for table in tables.values())
     report = PredictionReport(
         model.name,
         model.fingerprint,
@@ -46,4 +51,23 @@ def look_up(
         failures=failures,
         notices=notices,
     )
-    return report, rows
+    return report, tables
+
+
+def _asked(
+    model: LookUpModel, corpus: Corpus, changed: Sequence[str], wanted: Wanted | None
+) -> tuple[np.ndarray, Callable[[int], str], np.ndarray]:
+    """Give the keys of what a model answers for, how people call it, and which changes are wanted.
+
+    The last is bool ``(inputs, 1 + changes)``, clean first.
+    """
+    own = model.asked(corpus)
+    if own is None:
+        table = corpus.segments
+        places = [table[name].tolist() for name in ("file", "start", "end")]
+        clean = np.ones((len(table), 1), dtype=bool)
+        masks = np.hstack([clean, asked_changes(corpus, changed, wanted).T])
+        return table["key"].to_numpy(), lambda row: shown_segment(*(cells[row] for cells in places)), masks
+    masks = np.array([[change in item.changes for change in ["", *changed]] for item in own], dtype=bool)
+    keys = np.array([item.key for item in own], dtype=object)
+    return keys, lambda row: own[row].shown, masks.reshape(len(own), 1 + len(changed))

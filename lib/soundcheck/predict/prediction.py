@@ -20,15 +20,18 @@ from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import Model
 from soundcheck.models.packing import unpack
 from soundcheck.predict import canaries, protocol
-from soundcheck.predict.cache import Cache, Keys, repeated_key
 from soundcheck.predict.canaries import Comparison, Confirmation
+from soundcheck.predict.cluster import Cluster, ClusterWorkers
 from soundcheck.predict.dispatch import Dispatcher
+from soundcheck.predict.entries import Entry
 from soundcheck.predict.inputs import Segment, Wanted, list_segments
-from soundcheck.predict.journal import Entry
+from soundcheck.predict.keys import Keys, repeated_key
 from soundcheck.predict.local import LocalWorkers
 from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup
-from soundcheck.predict.report import PredictionReport, dropped_notes, outdated_notes
+from soundcheck.predict.recorder import Recorder
+from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
 from soundcheck.predict.sources import SourceCheck
+from soundcheck.predict.store import Store, writing
 from soundcheck.predict.tables import Row
 from soundcheck.sounds.sound import Sounds
 
@@ -58,11 +61,13 @@ class Prediction:
         cache: Path,
         out: Path,
         log: Path,
+        cluster: Cluster | None = None,
     ) -> None:
+        self._cluster, self._notices = cluster, []
         self._entry, self._suite, self._fingerprint, self._cache = entry, suite, fingerprint, cache
         self._out, self._log = out, log
         digests = cache / "digests" / f"{files.slug(entry.name)}.opened.json"
-        self._store = Cache(cache, fingerprint, SourceCheck(suite.root, Contents(digests)))
+        self._store = Store(cache, fingerprint, SourceCheck(suite.root, Contents(digests)))
         self._tasks = [suite.tasks[name] for name in entry.tasks]
         self._changes, self._sounds = changes, sounds
         self._numbers = {"": None} | {name: number for number, name in enumerate(changes)}
@@ -82,9 +87,17 @@ class Prediction:
         self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
     ) -> None:
         """Answer what is not in the cache."""
+        try:
+            self._answer(kind, jobs, progress, fresh, confirm)
+        finally:
+            self._store.close()
+
+    def _answer(self, kind: type[Model], jobs: int, progress: bool, fresh: bool, confirm: bool) -> None:
         if fresh:
             self._store.clear()
         self._entries = self._store.load()
+        self._warn(self._damaged_notes())
+        known = self._store.damage[:]
         again = self._confirm(kind, jobs, progress) if confirm else {}  # which may empty the cache
         rounds = [self._to_ask_first(), list(self._missing())]
         missing = [item for items in rounds for item in items]
@@ -101,12 +114,16 @@ class Prediction:
         if twice:
             self._repeat(twice)
         self._remember_unlike(again)
-        self._store.compact()
+        self._store.settle()
+        self._warn(note for note in self._damaged_notes() if known != self._store.damage)
         self._warn(dropped_notes(self._store.dropped, sorted(self._store.changed)))
 
     def _warn(self, notes: Iterable[str]) -> None:
         for note in notes:
             logger.warning("%s", terminal(f"{self._entry.name}: {note}"))
+
+    def _damaged_notes(self) -> list[str]:
+        return damaged_notes(self._store.damaged, self._store.damage)
 
     def _outdated_by(self) -> list[str]:
         return sorted({name for names in self._outdated.values() for name in names})
@@ -125,6 +142,7 @@ class Prediction:
             if result.problem:
                 self._failures[result.key] = result
             else:
+                recorder.keep(result)
                 self._entries[result.key] = Entry(result.answer, result.drawn)
                 self._new.add(result.key)
             if result.key in waiting:
@@ -140,7 +158,8 @@ class Prediction:
                 for call in item.calls:
                     finished(Result(call.key, problem=error.problems[0].what))
             return
-        self._dispatch(rounds, "", jobs, finished)
+        with Recorder(self._store) as recorder:
+            self._dispatch(rounds, "", jobs, finished, self._cluster)
 
     def _dispatch(
         self,
@@ -148,18 +167,23 @@ class Prediction:
         log: str,
         jobs: int,
         finished: Callable[[Result], None],
-        kept: bool = True,
+        cluster: Cluster | None = None,
     ) -> None:
         """Ask about some items; what comes in another round is asked when all before is answered."""
         changes = tuple(self._changes.values())
-        folder = str(self._store.folder) if kept else None
         ignored = (str(self._out), str(self._cache))
-        setup = Setup(self._entry, self._suite, changes, folder, self._sounds, ignored)
+        setup = Setup(self._entry, self._suite, changes, self._sounds, ignored)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
-        with LocalWorkers(setup, jobs, self._cache, path) as workers:
+        with (
+            LocalWorkers(setup, jobs, self._cache, path)
+            if cluster is None
+            else ClusterWorkers(cluster, setup, self._fingerprint, self._cache, path)
+        ) as workers:
             dispatcher = Dispatcher(workers, self._entry.batch or 1, finished)
             for items in rounds:
                 dispatcher.run(items)
+        if cluster is not None:
+            self._notices += cluster.notices()
 
     def _missing(self) -> Iterator[Item]:
         """List what is not answered yet; the same sound is asked about once."""
@@ -250,9 +274,11 @@ class Prediction:
 
         def finished(result: Result) -> None:
             if not result.problem:
+                recorder.keep(result)
                 self._entries[result.key] = Entry(result.answer, result.drawn)
 
-        self._dispatch([items[::-1]], ".repeated", 1, finished)
+        with Recorder(self._store) as recorder:
+            self._dispatch([items[::-1]], ".repeated", 1, finished)
 
     # asking again
 
@@ -308,7 +334,7 @@ class Prediction:
             elif result.fault == protocol.BY_MODEL:
                 failed[result.key] = result.problem
 
-        self._dispatch([items], ".again", 1, finished, kept=False)
+        self._dispatch([items], ".again", 1, finished)
         return new, failed
 
     def _remember_unlike(self, new: dict[str, Entry]) -> None:
@@ -321,7 +347,8 @@ class Prediction:
         pairs = {repeated_key(key): entry for key, entry in entries.items()}
         pairs = {key: entry for key, entry in pairs.items() if key not in self._entries}
         if pairs:
-            self._store.add(pairs)
+            with writing():
+                self._store.add(pairs)
             self._entries |= pairs
 
     def _comparison(self, pairs: Iterable[tuple[Entry, Entry]] = ()) -> Comparison:
@@ -387,7 +414,10 @@ class Prediction:
             outdated_by=tuple(self._outdated_by()),
             dropped=self._store.dropped,
             dropped_by=tuple(sorted(self._store.changed)),
+            damaged=self._store.damaged,
+            damage=tuple(self._store.damage),
             sources=self._store.sources,
+            notices=tuple(self._notices),
             **counts,
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 READY = "ready"  # the model is loaded
 REFUSED = "refused"  # + why the model cannot be loaded
-DOING = "doing"  # + step, + keys that are lost if it fails
-RESULTS = "results"  # + list of Result
-DONE = "done"  # with a unit
-UNWRITABLE = "unwritable"  # + message: the journal cannot be written
+DOING = "doing"  # + results of what it did before, + step, + keys that are lost if it fails
+DONE = "done"  # + results of what it did last: with a unit
 
 STARTING, READING, CHANGING, CALLING = "starting", "reading", "changing", "calling"  # steps
 
@@ -136,8 +134,6 @@ class Setup:
         The model to load.
     changes
         Numbered by their place.
-    folder
-        Where its journal goes; ``None`` = answers are not kept.
     sounds
         Noises and impulse responses that changes draw from.
     ignored
@@ -147,7 +143,6 @@ class Setup:
     entry: ModelEntry
     suite: Suite
     changes: tuple[PlainChange, ...]
-    folder: str | None
     sounds: Sounds
     ignored: tuple[str, ...] = ()
 
@@ -168,6 +163,11 @@ class Result:
         Why there is no answer; empty if there is one.
     fault
         :data:`BY_MODEL` or :data:`BY_SIGNAL`.
+    opened
+        What the model has opened since the last answer of the same process, as
+        :meth:`soundcheck.predict.opened_files.Watch.news` tells it.
+    process
+        Which process of the model answered; no two have the same name.
     """
 
     key: str
@@ -175,6 +175,8 @@ class Result:
     drawn: dict[str, Any] = dataclasses.field(default_factory=dict)
     problem: str = ""
     fault: str = BY_MODEL
+    opened: Sequence[list] = ()
+    process: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

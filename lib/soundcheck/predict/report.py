@@ -13,7 +13,7 @@ from soundcheck.predict.opened_files import LIMIT
 from soundcheck.predict.sources import Sources
 from soundcheck.suite.model_kind import public_path
 
-__all__ = ["PredictionReport", "dropped_notes", "outdated_notes"]
+__all__ = ["PredictionReport", "damaged_notes", "dropped_notes", "outdated_notes"]
 
 REASONS = 5  # different reasons that a summary names
 FILES = 5  # files that a note names
@@ -64,6 +64,10 @@ class PredictionReport:
         Kept answers that were not used, and the files that have changed since they were given.
     dropped, dropped_by
         Answers that are not kept for later, and the files that changed while the model answered.
+    damaged
+        Kept answers that were not what was written, and were not used.
+    damage
+        Why the file with the answers of all models could not be used.
     sources
         What the kept answers rest on.
     """
@@ -97,6 +101,8 @@ class PredictionReport:
     outdated_by: tuple[str, ...] = ()
     dropped: int = 0
     dropped_by: tuple[str, ...] = ()
+    damaged: int = 0
+    damage: tuple[str, ...] = ()
     sources: Sources = dataclasses.field(default_factory=Sources)
 
     @property
@@ -109,7 +115,7 @@ class PredictionReport:
         counts = collections.Counter(self.unknown_classes) + collections.Counter(later.unknown_classes)
         summed = (
             *("inputs", "computed", "reused", "failed", "unusable", "out_of_range"),
-            *("repeated", "repeated_different", "asked", "outdated", "dropped"),
+            *("repeated", "repeated_different", "asked", "outdated", "dropped", "damaged"),
         )
         days = collections.Counter(self.days) + collections.Counter(later.days)
         return dataclasses.replace(
@@ -122,6 +128,7 @@ class PredictionReport:
             days=dict(sorted(days.items())),
             outdated_by=tuple(sorted({*self.outdated_by, *later.outdated_by})),
             dropped_by=tuple(sorted({*self.dropped_by, *later.dropped_by})),
+            damage=tuple(dict.fromkeys([*self.damage, *later.damage])),
             sources=self.sources.joined(later.sources),
             **{name: getattr(self, name) + getattr(later, name) for name in summed},
         )
@@ -157,6 +164,7 @@ class PredictionReport:
         notes += self.confirmation.notes()
         notes += outdated_notes(self.outdated, self.outdated_by)
         notes += dropped_notes(self.dropped, self.dropped_by)
+        notes += damaged_notes(self.damaged, self.damage)
         return notes + _unseen(self.sources) + list(self.notices)
 
 
@@ -170,6 +178,13 @@ def dropped_notes(count: int, names: Sequence[str]) -> list[str]:
     """Say that answers are not kept."""
     why = f"because these files changed while the model answered: {_listed(names)}"
     return [f"{count} answers are not kept for later runs, {why}"] if count else []
+
+
+def damaged_notes(count: int, damage: Sequence[str]) -> list[str]:
+    """Say that kept answers could not be used because they, or the file that keeps them, were damaged."""
+    lost_all = "kept answers of all models are lost or cannot be read, so they are asked anew"
+    damaged = f"{count} kept answers were damaged and are asked anew"
+    return [*(f"{lost_all}: {why}" for why in damage), *([damaged] if count else [])]
 
 
 def _unseen(sources: Sources) -> list[str]:

@@ -91,12 +91,12 @@ class SourceCheck:
         ]
 
     def settle(self, opened: Iterable[Sequence], written: set[str]) -> tuple[Sources, list[str]]:
-        """Find out what a journal's answers rest on.
+        """Find out what the answers of a session rest on.
 
         Parameters
         ----------
         opened
-            What stands in the journal.
+            What the session says.
         written
             Names of files that the model writes itself; they are left out.
 

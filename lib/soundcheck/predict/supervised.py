@@ -23,15 +23,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
-from soundcheck.common.files import OutputError
 from soundcheck.models import processes
 from soundcheck.predict import protocol
 from soundcheck.predict.protocol import Answered, Loss, Result, Setup, Unit
-
-if TYPE_CHECKING:
-    from io import BufferedWriter
 
 MODULE = "soundcheck.predict.workers"
 START_SECONDS = 180.0  # for starting Python and importing the model, on a busy machine
@@ -47,11 +43,17 @@ _WHILE = {protocol.READING: "reading the audio", protocol.CHANGING: "changing th
 
 
 class Log:
-    """A file that takes the output of a process and of its replacements, up to a limit."""
+    """Takes the output of a process and of its replacements, up to a limit.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: BufferedWriter | None = None
+    Parameters
+    ----------
+    make
+        Opens what the output is written to; called when there is some.
+    """
+
+    def __init__(self, make: Callable[[], BinaryIO]) -> None:
+        self._make = make
+        self._file: BinaryIO | None = None
         self._left = LOG_BYTES
 
     def write(self, data: bytes) -> None:
@@ -60,8 +62,7 @@ class Log:
             return
         with contextlib.suppress(OSError):  # a log that cannot be written stops nothing
             if self._file is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = open(self._path, "wb")
+                self._file = self._make()
             self._file.write(data[: self._left])
             self._left -= len(data)
             if self._left <= 0:
@@ -73,6 +74,16 @@ class Log:
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.close()
+
+    @classmethod
+    def file(cls, path: Path) -> Log:
+        """Make one that writes a file."""
+
+        def make() -> BinaryIO:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return open(path, "wb")
+
+        return cls(make)
 
 
 class Supervised:
@@ -133,7 +144,7 @@ class Supervised:
                 self._end(late=True)
                 rest = unit.only(self._left)
                 return Answered(Loss(protocol.CALLING, "", True, unit.only(()), rest))
-            if not self._done and (late or self._hung_up or self._child.gone()):
+            if not self._done and (late or self._hung_up or self._gone()):
                 loss = self._lose(unit, late)
                 return Answered(loss, time.monotonic() - begin)
         return Answered(None, time.monotonic() - begin)
@@ -158,7 +169,7 @@ class Supervised:
         self._selector.register(self._child.connection, selectors.EVENT_READ)
         self._selector.register(self._child.output, selectors.EVENT_READ)
         self._first = True  # no call has ended yet
-        self._hung_up = False
+        self._hung_up, self._looked = False, 0.0
         self._unable = ""  # why it cannot load the model
         self._enter(protocol.STARTING)
         self._send(self._setup)
@@ -183,48 +194,49 @@ class Supervised:
     # listening
 
     def _listen(self) -> None:
+        """Take the next message, and what was printed; waits for a moment if there is nothing."""
         patience = self._since + self._allowed() - time.monotonic()
         for key, _ in self._selector.select(min(TICK_SECONDS, max(0.0, patience))):
             if key.fileobj is self._child.connection:
-                self._receive()
+                self._receive(ready=True)
             else:
                 self._drain()
 
-    def _receive(self) -> None:
-        """Take all messages that the process has sent."""
+    def _receive(self, ready: bool = False) -> None:
+        """Take all messages that the process has sent; if one is known to be there, only that."""
         try:
-            while not self._hung_up and self._child.connection.poll():
+            while not self._hung_up and (ready or self._child.connection.poll()):
                 self._take(*self._child.connection.recv())
+                if ready:
+                    return
         except (EOFError, OSError):
             self._hung_up = True
             self._unregister(self._child.connection)
 
     def _take(self, word: str, *content: object) -> None:
-        if word == protocol.DOING:
-            self._enter(*content)
-        elif word == protocol.RESULTS:
-            if self._step == protocol.CALLING and self._first:
-                self._first = False
-                # Whoever comes later loads the same model, perhaps on a busier machine.
-                taken = 3 * (time.monotonic() - self._since)
-                self._loading = max(self._loading, taken) if self._loaded else taken
-                self._loaded = True
-            self._enter(_IDLE)
-            (results,) = content
-            for result in results:
-                self._left.pop(result.key, None)
-            self._tell(results)
-        elif word == protocol.DONE:
-            self._done = True
-            self._enter(_IDLE)
+        if word in (protocol.DOING, protocol.DONE):
+            results, *doing = content
+            if results:
+                self._finish(results)
+            self._done = not doing
+            self._enter(*(doing or [_IDLE]))
         elif word == protocol.READY:
             self._enter(_IDLE)
             self._tell([])
         elif word == protocol.REFUSED:
             self._unable = str(content[0])
-        elif word == protocol.UNWRITABLE:
-            self._end(late=True)
-            raise OutputError(str(content[0]))
+
+    def _finish(self, results: list[Result]) -> None:
+        """Pass on the results of a step."""
+        if self._step == protocol.CALLING and self._first:
+            self._first = False
+            # Whoever comes later loads the same model, perhaps on a busier machine.
+            taken = 3 * (time.monotonic() - self._since)
+            self._loading = max(self._loading, taken) if self._loaded else taken
+            self._loaded = True
+        for result in results:
+            self._left.pop(result.key, None)
+        self._tell(results)
 
     def _drain(self) -> None:
         """Take what the process has printed."""
@@ -237,6 +249,14 @@ class Supervised:
                     return
         except OSError:  # there is nothing more at the moment
             return
+
+    def _gone(self) -> bool:
+        """Whether the process has ended; looked at now and then, most often the connection tells."""
+        now = time.monotonic()
+        if now < self._looked + TICK_SECONDS:
+            return False
+        self._looked = now
+        return self._child.gone()
 
     def _unregister(self, channel: object) -> None:
         with contextlib.suppress(KeyError, ValueError, OSError):  # it was before, or is closed

@@ -14,6 +14,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +43,54 @@ class Row:
     drawn: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def write_predictions(path: Path, rows: Sequence[Row], tasks: Sequence[Task]) -> str:
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """The rows of a table, column by column.
+
+    Parameters
+    ----------
+    key, change, error
+        One text a row.
+    answers
+        Task -> one value a row: float64 for regression, else objects; with an error they mean nothing.
+    drawn
+        One text a row, or none if nothing was drawn.
+    """
+
+    key: Sequence[str]
+    change: Sequence[str]
+    error: Sequence[str]
+    answers: dict[str, np.ndarray]
+    drawn: Sequence[str] = ()
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Row], tasks: Sequence[Task]) -> Columns:
+        """Turn rows into columns."""
+        answers = {}
+        for task in tasks:
+            values = np.full(len(rows), np.nan if task.is_regression else None, dtype=_dtype(task))
+            for position, row in enumerate(rows):
+                if task.name in row.answer:
+                    values[position] = row.answer[task.name]
+            answers[task.name] = values
+        return cls(
+            [row.key for row in rows],
+            [row.change for row in rows],
+            [row.error for row in rows],
+            answers,
+            [json.dumps(row.drawn, sort_keys=True) if row.drawn else "" for row in rows],
+        )
+
+    @functools.cached_property
+    def answered(self) -> np.ndarray:
+        """Which rows have an answer, bool ``(rows,)``."""
+        return np.array([not text for text in self.error], dtype=bool)
+
+
+def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence[Task]) -> str:
     """Write a prediction table.
 
     Returns
@@ -55,24 +103,22 @@ def write_predictions(path: Path, rows: Sequence[Row], tasks: Sequence[Task]) ->
     OutputError
         If it cannot be written.
     """
-    fields = {"key": pa.string(), "change": pa.string()}
-    fields |= {task.name: _TYPES.get(task.kind, pa.string()) for task in tasks}
-    fields |= {"error": pa.string(), "drawn": pa.string()}
-    columns = {
-        "key": [_text(row.key) for row in rows],
-        "change": [_text(row.change) for row in rows],
-        "error": [_text(row.error) for row in rows],
-        "drawn": [json.dumps(row.drawn, sort_keys=True) if row.drawn else "" for row in rows],
-    }
+    columns = rows if isinstance(rows, Columns) else Columns.of_rows(rows, tasks)
+    texts = {"key": columns.key, "change": columns.change}
+    arrays = {name: pa.array(map(_text, cells), pa.string()) for name, cells in texts.items()}
     for task in tasks:
-        values = [row.answer.get(task.name) for row in rows]
+        values = columns.answers[task.name]
         if task.is_embedding:
-            values = [None if value is None else unpack(value) for value in values]
-        columns[task.name] = values
-    schema = pa.schema(list(fields.items()))
-    table = pa.table([pa.array(columns[name], fields[name]) for name in fields], schema=schema)
+            there = zip(values, columns.answered, strict=True)
+            values = [unpack(value) if answered and value is not None else None for value, answered in there]
+            arrays[task.name] = pa.array(values, _TYPES[task.kind])
+        else:
+            kind = _TYPES.get(task.kind, pa.string())
+            arrays[task.name] = pa.array(values, kind, mask=~columns.answered, from_pandas=False)
+    arrays["error"] = pa.array(map(_text, columns.error), pa.string())
+    arrays["drawn"] = pa.array(columns.drawn or [""] * len(columns), pa.string())
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    pq.write_table(pa.table(arrays), sink, compression="zstd")
     return files.write_bytes(path, sink.getvalue().to_pybytes())
 
 
@@ -105,6 +151,10 @@ def _vectors(column: pa.ListArray) -> np.ndarray:
     for row in np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False)):
         found[row] = numbers[offsets[row] : offsets[row + 1]]
     return found
+
+
+def _dtype(task: Task) -> type:
+    return np.float64 if task.is_regression else object
 
 
 def _text(text: str) -> str:

@@ -1,14 +1,14 @@
 """A worker: a process that loads one model and asks it about one segment after the other.
 
 ``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.supervised`. It says before
-each step what it is about to do, so that its parent knows what was lost if it hangs or dies, and writes each
-answer to its journal before it tells it, and before that which files the model has opened.
+each step what it is about to do, so that its parent knows what was lost if it hangs or dies, and tells with
+an answer which files the model has opened before it.
 """
 
 from __future__ import annotations
 
-import datetime
 import os
+import secrets
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,6 @@ from soundcheck.models import processes
 from soundcheck.models.base import Model, check_output, reason
 from soundcheck.models.load import load_model
 from soundcheck.predict import protocol
-from soundcheck.predict.journal import Entry, Journal
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 
@@ -44,7 +43,7 @@ class Worker:
     connection
         To the parent.
     setup
-        What to load and where to write.
+        What to load.
     model
         The loaded model.
     watch
@@ -57,7 +56,8 @@ class Worker:
         self._model = model
         self._watch = watch
         self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
-        self._journal = None if setup.folder is None else Journal(setup.folder)
+        self._results: list[Result] = []  # of the last step; they go with the next message, at once
+        self._process = secrets.token_hex(8)
 
     def work(self, unit: Unit) -> None:
         """Answer all calls of a unit.
@@ -75,7 +75,7 @@ class Worker:
                 pending = []
         if pending:
             self._ask(pending)
-        self._connection.send((protocol.DONE,))
+        self._send(protocol.DONE)
 
     def _prepare(self, unit: Unit) -> Iterator[_Pending | None]:
         """Give the signal of each call; ``None`` if there is none."""
@@ -129,48 +129,30 @@ class Worker:
                     self._ask([one])
                 return
             checked = [({}, reason(error, self._setup.suite.root))]
-        results = []
         for one, (answer, problem) in zip(pending, checked, strict=True):
-            if not problem:
-                self._keep(one, answer)
-            results.append(Result(one.call.key, answer, one.drawn, problem))
-        self._connection.send((protocol.RESULTS, results))
-
-    def _keep(self, one: _Pending, answer: dict[str, float | str]) -> None:
-        if self._journal is None:
-            return
-        try:
-            opened = self._watch.news()
-            if opened:
-                self._journal.note(opened)
-            today = datetime.date.today().isoformat()
-            self._journal.add(one.call.key, Entry(answer, one.drawn, today))
-        except OSError as error:
-            self._connection.send((protocol.UNWRITABLE, unwritable(self._journal.path.name, error)))
-            raise
+            opened = () if problem else self._watch.news()  # what fails is not kept
+            self._results.append(
+                Result(one.call.key, answer, one.drawn, problem, opened=opened, process=self._process)
+            )
 
     def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
         traceback.print_exc()
         text = reason(error, self._setup.suite.root, os.path.dirname(item.path))
         if isinstance(error, ValueError | InputError):  # our own words
             text = text.removeprefix(f"{type(error).__name__}: ")
-        results = [Result(call.key, problem=f"{what}: {text}", fault=protocol.BY_SIGNAL) for call in calls]
-        self._connection.send((protocol.RESULTS, results))
+        problem = f"{what}: {text}"
+        self._results += [Result(call.key, problem=problem, fault=protocol.BY_SIGNAL) for call in calls]
 
     def _doing(self, step: str, keys: list[str]) -> None:
-        self._connection.send((protocol.DOING, step, keys))
+        self._send(protocol.DOING, step, keys)
+
+    def _send(self, word: str, *content: object) -> None:
+        self._connection.send((word, self._results, *content))
+        self._results = []
 
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def unwritable(name: str, error: OSError) -> str:
-    """Say that an answer could not be kept."""
-    return (
-        f"Cannot write {name} in the cache: {error.strerror or error}. "
-        "Make space or choose another --out, then run again to go on."
-    )
 
 
 def _watch(setup: Setup) -> Watch:
@@ -200,11 +182,7 @@ def main() -> None:
         traceback.print_exc()
         connection.send((protocol.REFUSED, reason(error, setup.suite.root)))
         return
-    try:
-        worker = Worker(connection, setup, model, watch)
-    except OSError as error:
-        connection.send((protocol.UNWRITABLE, unwritable("the predictions", error)))
-        return
+    worker = Worker(connection, setup, model, watch)
     connection.send((protocol.READY,))
     while True:
         try:

@@ -366,10 +366,11 @@ def _bars(
 ) -> None:
     width = 0.8 / max(1, len(values))
     for n, ((name, own), color) in enumerate(zip(values.items(), colors, strict=False)):
+        own = np.asarray(own, dtype=object)
         weight = (weights or {}).get(name, np.ones(len(own)))
-        of_class = [sum(w for value, w in zip(own, weight, strict=True) if value == one) for one in classes]
+        of_class = [sum(weight[own == one].tolist()) for one in classes]
         shares = [100 * share / (sum(of_class) or 1) for share in of_class]
-        known = [value for value in own if value in classes]
+        known = own[np.isin(own, list(classes))]
         places = np.arange(len(classes)) + (n - (len(values) - 1) / 2) * width
         axes.bar(places, shares, width, color=color, alpha=0.75, label=f"{label(name)} ({len(known)})")
     name_ticks(axes, classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -156,8 +157,8 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
             1.0 + (codes[both] == 2) + 2 * (codes[both] == 0)
         )
     title = f"{pair.corpus}, {pair.task.name}"
-    keys = pair.segments["key"].to_numpy()
-    order = sorted(np.flatnonzero(size > 0), key=lambda n: (-size[n], keys[n]))[:count]
+    keys = pair.segments["key"].to_numpy(dtype=object)
+    order = heapq.nsmallest(count, np.flatnonzero(size > 0), key=lambda n: (-size[n], keys[n]))
     if not order:
         return element("p", f"{title}: both models say the same of every segment.")
     shown = []

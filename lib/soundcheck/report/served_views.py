@@ -7,6 +7,7 @@ Groups come as :class:`~soundcheck.evaluation.suite_groups.Compared`, one for ea
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -177,16 +178,17 @@ def _group(
     audio: bool,
     heard: set[str],
 ) -> Html:
-    keys = subset.segments["key"].to_numpy()
+    keys = subset.segments["key"].to_numpy(dtype=object)
     rows = np.flatnonzero(mask & np.isfinite(errors) & ~np.isin(keys, list(heard)))
     if not len(rows):
         return Html()
-    worst = sorted(rows, key=lambda n: (-errors[n], keys[n]))[:WORST]
+    worst = heapq.nsmallest(WORST, rows, key=lambda n: (-errors[n], keys[n]))
     worst = [n for n in worst if errors[n] > 0]
     middle = np.median(errors[rows])
-    typical = sorted((n for n in rows if n not in worst), key=lambda n: (abs(errors[n] - middle), keys[n]))
+    others = rows[~np.isin(rows, worst)]
+    typical = heapq.nsmallest(TYPICAL, others, key=lambda n: (abs(errors[n] - middle), keys[n]))
     shown, aligned = [], []
-    for what, n in [*(("worst", n) for n in worst), *(("typical", n) for n in typical[:TYPICAL])]:
+    for what, n in [*(("worst", n) for n in worst), *(("typical", n) for n in typical)]:
         segment = subset.segments.iloc[n]
         heard.add(keys[n])
         said = f"{what}: {_said(subset, n, errors[n])}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
@@ -95,9 +96,12 @@ def load(plan: adding.Plan, families: Sequence[Family], output: Output, jobs: in
             check_groups(suite, corpora)
         except InputError as error:
             problems.extend(error)
-    for entry in asked:
+    # Threads only wait: models are imported, and train themselves on first use, in processes of their own.
+    with concurrent.futures.ThreadPoolExecutor(max(1, jobs)) as pool:
+        checked = {entry.name: pool.submit(check_model, entry, suite, corpora) for entry in asked}
+    for name, found in checked.items():
         try:
-            fingerprints[entry.name] = check_model(entry, suite, corpora)
+            fingerprints[name] = found.result()
         except InputError as error:
             problems.extend(error)
     if suite.sounds or not len(problems):  # nothing is synthesised for a suite that is refused

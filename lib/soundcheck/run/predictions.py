@@ -9,6 +9,7 @@ from typing import Any
 
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run import adding, notebook_jobs, planning, tables
@@ -35,7 +36,7 @@ def questions(entry: ModelEntry, material: Material) -> dict[str, Any]:
 
 
 def predict_all(
-    material: Material, output: Output, *, jobs: int, fresh: bool = False
+    material: Material, output: Output, *, jobs: int, fresh: bool = False, cluster: Cluster | None = None
 ) -> tuple[Material, dict[str, PredictionReport]]:
     """Ask all models.
 
@@ -49,6 +50,8 @@ def predict_all(
         Worker processes.
     fresh
         Whether to forget what the models answered before.
+    cluster
+        Whose workers are asked; ``None`` = those of this machine.
 
     Returns
     -------
@@ -68,6 +71,7 @@ def predict_all(
             log=log,
             fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
             confirm=not log,
+            cluster=cluster,
             **questions(entry, material),
         )
 

@@ -114,7 +114,9 @@ def read_families(suite: Suite) -> list[Family]:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
         family = with_suite_groups(family, grouped)
-        families.append(family.limited(suite.sweeps, suite.transformed_segments, suite.segments_per_change))
+        families.append(
+            family.limited(suite.sweeps, suite.transformed_segments, suite.segments_per_change, suite.levels)
+        )
     problems.raise_if_any()
     return families
 

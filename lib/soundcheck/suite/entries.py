@@ -325,6 +325,9 @@ class Suite:
     segments_per_change
         Segments of a corpus that models hear under each change of the signal at most; ``None`` = as the
         threshold files say.
+    levels
+        Levels of each sweep and transformation at most, from mild to severe; ``None`` = all of the threshold
+        files.
     audio_limit, model_seconds, notebook_seconds
         Seconds: longest file that is read; a model's call; a notebook.
     """
@@ -356,6 +359,7 @@ class Suite:
     balance_samples: int = 1000
     transformed_segments: int | None = None
     segments_per_change: int | None = None
+    levels: int | None = None
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0

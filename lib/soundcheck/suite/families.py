@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,34 @@ class PerturbationSeries:
         if text in self.steps:
             return text
         return next((name for name in self.steps if _equal_numbers(name, text)), None)
+
+    def thinned(self, most: int, excluded: Iterable[object] = ()) -> PerturbationSeries:
+        """Keep at most so many steps: the most severe one, the mildest one, and others evenly between.
+
+        Parameters
+        ----------
+        most
+            How many, at least 1.
+        excluded
+            Levels that do not count; they are only kept if there are not more steps than that.
+
+        Examples
+        --------
+        >>> scale = PerturbationSeries("Scale", "factor", dict.fromkeys(["0.9", "0.8", "0.7", "0.6", "0.5"]))
+        >>> list(scale.thinned(3).steps), list(scale.thinned(1).steps)
+        (['0.9', '0.7', '0.5'], ['0.5'])
+        >>> list(scale.thinned(2, [0.6, 0.5]).steps)
+        ['0.9', '0.7']
+        """
+        if len(self.steps) <= most:
+            return self
+        left_out = {self.step(level) for level in excluded}
+        names = [name for name in self.steps if name not in left_out] or list(self.steps)
+        places = np.linspace(len(names) - 1, 0, min(most, len(names))).round().astype(int)
+        kept = {names[place] for place in places}
+        return dataclasses.replace(
+            self, steps={name: step for name, step in self.steps.items() if name in kept}
+        )
 
 
 def _equal_numbers(first: str, second: str) -> bool:
@@ -303,7 +332,11 @@ class Family:
         return [*self.changes.values(), *self.stepped]
 
     def limited(
-        self, sweeps: bool, transformed_segments: int | None, segments_per_change: int | None = None
+        self,
+        sweeps: bool,
+        transformed_segments: int | None,
+        segments_per_change: int | None = None,
+        levels: int | None = None,
     ) -> Family:
         """Give the family as a suite wants it.
 
@@ -316,13 +349,22 @@ class Family:
         segments_per_change
             How many segments of a corpus are heard under a change, or at a step of a sweep, at most;
             ``None`` leaves that to the threshold file.
+        levels
+            How many levels of each sweep and transformation there are at most; ``None`` = all.
         """
         options = self.options
         if self.transformations and transformed_segments is not None:
             options = options | {"sweep_segments": transformed_segments}
         if segments_per_change is not None:
             options = options | {"segments_per_change": segments_per_change}
-        return dataclasses.replace(self, sweeps=self.sweeps if sweeps else {}, options=options)
+        stepped = {"sweeps": self.sweeps if sweeps else {}, "transformations": self.transformations}
+        if levels is not None:
+            excluded = options.get("excluded") or {}
+            stepped = {
+                kind: {name: one.thinned(levels, excluded.get(name, ())) for name, one in series.items()}
+                for kind, series in stepped.items()
+            }
+        return dataclasses.replace(self, **stepped, options=options)
 
     def option(self, name: str, model: str) -> Any:
         """Give an option that may be one value, or one for each model with a ``default``."""

@@ -74,6 +74,7 @@ class _Limits(schema.Section):
     model_seconds: schema.number(0, 604_800, positive=True) = 30.0
     transformed_segments: schema.whole(1, 10**9) | None = None
     segments_per_change: schema.whole(1, 10**9) | None = None
+    levels: schema.whole(1, 1000) | None = None
 
 
 class _Balance(schema.Section):
@@ -190,6 +191,7 @@ class _Reader(EntryReader):
             balance_samples=balance.samples,
             transformed_segments=self.limits.transformed_segments,
             segments_per_change=self.limits.segments_per_change,
+            levels=self.limits.levels,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
             notebook_seconds=self.limits.notebook_seconds,

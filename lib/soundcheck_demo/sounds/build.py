@@ -9,6 +9,7 @@ libraries that make the sounds.
 
 from __future__ import annotations
 
+import concurrent.futures
 import importlib.metadata
 import json
 import shutil
@@ -80,8 +81,17 @@ def fingerprint() -> str:
 
 def _make(folder: Path, jobs: int, progress: bool) -> None:
     read = [(voice, list(texts.SENTENCES[voice.language][:SENTENCES])) for voice in _voices()]
-    demo.write_speakers(folder, read, jobs, progress, "voices of babble")
+    with concurrent.futures.ThreadPoolExecutor(1) as beside:  # speech is made by other processes
+        spoken = beside.submit(
+            demo.write_speakers, folder, read, max(1, jobs - 1), progress, "voices of babble"
+        )
+        _compute(folder)
+        spoken.result()
     _join_voices(folder)
+
+
+def _compute(folder: Path) -> None:
+    """Write all sounds but the babble."""
     _draw(folder / "coughing", "cough", COUGHS, events.cough)
     _draw(folder / "sneezing", "sneeze", SNEEZES, events.sneeze)
     _draw(folder / "music", "piece", PIECES, music.music)

@@ -14,12 +14,13 @@ labels. The bytes do not depend on the number of jobs.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -180,15 +181,23 @@ def _recordings(size: str) -> pd.DataFrame:
 
 def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, progress: bool) -> None:
     if part == RECORDINGS:
-        for row in _recordings(size).itertuples():
-            said = audio.read(speech / "audio" / row.speaker / f"{row.item}.wav")
-            (draft / row.file).parent.mkdir(parents=True, exist_ok=True)
-            heard = record(said, row.condition, row.speaker, row.item)
-            audio.write(draft / row.file, heard.astype(np.float32), audio.SAMPLING_RATE)
+        items = _recordings(size).groupby("item", sort=False)
+        Parallel(n_jobs=max(1, jobs), backend="threading")(
+            delayed(_record)(draft, speech, rows) for _, rows in items
+        )
     else:
         write_speakers(draft, speakers(size, part), jobs, progress, "voices of the demo corpus")
     segments = table(size, part)
     write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
+
+
+def _record(draft: Path, speech: Path, rows: pd.DataFrame) -> None:
+    """Record one segment under all conditions."""
+    for row in rows.itertuples():
+        said = audio.read(speech / "audio" / row.speaker / f"{row.item}.wav")
+        (draft / row.file).parent.mkdir(parents=True, exist_ok=True)
+        heard = record(said, row.condition, row.speaker, row.item)
+        audio.write(draft / row.file, heard.astype(np.float32), audio.SAMPLING_RATE)
 
 
 def write_speakers(
@@ -214,28 +223,45 @@ def write_speakers(
     """
     for speaker, _ in speakers:
         (folder / file_name(speaker, 0)).parent.mkdir(parents=True)
-    # Threads only wait here; the work happens in the processes that they start.
-    running = Parallel(n_jobs=max(1, jobs), backend="threading", return_as="generator")(
-        delayed(_synthesise)(folder, speaker, count) for speaker, count in speakers
-    )
-    for _ in Progress.over(running, "speaking", title, len(speakers), shown=progress):
-        pass
+    # One process forks all speakers; where that is not possible, threads wait for a process of each.
+    together = [speakers] if hasattr(os, "fork") else [[each] for each in speakers]
+    with Progress("speaking", title, len(speakers), shown=progress) as bar:
+        Parallel(n_jobs=max(1, jobs), backend="threading")(
+            delayed(_synthesise)(folder, some, jobs, bar.update) for some in together
+        )
 
 
-def _synthesise(folder: Path, speaker: Speaker, count: int | list[str]) -> None:
+def _synthesise(
+    folder: Path,
+    speakers: Sequence[tuple[Speaker, int | list[str]]],
+    jobs: int = 1,
+    finished: Callable[[], object] = lambda: None,
+) -> None:
     # A process of its own: see synthesis.py. -P keeps the current folder from shadowing modules.
     command = [sys.executable, "-P", "-m", "soundcheck_demo.speech.synthesis"]
     paths = os.pathsep.join(path for path in sys.path if path)
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    number, given = ([str(count)], "") if isinstance(count, int) else ([], json.dumps(count))
-    done = subprocess.run(
-        [*command, str(folder.resolve()), speaker.name, *number],
+    waiting, reason = [speaker.name for speaker, _ in speakers], ""
+    with subprocess.Popen(
+        [*command, str(folder.resolve()), str(max(1, jobs))],
         env={**os.environ, **threads, "PYTHONPATH": paths},
-        input=given,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
+        encoding="utf-8",
         errors="replace",
-    )
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise SynthesisError(f"Demo corpus, speaker {speaker.name}: the synthesis failed: {reason}")
+    ) as process:
+        with contextlib.suppress(BrokenPipeError), process.stdin as asked:  # it has ended: it tells why
+            json.dump([(speaker.name, said) for speaker, said in speakers], asked)
+        for line in process.stdout:
+            name, _, problem = line.strip().partition(" ")
+            if problem:
+                reason = problem if name in waiting else line.strip()
+                waiting.sort(key=lambda other, failed=name: other != failed)
+            elif name in waiting:
+                waiting.remove(name)
+                finished()
+    if process.returncode:
+        why = reason or f"exit code {process.returncode}"
+        raise SynthesisError(f"Demo corpus, speaker {waiting[0]}: the synthesis failed: {why}")

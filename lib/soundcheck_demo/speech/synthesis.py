@@ -1,10 +1,12 @@
-"""Speaks the segments of one demo speaker with Praat's built-in synthesiser, and writes them.
+"""Speaks the segments of demo speakers with Praat's built-in synthesiser, and writes them.
 
-Run as a program, ``python -m soundcheck_demo.speech.synthesis FOLDER SPEAKER COUNT``, because the
-synthesiser remembers: the flutter of its pitch goes on from one utterance to the next. Only in a process of
-its own does a speaker sound the same however many speakers are made beside it. For the same reason the
-segments of a speaker are made in order, without gaps. Without COUNT it speaks the texts that standard input
-holds as a JSON list. Imports as little as possible: it is started often.
+Run as a program, ``python -m soundcheck_demo.speech.synthesis FOLDER JOBS``, because the synthesiser
+remembers: the flutter of its pitch goes on from one utterance to the next. Only in a process of its own does
+a speaker sound the same however many speakers are made beside it. For the same reason the segments of a
+speaker are made in order, without gaps. Standard input holds the speakers as a JSON list, each a name with
+the number of its first segments or with texts to speak instead. The program has loaded everything and spoken
+nothing when it forks a process for each of them, JOBS at a time; where processes cannot be forked it takes
+one speaker only.
 
 Conventions
 -----------
@@ -15,9 +17,11 @@ squares.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import audiofile
 import numpy as np
@@ -190,8 +194,58 @@ def _write(path: Path, signal: np.ndarray) -> None:
     audiofile.write(path, signal.astype(np.float32), SAMPLING_RATE, bit_depth=16)
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 3:
-        write_speaker(Path(sys.argv[1]), BY_NAME[sys.argv[2]], int(sys.argv[3]))
+def write(folder: Path, speaker: Speaker, said: int | Sequence[str]) -> None:
+    """Write the first segments of a speaker, or given texts; see :func:`write_speaker`."""
+    if isinstance(said, int):
+        write_speaker(folder, speaker, said)
     else:
-        write_texts(Path(sys.argv[1]), BY_NAME[sys.argv[2]], json.load(sys.stdin))
+        write_texts(folder, speaker, said)
+
+
+def write_forked(folder: Path, wanted: Sequence[tuple[str, int | list[str]]], jobs: int) -> int:
+    """Write several speakers, each in a fork of this process, in which nothing must have been spoken.
+
+    Tells on standard output who is finished, a name a line, and with a reason behind the name who failed;
+    then no other speaker is begun. Ends when nobody listens any more.
+
+    Returns
+    -------
+    int
+        Exit code: 1 if a speaker failed.
+    """
+    waiting, running, failed = list(wanted)[::-1], {}, 0
+    while running or (waiting and not failed):
+        while waiting and not failed and len(running) < jobs:
+            name, said = waiting.pop()
+            child = os.fork()
+            if not child:
+                _be_child(folder, name, said)
+            running[child] = name
+        child, status = os.wait()
+        name, code = running.pop(child), os.waitstatus_to_exitcode(status)
+        if code < 0:  # others have told their reason
+            print(name, f"exit code {code}", flush=True)
+        elif not code:
+            print(name, flush=True)
+        failed |= bool(code)
+    return failed
+
+
+def _be_child(folder: Path, name: str, said: int | list[str]) -> NoReturn:
+    """Write a speaker and end; what the parent has registered for its own end is not done here."""
+    code = 1
+    try:
+        write(folder, BY_NAME[name], said)
+        code = 0
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        os.write(sys.stdout.fileno(), f"{name} {reason}\n".encode("utf-8", "replace"))
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    if hasattr(os, "fork"):
+        sys.exit(write_forked(Path(sys.argv[1]), json.load(sys.stdin), int(sys.argv[2])))
+    for name, said in json.load(sys.stdin):
+        write(Path(sys.argv[1]), BY_NAME[name], said)

@@ -177,7 +177,7 @@ READERS = _groups(
 )
 
 # Speakers of commands: 50 segments an accent, the fewest that recognition fairness judges. Each is heard
-# under 41 changes by every recogniser, so there are no more accents.
+# under dozens of changes by every recogniser, so there are no more accents.
 CALLERS = _groups(
     "c",
     1,

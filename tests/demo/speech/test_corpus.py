@@ -113,8 +113,10 @@ def test_found_again_without_work(copied, monkeypatch):
 
 @pytest.mark.parametrize("damage", ["cut", "missing", "table", "mark", "folder"])
 def test_damage_is_repaired(copied, small, damage, monkeypatch):
-    def speak(folder, speaker, count):  # quicker than the synthesiser, whose bytes another test compares
-        shutil.copytree(small / "audio" / speaker.name, folder / "audio" / speaker.name, dirs_exist_ok=True)
+    def speak(folder, speakers, *_):  # quicker than the synthesiser, whose bytes another test compares
+        for speaker, _ in speakers:
+            name = f"audio/{speaker.name}"
+            shutil.copytree(small / name, folder / name, dirs_exist_ok=True)
 
     monkeypatch.setattr(corpus, "_synthesise", speak)
     audio = next(copied.glob("audio/*/*.wav"))
@@ -144,7 +146,7 @@ def test_failure_leaves_nothing_behind(tmp_path, monkeypatch):
 def test_synthesiser_reports_its_reason(tmp_path):
     speaker = corpus.SPEAKERS[0]
     with pytest.raises(corpus.SynthesisError, match="s01"):
-        corpus._synthesise(tmp_path / "no-such-folder", speaker, 1)
+        corpus._synthesise(tmp_path / "no-such-folder", [(speaker, 1)])
 
 
 def test_unwritable_cache_is_named(tmp_path):

@@ -58,7 +58,7 @@ class CsvFormat(TableFormat):
         if "file" not in columns and "file" not in entry.columns:
             problems.add(f"{table.header}, column file", "the column is missing", _suggest(table))
         problems.raise_if_any()
-        frame = pd.DataFrame({name: pd.Series(list(cells), dtype=object) for name, cells in columns.items()})
+        frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()})
         places = [table.where(row) for row in range(len(table))]
         root = entry.root or entry.path.parent
         return RawTable(frame, places, root, shown, offered=tuple(table.columns))

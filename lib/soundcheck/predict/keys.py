@@ -1,0 +1,85 @@
+"""The keys under which answers are kept: digests of everything that an answer depends on."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from soundcheck.common import files, resources
+from soundcheck.common.tasks import Task
+from soundcheck.predict.protocol import PlainChange
+
+__all__ = ["VERSION", "Keys", "changing_code", "reading_code", "repeated_key"]
+
+VERSION = 3  # of keys and of the file that keeps answers under them
+
+
+class Keys:
+    """Makes the keys of calls.
+
+    Parameters
+    ----------
+    fingerprint
+        Of the model.
+    tasks
+        What it is asked.
+    changes
+        Numbered by their place.
+    seed
+        The suite's seed; counts for changed signals only.
+    """
+
+    def __init__(
+        self, fingerprint: str, tasks: Sequence[Task], changes: Sequence[PlainChange], seed: int
+    ) -> None:
+        common = [VERSION, fingerprint, sorted((task.name, task.kind) for task in tasks), reading_code()]
+        self._clean = self._base(common)
+        self._changed = [
+            self._base(
+                [
+                    *(*common, change.transform, change.options, list(change.common), change.material),
+                    *(seed, changing_code()),
+                ]
+            )
+            for change in changes
+        ]
+
+    @staticmethod
+    def _base(parts: list) -> str:
+        return files.digest(json.dumps(parts, sort_keys=True, default=str))
+
+    def key(self, content: str, change: int | None) -> str:
+        """Make the key of a call.
+
+        Parameters
+        ----------
+        content
+            Digest of the audio.
+        change
+            Number of the change; ``None`` = clean.
+        """
+        return files.digest(f"{self._clean if change is None else self._changed[change]} {content}")
+
+
+def repeated_key(key: str) -> str:
+    """Make the key under which the second answer to the same question is kept."""
+    return files.digest(f"again {key}")
+
+
+@functools.cache
+def reading_code() -> str:
+    """Digest of the code that reads audio: what it does to signals changes answers."""
+    return _code([resources.PACKAGE / "corpora" / "audio.py"])
+
+
+@functools.cache
+def changing_code() -> str:
+    """Digest of the code that changes signals."""
+    reading = resources.PACKAGE / "sounds" / "sound.py"
+    return _code([*sorted((resources.PACKAGE / "augment").glob("**/*.py")), reading])
+
+
+def _code(paths: Sequence[Path]) -> str:
+    return files.digest(json.dumps([files.digest(path) for path in paths if path.is_file()]))

@@ -1,0 +1,72 @@
+"""The demo's suites: the limited one asks for enough, and the other one for all."""
+
+import dataclasses
+
+import pytest
+
+from soundcheck.common import resources
+from soundcheck.evaluation import changed_segments
+from soundcheck.run import planning
+from soundcheck.run.selection import read_families
+from soundcheck.suite.suite_file import read_suite
+from soundcheck_demo.speech import corpus
+
+SUITE = resources.root() / "suite.yml"
+FULL = resources.root() / "suites" / "full.yml"
+
+
+def segments(part):
+    table = corpus.table("full", part)
+    return (
+        table[table["split"].eq("test")].assign(key=table["file"], start=float("nan")).reset_index(drop=True)
+    )
+
+
+@pytest.fixture(scope="module")
+def limited():
+    suite = read_suite(SUITE)
+    return suite, {family.name: family for family in read_families(suite)}
+
+
+def test_suites_differ_in_their_limits_only():
+    limited, full = read_suite(SUITE), read_suite(FULL)
+    assert (limited.segments_per_change, limited.levels) == (150, 2)
+    own = {name: getattr(full, name) for name in ("title", "file", "root", "shown", "digest")}
+    own |= {"segments_per_change": None, "levels": None}
+    for section in ("models", "corpora"):  # where a suite lies is part of its entries
+        mine, theirs = getattr(limited, section), getattr(full, section)
+        assert {name: _placed(entry, theirs[name]) for name, entry in mine.items()} == theirs
+        own[section] = theirs
+    assert dataclasses.replace(limited, **own) == full
+
+
+def _placed(entry, other):
+    fields = [field.name for field in dataclasses.fields(entry)]
+    placed = [name for name in fields if str(SUITE.parent) in str(getattr(entry, name))]
+    return dataclasses.replace(entry, **{name: getattr(other, name) for name in placed})
+
+
+def test_recognisers_hear_enough_of_every_group_to_judge_it(limited):
+    suite, families = limited
+    table = segments("commands")
+    for name in ("asr_fairness", "asr_fault_localisation"):
+        family = families[name]
+        tasks = [suite.tasks["transcript"]]
+        rows = changed_segments.swept_rows(family, tasks, table, ["speaker"], suite.seed)
+        for column in ("accent", "sex"):
+            heard = table.loc[rows, column].value_counts()
+            assert heard.min() >= family.options["minimum_segments"]
+        assert table.loc[rows].groupby("accent")["speaker"].nunique().min() >= 10
+        assert all(len(series.steps) == 2 for series in family.transformations.values())
+
+
+def test_every_change_is_heard_of_all_speakers(limited):
+    suite, families = limited
+    table = segments("speech")
+    changed = [family for family in families.values() if family.changes and not family.probes]
+    assert len(changed) >= 6
+    for family in changed:
+        tasks = planning.supported_tasks(family, suite.tasks.values())
+        rows = changed_segments.changed_rows(family, tasks, table, suite.seed)
+        assert 100 <= rows.sum() <= 150
+        assert table.loc[rows, "speaker"].nunique() >= 36  # of 40

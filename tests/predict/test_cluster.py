@@ -1,0 +1,192 @@
+"""Units on a Dask cluster of processes on this machine: the same bytes, whatever becomes of its workers."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import audiofile
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.common.errors import InputError
+from soundcheck.common.files import digest
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.predict import cluster as cluster_module
+from soundcheck.predict.cluster import connect
+from soundcheck.predict.engine import predict_model
+from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.families import Perturbation
+
+distributed = pytest.importorskip("distributed")
+
+TONE = {
+    "tone": Perturbation("Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": 20})
+}
+SEGMENTS = 40
+MODEL = """
+import os, pathlib, time
+HERE = pathlib.Path(__file__).parent
+
+def predict(signal, rate):
+    number = len(signal) // 160 - 10
+    if (HERE / "slow").exists():
+        time.sleep(0.05)
+    (HERE / "calls").open("a").write(f"{os.getppid()} ")
+    if number == 7:
+        os._exit(3)
+    return {"arousal": float((signal ** 2).mean())}
+"""
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    """Start two workers, one thread each, that are started again when they are killed."""
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        worker_dashboard_address=None,
+    ) as local:
+        yield local
+
+
+@pytest.fixture
+def world(tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "data").mkdir()
+    for number in range(SEGMENTS):
+        signal = rng.normal(0, 0.1, 160 * (10 + number)).astype(np.float32)
+        audiofile.write(tmp_path / "data" / f"{number}.wav", signal, 16000)
+    (tmp_path / "model.py").write_text(MODEL)
+    return tmp_path
+
+
+def run(world: Path, name: str, cluster=None, **options):
+    names = [f"data/{number}.wav" for number in range(SEGMENTS)]
+    segments = pd.DataFrame({"file": names, "start": np.nan, "end": np.nan, "duration": 1.0})
+    segments["key"] = segments["file"] + "||"
+    segments["audio"] = [digest(world / file) if (world / file).exists() else file for file in names]
+    corpus = SimpleNamespace(name="demo", root=world, segments=segments)
+    model = ModelEntry("mine", "python", "model:predict", ("arousal",), time_limit=20.0)
+    suite = Suite(
+        "t", 0, 100, "percentile", (), {}, {"mine": model}, BUILTIN, root=world, file=world / "suite.yml"
+    )
+    return predict_model(
+        model, suite, [corpus], TONE, world / name, world / name / "cache", jobs=2, cluster=cluster, **options
+    )
+
+
+def content(report) -> bytes:
+    return report.tables["demo"].read_bytes()
+
+
+def test_the_same_bytes_and_failures_as_on_this_machine(world, scheduler):
+    here = run(world, "here")
+    (world / "calls").unlink()
+    with connect(scheduler.scheduler_address) as cluster:
+        there = run(world, "there", cluster)
+    assert content(there) == content(here)
+    assert there.failures == here.failures
+    assert {reason for *_, reason in there.failures} == {"the model's process ended (exit code 3)"}
+    assert there.notes() == here.notes()
+    assert len(set((world / "calls").read_text().split())) >= 2  # a process on each worker
+    again = run(world, "there")  # what the cluster has answered is kept here
+    assert again.reused == there.computed
+
+
+def test_a_worker_that_is_killed_costs_its_unit_only(world, scheduler):
+    (world / "slow").touch()
+    calls = world / "calls"
+
+    def kill():
+        while not calls.exists() or calls.stat().st_size < 60:
+            time.sleep(0.02)
+        os.kill(int(calls.read_text().split()[-2]), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    with connect(scheduler.scheduler_address) as cluster:
+        there = run(world, "there", cluster)
+    killer.join(5)
+    (world / "slow").unlink()
+    assert content(there) == content(run(world, "here"))
+    assert len(there.failures) == 2
+
+
+OTHER = """
+import soundcheck
+soundcheck.__version__ = "0.0.1"
+"""
+
+
+@pytest.fixture
+def odd_worker(tmp_path, scheduler):
+    """Start a worker with another version of Soundcheck."""
+    (tmp_path / "preload.py").write_text(OTHER)
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler.scheduler_address]
+    options = ["--no-nanny", "--no-dashboard", "--name", "odd", "--preload", str(tmp_path / "preload.py")]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path
+    ) as process:
+        yield process
+        process.kill()
+
+
+def named(cluster) -> set[str]:
+    return {str(info["name"]) for info in cluster.client.scheduler_info(n_workers=-1)["workers"].values()}
+
+
+def test_a_worker_with_another_version_is_left_out_by_name(world, scheduler, odd_worker, caplog):
+    with connect(scheduler.scheduler_address) as cluster:
+        end = time.monotonic() + 60
+        while "odd" not in named(cluster):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        there = run(world, "there", cluster)
+        assert content(there) == content(run(world, "here"))
+    assert "the worker odd" in caplog.text and "it has Soundcheck 0.0.1 instead of" in caplog.text
+    assert any("left out: 1, because it has Soundcheck 0.0.1" in notice for notice in there.notices)
+    assert str(odd_worker.pid) not in (world / "calls").read_text().split()
+
+
+def test_no_worker_that_fits(world, scheduler, monkeypatch):
+    monkeypatch.setattr(cluster_module.on_worker.soundcheck, "__version__", "9.9.9")
+    with (
+        connect(scheduler.scheduler_address) as cluster,
+        pytest.raises(InputError, match=r"instead of 9\.9\.9"),
+    ):
+        run(world, "there", cluster)
+
+
+def test_nobody_answers():
+    with socket.socket() as taken:  # nothing listens behind it
+        taken.bind(("127.0.0.1", 0))
+        start = time.monotonic()
+        with pytest.raises(InputError, match="cannot be reached"):
+            connect(f"tcp://127.0.0.1:{taken.getsockname()[1]}")
+        assert time.monotonic() - start < 15
+
+
+@pytest.mark.parametrize("address", ["nowhere.json", "http://x", "tcp://", "tcp://127.0.0.1:99999", "/"])
+def test_what_is_no_address(address):
+    with pytest.raises(InputError, match="cannot be reached"):
+        connect(address)
+
+
+def test_a_scheduler_file(scheduler, tmp_path):
+    with connect(scheduler.scheduler_address) as cluster:
+        file = tmp_path / "scheduler.json"
+        cluster.client.write_scheduler_file(str(file))
+    with connect(str(file)) as cluster:
+        assert len(cluster.threads()) == 2
+    file.write_text("{}")
+    with pytest.raises(InputError, match="cannot be reached"):
+        connect(str(file))

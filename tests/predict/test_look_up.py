@@ -1,0 +1,147 @@
+"""Tables and long recordings: what is read, matched and written grows with their segments, and no faster."""
+
+import gc
+import sys
+import tracemalloc
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks import large_tables
+
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.corpora.load import load_corpus
+from soundcheck.models.base import LookUpModel
+from soundcheck.models.load import check_model
+from soundcheck.predict.engine import predict_model
+from soundcheck.predict.inputs import list_segments
+from soundcheck.predict.look_up import look_up
+from soundcheck.predict.tables import Columns, Row, read_predictions
+from soundcheck.suite.suite_file import read_suite
+
+
+def make_suite(folder: Path, segments: int, files: int) -> Path:
+    return large_tables.make_suite(folder, segments, files, 1, ("correctness_regression",))
+
+
+def predict(suite_file: Path):
+    """Do what a run does with its corpus and its model before anything is computed."""
+    suite, out = read_suite(suite_file), suite_file.parent / "out"
+    corpus = load_corpus(suite.corpora["calls"], suite, out / "cache")
+    entry = suite.models["model1"]
+    fingerprint = check_model(entry, suite, [corpus])
+    report = predict_model(entry, suite, [corpus], {}, out, out / "cache", fingerprint=fingerprint)
+    return corpus, report
+
+
+def count_calls(function, *arguments) -> int:
+    """Count the functions, Python's and others, that are called."""
+    count = 0
+
+    def called(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(called)
+    try:
+        function(*arguments)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("in_one_file", [True, False])
+def test_calls_grow_with_the_segments(tmp_path, in_one_file):
+    def calls(name, count):
+        files = 1 if in_one_file else count // 50
+        return count_calls(predict, make_suite(tmp_path / name, count, files))
+
+    calls("first", 100)  # pays for what is imported late
+    small, middle, large = (calls(str(count), count) for count in (1000, 2000, 4000))
+    assert large - middle < 2.1 * (middle - small)
+    assert (large - middle) / 2000 < 60  # for each segment
+
+
+def test_answers_are_those_of_the_table(tmp_path):
+    suite = make_suite(tmp_path, 1000, 20)
+    corpus, report = predict(suite)
+    assert (report.inputs, report.computed, report.unusable) == (1000, 1000, 0)
+    found = read_predictions(report.tables["calls"])
+    given = pd.read_csv(tmp_path / "model1.csv", dtype=str).astype({"start": float, "end": float})
+    given = given.sort_values(["file", "start"], ignore_index=True)
+    assert found["key"].tolist() == corpus.segments["key"].tolist()
+    assert found["arousal"].tolist() == given["arousal"].astype(float).tolist()
+    assert found["emotion"].tolist() == given["emotion"].tolist()
+
+
+def test_memory_of_many_segments(tmp_path):
+    count = 20_000
+    suite = make_suite(tmp_path, count, 1)
+    predict(suite)  # imports
+    gc.collect()
+    tracemalloc.start()
+    try:
+        predict(suite)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak / count < 3000  # bytes a segment
+
+
+# Changes ----------------------------------------------------------------------------------------------------
+
+
+class Numbered(LookUpModel):
+    """Answers with a number that tells segment and change; knows nothing of every third segment."""
+
+    name, tasks, fingerprint, changes_audio = "numbered", ("arousal",), "f", True
+
+    @classmethod
+    def load(cls, entry, suite):
+        return cls()
+
+    def look_up(self, corpus, change):
+        count = len(corpus.segments)
+        values = np.arange(count) + {"": 0.0, "low": 100.0, "high": 200.0}[change]
+        return {"arousal": values}, ["" if n % 3 else "no row" for n in range(count)]
+
+
+def test_changes_stand_behind_their_segment():
+    frame = pd.DataFrame(
+        {
+            "file": ["a.wav", "b.wav", "b.wav"],
+            "start": [np.nan, 0.0, 1.5],
+            "end": [np.nan, 1.5, np.nan],
+            "key": ["a", "b", "c"],
+            "audio": ["1", "2", "3"],
+        }
+    )
+    corpus = SimpleNamespace(name="demo", segments=frame, root=Path("/data"))
+    changes = {name: SimpleNamespace(name=name.title()) for name in ("low", "high")}
+
+    def wanted(corpus):
+        return {"low": np.array([True, False, True]), "high": np.array([True, True, False])}
+
+    report, tables = look_up(Numbered(), [corpus], changes, wanted)
+    table = tables["demo"]
+    rows = [(s.key, change) for s in list_segments(corpus, list(changes), wanted) for change in s.changes]
+    assert list(zip(table.key, table.change, strict=True)) == rows
+    assert rows == [("a", ""), ("a", "low"), ("a", "high"), ("b", ""), ("b", "high"), ("c", ""), ("c", "low")]
+    assert table.answers["arousal"][table.answered].tolist() == [1.0, 201.0, 2.0, 102.0]
+    assert report.failures == [("demo", "a.wav", name, "no row") for name in ("", "Low", "High")]
+    assert (report.computed, report.unusable) == (4, 3)
+
+
+def test_columns_of_rows_are_the_rows():
+    rows = [
+        Row("k1", "", {"arousal": 0.5, "emotion": "anger"}, drawn={"b": 1, "a": 2}),
+        Row("k2", "low", {}, "silence"),
+    ]
+    columns = Columns.of_rows(rows, [BUILTIN["arousal"], BUILTIN["emotion"]])
+    assert columns.answered.tolist() == [True, False]
+    assert columns.answers["arousal"][0] == 0.5
+    assert columns.answers["emotion"].tolist() == ["anger", None]
+    assert list(columns.drawn) == ['{"a": 2, "b": 1}', ""]
+    assert len(columns) == 2
