@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import signal
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -21,6 +20,9 @@ from soundcheck.common.errors import (
     SoundcheckError,
 )
 from soundcheck.common.escaping import quoted, terminal
+
+if TYPE_CHECKING:
+    from soundcheck.predict.shares import Share
 
 
 class _Terminated(BaseException):
@@ -49,6 +51,7 @@ def commands() -> None:
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
 @click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
+@click.option("--shard", metavar="K/N", help="Ask only this share of the inputs, for soundcheck merge.")
 @click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
 @click.option(
@@ -62,6 +65,7 @@ def run(
     jobs: int | None,
     no_code: bool,
     fresh: bool,
+    shard: str | None,
     plan: bool,
     no_book: bool,
     cluster: str,
@@ -69,6 +73,7 @@ def run(
     """Predict, test and build the book of SUITE, a suite.yml file.
 
     With --model or --family, the results are added to the book of the same suite in the output folder.
+    With --shard, only a share of the predictions is made, for soundcheck merge.
 
     Exit code 0: the book is complete, or with --no-book the results. 2: bad input, nothing was run; or a
     model answers on another scale. 3: the book is built, but a notebook or a model failed. What is done is
@@ -76,15 +81,54 @@ def run(
     """
     from soundcheck import pipeline
 
-    outcome = (pipeline.plan_run if plan else functools.partial(pipeline.run, cluster=cluster))(
-        suite,
-        out,
-        models=models,
-        families=families,
-        jobs=jobs or os.cpu_count() or 1,
-        no_code=no_code,
-        fresh=fresh,
-        book=not no_book,
+    share = None if shard is None else _share(shard)
+    if share is not None and (models or families or fresh or cluster):
+        what = "A shard is part of the whole suite, and other shards may use the same cache: "
+        raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
+    chosen = {"models": models, "families": families, "fresh": fresh, "book": not no_book}
+    common = {"jobs": jobs or os.cpu_count() or 1, "no_code": no_code}
+    if plan:
+        outcome = pipeline.plan_run(suite, out, share=share, **chosen, **common)
+    elif share is not None:
+        outcome = pipeline.run_shard(suite, out, share, **common)
+    else:
+        outcome = pipeline.run(suite, out, cluster=cluster, **chosen, **common)
+    click.echo(terminal(outcome.summary))
+    sys.exit(outcome.exit_code)
+
+
+def _share(text: str) -> Share:
+    from soundcheck.predict.shares import Share
+
+    try:
+        return Share.parse(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{quoted(text)}: {error}.", param_hint="--shard") from error
+
+
+@commands.command()
+@click.argument("suite", type=click.Path(path_type=Path))
+@click.argument("shards", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SHARD_DIR...")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True, help="Output folder."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
+@click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
+def merge(
+    suite: Path, shards: tuple[Path, ...], out: Path, jobs: int | None, no_code: bool, no_book: bool
+) -> NoReturn:
+    """Put the shards of SUITE together, and build its book.
+
+    SHARD_DIR... are the output folders of soundcheck run --shard 1/N to N/N. What they have answered, or
+    could not answer, is not asked again; what is left is asked here.
+
+    Exit codes as for run. 2: a shard is missing, or belongs to another suite, version, model or data.
+    """
+    from soundcheck import pipeline
+
+    outcome = pipeline.merge(
+        suite, shards, out, jobs=jobs or os.cpu_count() or 1, no_code=no_code, book=not no_book
     )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)

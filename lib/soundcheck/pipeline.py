@@ -26,6 +26,7 @@ from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.shares import Share
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.record import RunRecord
 from soundcheck.results.standing import standings
@@ -34,10 +35,12 @@ from soundcheck.run.forecast import forecast
 from soundcheck.run.key_figures import key_figures
 from soundcheck.run.lock import FolderLock
 from soundcheck.run.material import load
+from soundcheck.run.merging import Shards, read_shards
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
 from soundcheck.run.selection import comparing, corpus_folders, read_families, refuse_code, select
+from soundcheck.run.shards import ask_shard
 from soundcheck.run.stages import Stages
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
@@ -115,6 +118,7 @@ def plan_run(
     no_code: bool = False,
     fresh: bool = False,
     book: bool = True,
+    share: Share | None = None,
 ) -> Outcome:
     """Say what :func:`run` would do with the same arguments, and how long it would take.
 
@@ -136,8 +140,63 @@ def plan_run(
         start = time.monotonic()
         material = load(plan, tested, output, jobs)
         took = time.monotonic() - start
-        found = forecast(material, output, jobs=jobs, took=took, fresh=fresh, book=book)
+        found = forecast(material, output, jobs=jobs, took=took, fresh=fresh, book=book, share=share)
     return Outcome(EXIT_OK, found.text([family.name for family in tested], output.display_name))
+
+
+def run_shard(suite_file: Path, out: Path, share: Share, *, jobs: int = 1, no_code: bool = False) -> Outcome:
+    """Ask all models about a share of their inputs, for :func:`merge`; no notebook and no book.
+
+    Raises
+    ------
+    InputError
+        As a run.
+    """
+    suite, output = read_suite(suite_file), Output(out)
+    output.check(corpus_folders(suite))
+    with FolderLock(output.folder, output.display_name) as lock:
+        plan = adding.whole(suite)
+        tested = _refuse_early(plan, no_code)
+        output.prepare()
+        lock.take()
+        stages = Stages()
+        stages.begin("corpora")
+        material = load(plan, tested, output, jobs)
+        stages.begin("predictions")
+        code, summary = ask_shard(material, output, share, jobs=jobs)
+        stages.end()
+    return Outcome(code, f"{summary}\n{stages.account}")
+
+
+def merge(
+    suite_file: Path,
+    shards: Sequence[Path],
+    out: Path,
+    *,
+    jobs: int = 1,
+    no_code: bool = False,
+    book: bool = True,
+) -> Outcome:
+    """Take the answers of all shards over, and go on as :func:`run`.
+
+    Parameters
+    ----------
+    suite_file, out, jobs, no_code, book
+        See :func:`run`.
+    shards
+        Output folders of :func:`run_shard`.
+
+    Raises
+    ------
+    InputError
+        As a run. If shards are missing, or do not belong to the suite, the models or the data.
+    """
+    suite, output = read_suite(suite_file), Output(out)
+    found = read_shards(shards, suite)
+    output.check(corpus_folders(suite))
+    with FolderLock(output.folder, output.display_name) as lock:
+        plan = adding.whole(suite)
+        return _run(plan, output, lock, jobs=jobs, no_code=no_code, book=book, shards=found)
 
 
 def compare(
@@ -191,17 +250,19 @@ def _run(
     fresh: bool = False,
     book: bool = True,
     cluster: Cluster | None = None,
+    shards: Shards | None = None,
 ) -> Outcome:
-    """Run a suite, or a part of it."""
+    """Run a suite, or a part of it; what shards have answered is not asked."""
     tested = _refuse_early(plan, no_code)
     output.prepare()
     lock.take()
     stages = Stages()
     stages.begin("corpora")
-    material = load(plan, tested, output, jobs)
+    material = load(plan, tested, output, jobs, answered=shards.fingerprints if shards else None)
+    failed = shards.take_over(material, output) if shards else None
     tables.write_segments(material.corpora, material.lists, output)
     stages.begin("predictions")
-    material, reports = predict_all(material, output, jobs=jobs, fresh=fresh, cluster=cluster)
+    material, reports = predict_all(material, output, jobs=jobs, fresh=fresh, failed=failed, cluster=cluster)
     suite, corpora, lists, sounds = material.suite, material.corpora, material.lists, material.sounds
     stages.begin("notebooks")
     figures = key_figures(suite, tested, corpora, lists, reports)
@@ -252,13 +313,18 @@ def _run(
             corpora=corpora,
             tasks=suite.tasks,
             sounds=sounds,
+            jobs=jobs,
         )
     stages.end()
     record = dataclasses.replace(record, seconds=stages.seconds, book=book and not problems)
     record.write(output.record)
     last = _about_book(output, wanted=book, problems=problems)
     last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account]
-    return _outcome(output, frame, record, reports, problems, plan, last)
+    unloaded = [
+        f"{name} could not be loaded here, its answers are those of the shards: {why}"
+        for name, why in material.unloaded.items()
+    ]
+    return _outcome(output, frame, record, reports, problems, plan, [*unloaded, *last])
 
 
 def _refuse_early(plan: adding.Plan, no_code: bool) -> list[Family]:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 import re
 from pathlib import Path
 
@@ -13,7 +12,8 @@ import pytest
 import soundfile
 
 from soundcheck import results
-from soundcheck.book import build, executed, overview
+from soundcheck.book import build, executed, overview, pages
+from soundcheck.book.assembly import assemble
 from soundcheck.common import files
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
@@ -39,10 +39,10 @@ class MadeUp:
     results: pd.DataFrame
     arguments: dict
 
-    def assemble(self) -> tuple[Path, list[str]]:
-        source = self.output.folder / "book-src"
-        names = build.assemble(source, self.output, self.record, self.results, **self.arguments)
-        return source, names
+    def assemble(self) -> tuple[Path, pages.Sources]:
+        sources = pages.Sources(self.output.folder / "book-src")
+        assemble(sources, self.output, self.record, self.results, **self.arguments)
+        return sources.folder, sources
 
 
 def make_corpus(folder: Path) -> Corpus:
@@ -266,9 +266,9 @@ def test_notebooks_are_cleaned(made_up):
 
 
 def test_failed_notebook_has_a_page_with_its_error(made_up):
-    source, names = made_up.assemble()
+    source, written = made_up.assemble()
     name = overview.page_of(made_up.record.notebooks[-1])
-    assert name in names
+    assert name in written.pages
     page = (source / f"{name}.ipynb").read_text(encoding="utf-8")
     assert "This notebook failed" in page
     assert "FileNotFoundError" in page
@@ -282,13 +282,6 @@ def test_long_lists_are_counted(made_up):
     assert "and 1 more" in model
 
 
-def test_media_are_those_that_pages_show(made_up):
-    source, _ = made_up.assemble()
-    shown = {path.name for path in (source / "extra" / "media").iterdir()}
-    assert MediaStore(made_up.output.media).add(b"png", ".png").rpartition("/")[2] in shown
-    assert shown == {path.name for path in made_up.output.media.iterdir()}
-
-
 def test_colours_of_states_lie_beside_the_other_styles(made_up):
     source, _ = made_up.assemble()
     assert ".sc-holds" in (source / "_static" / "states.css").read_text()
@@ -296,29 +289,23 @@ def test_colours_of_states_lie_beside_the_other_styles(made_up):
     assert "sc-holds" in used and "sc-open-fail" in used
 
 
-def test_book_is_assembled_without_hard_links(made_up, monkeypatch):
-    def input_error(*arguments, **options):
-        raise OSError("not supported")
-
-    monkeypatch.setattr(os, "link", input_error)
-    source, _ = made_up.assemble()
-    assert list((source / "extra" / "media").iterdir())
-
-
 def test_book_is_built_checked_and_kept(made_up, monkeypatch):
     arguments = (made_up.output, made_up.record, made_up.results)
     problems = build.build(*arguments, **made_up.arguments)
     assert problems == [], "\n".join(map(str, problems)) + made_up.output.log.read_text()[-2000:]
     html = made_up.output.html
-    pages = {str(path.relative_to(html)) for path in html.rglob("*.html")}
-    assert {"index.html", "reading.html", "all_results.html", "methods/correctness_regression.html"} <= pages
-    text = "".join((html / page).read_text(encoding="utf-8") for page in pages)
+    there = {str(path.relative_to(html)) for path in html.rglob("*.html")}
+    assert {"index.html", "reading.html", "all_results.html", "methods/correctness_regression.html"} <= there
+    text = "".join((html / page).read_text(encoding="utf-8") for page in there)
     assert "<img src=x" not in text
     assert "{{ 7*7 }}" in text  # shown as typed, not computed
     index = (html / "searchindex.js").read_text(encoding="utf-8")
     titles = re.search(r'"?titles"?: ?\[(.*?)\]', index).group(1)
     assert "<" not in titles
     assert not (html / "_sources").exists()
+    shown = {path.name for path in (html / "media").iterdir()}
+    assert MediaStore(made_up.output.media).add(b"png", ".png").rpartition("/")[2] in shown
+    assert shown == {path.name for path in made_up.output.media.iterdir()}
 
     monkeypatch.setattr(build, "run_jupyter_book", lambda *_: pytest.fail("built again, nothing changed"))
     assert build.build(*arguments, **made_up.arguments) == []

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from soundcheck import results
-from soundcheck.book import build
+from soundcheck.book import assembly, build
 from soundcheck.common import files
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
@@ -334,7 +334,7 @@ def test_same_run_same_bytes(book, tmp_path):
         }
 
     first = digests()
-    (book.output.folder / "book-src.json").unlink()
+    (book.output.folder / "book.json").unlink()
     assert book.build() == []
     again = digests()
     assert {name for name in first if first[name] != again.get(name)} == set()
@@ -344,13 +344,13 @@ def test_a_page_that_is_lost_leaves_the_old_site_in_place(book, monkeypatch):
     before = (book.output.html / "index.html").read_bytes()
     real = build.run_jupyter_book
 
-    def lossy(source, output):
-        found, problem = real(source, output)
-        (found / "provenance.html").unlink()
-        return found, problem
+    def lossy(source, work, log, **options):
+        problem = real(source, work, log, **options)
+        (work / "html" / "provenance.html").unlink()
+        return problem
 
     monkeypatch.setattr(build, "run_jupyter_book", lossy)
-    (book.output.folder / "book-src.json").unlink(missing_ok=True)
+    (book.output.folder / "book.json").unlink()
     problems = [str(problem) for problem in book.build()]
     assert any("provenance.html: the page is missing" in text for text in problems)
     assert (book.output.html / "index.html").read_bytes() == before
@@ -359,13 +359,14 @@ def test_a_page_that_is_lost_leaves_the_old_site_in_place(book, monkeypatch):
 
 
 def test_a_book_that_cannot_be_built_is_a_problem_with_a_place_to_look(book, monkeypatch):
-    real = build.configure
+    real = assembly.configure
 
-    def broken(source, share, record):
-        real(source, share, record)
-        (source / "index.ipynb").unlink()
+    def broken(sources, share, record):
+        real(sources, share, record)
+        (sources.folder / "index.ipynb").unlink()
 
-    monkeypatch.setattr(build, "configure", broken)
+    monkeypatch.setattr(assembly, "configure", broken)
+    (book.output.folder / "book.json").unlink()
     problems = [str(problem) for problem in book.build()]
     assert any("Jupyter Book ended with exit code" in text and "log.txt" in text for text in problems)
     monkeypatch.undo()

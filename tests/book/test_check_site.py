@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from soundcheck.book import check_site
 from soundcheck.book.check_site import PAGE_BYTES, inspect
 from soundcheck.common.escaping import escape
 
-RUN = "0123456789ab"
-PAGES = ("index", "models/one")
+CONTENT = "0123456789abcdef0123"
+PAGES = {"index": CONTENT, "models/one": CONTENT}
 
 
-def page(name: str, body: str = "", run: str = RUN) -> str:
-    return f'<html><body>{body}<div class="sc-page" data-page="{name}" data-run="{run}"></div></body></html>'
+def page(name: str, body: str = "", content: str = CONTENT) -> str:
+    mark = f'<div class="sc-page" data-page="{name}" data-content="{content}"></div>'
+    return f"<html><body>{body}{mark}</body></html>"
 
 
 @pytest.fixture
@@ -28,8 +30,9 @@ def site(tmp_path) -> Path:
     return html
 
 
-def found(site: Path) -> str:
-    return "\n".join(map(str, inspect(site, PAGES, RUN, site.parent)))
+def found(site: Path, known: dict[str, str] | None = None) -> str:
+    problems, _ = inspect(site, PAGES, site.parent, known)
+    return "\n".join(map(str, problems))
 
 
 def test_sound_site_has_no_problem(site):
@@ -46,9 +49,9 @@ def test_missing_page(site):
     [
         "<html></html>",
         page("models/other"),
-        page("models/one", run="ba9876543210"),
+        page("models/one", content="3210fedcba9876543210"),
         # a text that only looks like the mark
-        "&lt;div class='sc-page' data-page='models/one' data-run='0123456789ab'&gt;",
+        "&lt;div class='sc-page' data-page='models/one' data-content='0123456789abcdef0123'&gt;",
     ],
 )
 def test_page_without_its_mark(site, text):
@@ -126,3 +129,22 @@ def test_secrets_of_the_environment(site, monkeypatch):
 def test_large_page(site):
     (site / "index.html").write_text(page("index", "x" * PAGE_BYTES))
     assert f"the page is larger than {PAGE_BYTES} bytes" in found(site)
+
+
+def test_a_page_that_was_fine_is_not_parsed_again_until_it_or_its_surroundings_change(site, monkeypatch):
+    problems, known = inspect(site, PAGES, site.parent)
+    assert not problems and known.keys() >= {"index.html", "models/one.html", "media/a b.png"}
+    parsed = []
+    monkeypatch.setattr(check_site._Page, "feed", lambda self, text: parsed.append(text))
+    assert found(site, known) == "" and not parsed
+    monkeypatch.undo()
+    assert "index.html: the page is not the one" in "\n".join(
+        map(str, inspect(site, PAGES | {"index": "f" * 20}, site.parent, known)[0])
+    )
+    (site / "media" / "a b.png").unlink()
+    assert "the link media/a%20b.png leads nowhere" in found(site, known)
+    (site / "media" / "a b.png").touch()
+    (site / "models" / "one.html").write_text(page("models/one", '<a href="gone.html">x</a>'))
+    assert "the link gone.html leads nowhere" in found(site, known)
+    (site / "models" / "one.html").write_text(page("models/one") + f"{site.parent}/run.json")
+    assert "models/one.html: the file holds the path of the output folder" in found(site, known)

@@ -1,7 +1,12 @@
 """Two runs never write to one folder, and a run that was killed leaves no lock behind."""
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +50,96 @@ def test_a_folder_that_is_not_there_yet_is_taken_once_it_is(tmp_path):
             other.take()
     other.take()
     other.__exit__()
+
+
+# A real run, at each of its stages --------------------------------------------------------------------------
+
+STAGES = ("corpora", "predictions", "notebooks", "book")
+
+
+class Run:
+    """A real run in a session of its own, which can be stopped at the beginning of a stage."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "soundcheck.cli", "run", "suite.yml"],
+            cwd=folder,
+            env=os.environ | {"CALLS": str(folder / "calls.txt"), "SOUNDCHECK_CACHE": "", "SLOW": "0.2"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def reach(self, stage: str) -> None:
+        """Wait for a stage."""
+        for line in self.process.stderr:
+            if line.rstrip().endswith(f"] {stage}"):
+                return
+        raise AssertionError(f"there was no stage {stage}")
+
+    def end(self) -> int:
+        self.process.stderr.read()
+        return self.process.wait()
+
+
+@pytest.fixture
+def run(small_suite):
+    """Begin a run: ``run(folder)``."""
+    begun = []
+
+    def begin(folder: Path) -> Run:
+        begun.append(Run(folder))
+        return begun[-1]
+
+    yield begin
+    for one in begun:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(one.process.pid, signal.SIGKILL)
+        one.process.stderr.close()
+        one.process.wait()
+
+
+def refusal(folder: Path) -> str:
+    """Try to take the folder as a second run does; gives the message of its refusal, or nothing."""
+    try:
+        with FolderLock(folder / "build", "build"):
+            return ""
+    except InputError as error:
+        return str(error)
+
+
+def test_a_second_run_is_refused_at_each_stage_and_harms_nothing(small_suite, run, command):
+    folder = small_suite("lock")
+    first = run(folder)
+    for stage in STAGES:
+        first.reach(stage)
+        first.process.send_signal(signal.SIGSTOP)
+        try:
+            told = refusal(folder)
+            assert f"another run writes to this folder (process {first.process.pid}, since" in told, stage
+            if stage in ("predictions", "book"):
+                for words in (("run", "suite.yml"), ("run", "suite.yml", "--plan")):
+                    second = command(*words, cwd=folder, CALLS=os.devnull, SOUNDCHECK_CACHE="")
+                    assert second.returncode == 2 and "another run writes to this folder" in second.stderr
+        finally:
+            first.process.send_signal(signal.SIGCONT)
+    assert first.end() == 0
+    assert (folder / "build" / "html" / "index.html").is_file()
+    assert refusal(folder) == ""
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["process alone", "process group"])
+def test_a_killed_run_leaves_no_lock_at_any_stage(small_suite, run, alone):
+    folder = small_suite("killed")
+    for stage in STAGES:
+        killed = run(folder)
+        killed.reach(stage)
+        time.sleep(0.5)  # children are at work
+        if alone:
+            killed.process.kill()
+        else:
+            os.killpg(killed.process.pid, signal.SIGKILL)
+        killed.process.wait()
+        assert refusal(folder) == "", stage

@@ -6,12 +6,13 @@ import os
 import re
 import socket
 import urllib.parse
-from collections.abc import Iterable
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
 from soundcheck.book.executed import user_name
 from soundcheck.book.pages import MARK
+from soundcheck.common import files
 from soundcheck.common.errors import Problem
 from soundcheck.common.escaping import escape
 
@@ -50,10 +51,12 @@ class _Page(HTMLParser):
             )
             (self.links if unimportant else self.loaded).append(found[LOADED[tag]])
         if MARK in found.get("class", "").split():
-            self.marks.append((found.get("data-page", ""), found.get("data-run", "")))
+            self.marks.append((found.get("data-page", ""), found.get("data-content", "")))
 
 
-def inspect(html: Path, expected: Iterable[str], run: str, out: Path) -> list[Problem]:
+def inspect(
+    html: Path, expected: Mapping[str, str], out: Path, known: Mapping[str, str] | None = None
+) -> tuple[list[Problem], dict[str, str]]:
     """Check a finished site.
 
     Parameters
@@ -61,34 +64,42 @@ def inspect(html: Path, expected: Iterable[str], run: str, out: Path) -> list[Pr
     html
         Its folder.
     expected
-        Names of the pages that must be there, without suffix.
-    run
-        Id of the run that every page must carry.
+        Name of each page that must be there, without suffix -> the content that its mark must name.
     out
         Output folder, whose path must not appear.
+    known
+        File -> digest of its content, of a site that had no problem: a page that has not changed is not
+        parsed again if everything that was there then is still there.
 
     Returns
     -------
     list of Problem
         Empty if the site can be published.
+    dict
+        File -> digest of its content, of this site.
     """
     problems: list[Problem] = []
-    for name in expected:
-        page = html / f"{name}.html"
-        if not page.is_file():
+    there = {path.relative_to(html).as_posix(): path for path in html.rglob("*") if path.is_file()}
+    digests = {name: files.digest(path) if path.suffix == ".html" else "" for name, path in there.items()}
+    known = known if known and known.keys() <= there.keys() else {}
+    for name, mark in expected.items():
+        page = there.get(f"{name}.html")
+        if page is None:
             problems.append(Problem(f"html/{name}.html", "the page is missing"))
             continue
         content = page.read_text(encoding="utf-8", errors="replace")
+        if digests[f"{name}.html"] == known.get(f"{name}.html") and f'data-content="{mark}"' in content:
+            continue
         parser = _Page()
         parser.feed(content)
-        if (name, run) not in parser.marks:
+        if (name, mark) not in parser.marks:
             problems.append(Problem(f"html/{name}.html", "the page is not the one that this run made"))
         if len(content.encode()) > PAGE_BYTES:
             problems.append(Problem(f"html/{name}.html", f"the page is larger than {PAGE_BYTES} bytes"))
         problems += _references(html, page, parser)
     problems += _styles(html)
     problems += _leaks(html, out)
-    return problems
+    return problems, digests
 
 
 def _references(html: Path, page: Path, parser: _Page) -> list[Problem]:
@@ -122,15 +133,15 @@ def _styles(html: Path) -> list[Problem]:
 def _leaks(html: Path, out: Path) -> list[Problem]:
     """Search all texts of the site for what belongs to this machine and not into a publication."""
     folders = {out: "output", Path.home(): "home", Path.cwd(): "working"}
-    patterns = {
+    searched = [
+        (text, re.compile(rf"(?<![\w.~-]){re.escape(text)}(?![\w.-])"), f"the path of the {what} folder")
         # Not inside of a longer path or address: "/root" is no leak in "https://a.org/root".
-        re.compile(rf"(?<![\w.~-]){re.escape(text)}(?![\w.-])"): f"the path of the {what} folder"
         for folder, what in folders.items()
-        for text in (str(folder), escape(folder, None))  # as it is and as HTML has it
+        for text in sorted({str(folder), escape(folder, None)})  # as it is and as HTML has it
         if len(folder.parts) > 1
-    }
-    if user_name():
-        patterns[re.compile(rf"/(home|Users)/{re.escape(user_name())}\b")] = "the user's name"
+    ]
+    if name := user_name():
+        searched.append((name, re.compile(rf"/(home|Users)/{re.escape(name)}\b"), "the user's name"))
     words = {}
     for name, value in os.environ.items():
         if len(value) > 8 and SECRET.search(name.upper()):
@@ -144,7 +155,8 @@ def _leaks(html: Path, out: Path) -> list[Problem]:
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
         found = {what for word, what in words.items() if word in text}
-        found |= {what for pattern, what in patterns.items() if pattern.search(text)}
+        # Most texts do not hold the words at all, which is known sooner than what stands around them.
+        found |= {what for word, pattern, what in searched if word in text and pattern.search(text)}
         problems += [
             Problem(f"html/{path.relative_to(html)}", f"the file holds {what}") for what in sorted(found)
         ]

@@ -2,26 +2,30 @@
 
 Jupyter Book parses Markdown, so text from data must never get there: a label could include files or run code.
 Outputs are shown as they are, and :mod:`soundcheck.report.html` escapes what goes into them. Every page ends
-in a mark that names page and run, written pages included; the finished site is searched for it.
+in a mark that names the page and the digest of its source, written pages included; the finished site is
+searched for it. A mark does not name the run: a page that says the same after the next run stays as it is.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode, v4
 
+from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.report.html import Html, element
-from soundcheck.results.record import RunRecord
 
 MARK = "sc-page"
 KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+MEDIA = re.compile(rb"media/([0-9a-f]{20}\.[a-z0-9]+)")
 
 
 def markdown(text: str) -> NotebookNode:
@@ -36,34 +40,72 @@ def output(html: Html) -> NotebookNode:
     return v4.new_code_cell("show", execution_count=1, metadata={"tags": ["remove-input"]}, outputs=[shown])
 
 
-def mark(name: str, record: RunRecord) -> Html:
+def mark(name: str, content: str) -> Html:
     """Make the last line of a page: the mark by which the finished page is known."""
-    text = f"Soundcheck {record.version}, run {record.run}"
-    return element("div", text, class_=f"{MARK} sc-footer", data_page=name, data_run=record.run)
+    text = f"Soundcheck {__version__}"  # the style sheet of the site adds the run
+    return element("div", text, class_=f"{MARK} sc-footer", data_page=name, data_content=content)
 
 
-def write_words(folder: Path, name: str, text: str, record: RunRecord) -> str:
-    """Write a page of our own words, never of text from data; returns its name."""
-    files.write_text(folder / f"{name}.md", f"{text}\n\n```{{raw}} html\n{mark(name, record)}\n```\n")
-    return name
-
-
-def write(folder: Path, name: str, cells: Sequence[dict], record: RunRecord) -> str:
-    """Write a page; returns its name.
+class Sources:
+    """The folder of a book's sources, written in place: a file that says the same is not touched.
 
     Parameters
     ----------
     folder
-        Folder of the book's sources.
-    name
-        Name of the page without suffix, such as ``models/prosody``.
-    cells
-        From :func:`markdown` and :func:`output`, or of an executed notebook.
-    record
-        The run's record.
+        The folder.
+
+    Attributes
+    ----------
+    pages
+        Name of each page written so far, such as ``models/prosody`` -> content that its mark names.
+    media
+        Names of the sounds and pictures that these pages refer to.
     """
-    cells = [*cells, output(mark(name, record))]
-    numbered = [nbformat.from_dict({**cell, "id": f"cell-{n}"}) for n, cell in enumerate(cells)]
-    notebook = v4.new_notebook(cells=numbered, metadata=KERNEL)
-    files.write_text(folder / f"{name}.ipynb", nbformat.writes(notebook))
-    return name
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.pages: dict[str, str] = {}
+        self.media: set[str] = set()
+        self._written: set[Path] = set()
+
+    def words(self, name: str, text: str) -> None:
+        """Write a page of our own words, never of text from data."""
+        content = self._content(name, text)
+        self.file(f"{name}.md", f"{text}\n\n```{{raw}} html\n{mark(name, content)}\n```\n")
+
+    def page(self, name: str, cells: Sequence[dict]) -> None:
+        """Write a page of cells.
+
+        Parameters
+        ----------
+        name
+            Name of the page without suffix.
+        cells
+            From :func:`markdown` and :func:`output`, or of an executed notebook.
+        """
+        numbered = [nbformat.from_dict({**cell, "id": f"cell-{n}"}) for n, cell in enumerate(cells)]
+        notebook = v4.new_notebook(cells=numbered, metadata=KERNEL)
+        content = self._content(name, nbformat.writes(notebook))
+        last = {**output(mark(name, content)), "id": f"cell-{len(cells)}"}
+        notebook.cells.append(nbformat.from_dict(last))
+        self.file(f"{name}.ipynb", nbformat.writes(notebook))
+
+    def file(self, name: str, text: str) -> None:
+        """Write any other file."""
+        path = self.folder / name
+        data = text.encode("utf-8", "backslashreplace")
+        self._written.add(path)
+        self.media |= {found.decode() for found in MEDIA.findall(data)}
+        if not path.is_file() or path.is_symlink() or path.read_bytes() != data:
+            files.write_bytes(path, data)
+
+    def prune(self) -> None:
+        """Remove all files that are there but were not written."""
+        for folder, _, names in os.walk(self.folder):
+            for path in (Path(folder, name) for name in names):
+                if path not in self._written:
+                    path.unlink()
+
+    def _content(self, name: str, text: str) -> str:
+        self.pages[name] = files.digest(text)[:20]
+        return self.pages[name]

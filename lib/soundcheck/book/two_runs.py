@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
 
 from soundcheck import results
-from soundcheck.book import build, executed, overview, pages
-from soundcheck.book.check_site import inspect
+from soundcheck.book import assembly, build, executed, overview, pages
 from soundcheck.common import files, resources
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
 from soundcheck.common.escaping import heading
@@ -158,23 +156,17 @@ def _record(
 
 def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Problem]:
     """Build the book: what came out, and a page a model."""
-    source, share = output.folder / "book-src", resources.root()
-    shutil.rmtree(source, ignore_errors=True)
+    sources = pages.Sources(output.folder / "book-src")
     said = pages.output(join(element("p", line, limit=None) for line in lines))
     cells = [pages.markdown("# Two runs, before and after"), said, *overview.comparisons(record)]
-    names = [pages.write(source, "index", cells, record)]
+    sources.page("index", cells)
     for entry in record.comparisons:
         notebook = output.comparisons / f"{entry.slug}.ipynb"
         shown = executed.cells(notebook, f"Before and after: {heading(entry.name)}", entry, output.folder)
-        names.append(pages.write(source, overview.page_of(entry), shown, record))
+        sources.page(overview.page_of(entry), shown)
     chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
     contents = {"format": "jb-book", "root": "index", "parts": [{"caption": "Models", "chapters": chapters}]}
-    files.write_text(source / "_toc.yml", yaml.safe_dump(contents, sort_keys=False))
-    build.configure(source, share, record)
-    build.share_media(source, output)
-    shutil.copyfile(output.comparison_table, source / "extra" / "comparisons.csv")
-    site, problem = build.run_jupyter_book(source, output)
-    problems = [problem] if problem else inspect(site, names, record.run, output.folder)
-    if not problems:
-        build.into_place(site, output.html)
-    return problems
+    sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
+    assembly.configure(sources, resources.root(), record)
+    sources.prune()
+    return build.finish(sources, output, record.run, [output.comparison_table])

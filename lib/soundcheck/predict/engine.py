@@ -24,7 +24,7 @@ from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import PlainChange
+from soundcheck.predict.protocol import PlainChange, Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import Columns, write_predictions
 from soundcheck.sounds.sound import Sounds
@@ -51,6 +51,7 @@ def predict_model(
     log: str = "",
     fresh: bool = False,
     confirm: bool = True,
+    failed: Iterable[Result] = (),
     cluster: Cluster | None = None,
 ) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables.
@@ -85,6 +86,8 @@ def predict_model(
         Whether to forget what the model answered before.
     confirm
         Whether to ask some inputs again before kept answers are believed.
+    failed
+        Inputs that are known to have no answer, and are not asked again.
     cluster
         Whose workers are asked instead of those of this machine; the few inputs that are asked twice are
         asked here all the same.
@@ -102,20 +105,18 @@ def predict_model(
     tasks = [suite.tasks[name] for name in entry.tasks]
     out, cache = Path(out).absolute(), Path(cache).absolute()
     if kind.needs_audio:
-        fingerprint = fingerprint or check_model(entry, suite)
-        plain = plain_changes(changes, sounds or Sounds())
-        name = ".".join(filter(None, (files.slug(entry.name), log, "log")))
         prediction = Prediction(
             entry,
             suite,
-            fingerprint,
+            fingerprint or check_model(entry, suite),
             corpora,
-            plain,
+            plain_changes(changes, sounds or Sounds()),
             wanted,
             sounds or Sounds(),
             cache=cache,
             out=out,
-            log=out / "logs" / name,
+            log=log_file(out, entry, log),
+            failed=failed,
             cluster=cluster,
         )
         prediction.run(kind, jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
@@ -141,6 +142,11 @@ def predict_model(
         unknown_classes=_unknown_classes(answered.values(), tasks),
         seconds=round(time.monotonic() - start, 3),
     )
+
+
+def log_file(out: Path, entry: ModelEntry, part: str = "") -> Path:
+    """Name the file that gets what a model prints."""
+    return out / "logs" / ".".join(filter(None, (files.slug(entry.name), part, "log")))
 
 
 def plain_changes(changes: Mapping[str, Perturbation], sounds: Sounds) -> dict[str, PlainChange]:

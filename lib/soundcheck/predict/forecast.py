@@ -13,14 +13,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from soundcheck.common import files
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import Model
-from soundcheck.predict.engine import plain_changes
+from soundcheck.predict.engine import log_file, plain_changes
 from soundcheck.predict.entries import Entry
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import Call, Item, Result, Unit
+from soundcheck.predict.protocol import Call, Item, Result
+from soundcheck.predict.recorder import Recorder
+from soundcheck.predict.shares import Share
 from soundcheck.sounds.sound import Sounds
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class ModelForecast:
     timed
         Inputs that were asked just now.
     start
-        Seconds until the first of them was answered.
+        Seconds of theirs that went into starting, loading and preparing.
     clean_seconds, changed_seconds
         Seconds that an input takes; 0 if nobody knows.
     answer_bytes
@@ -108,6 +109,7 @@ def forecast_model(
     wanted: Wanted,
     sounds: Sounds,
     fresh: bool = False,
+    share: Share | None = None,
 ) -> ModelForecast:
     """Count what a model that listens would be asked, and time a few of its inputs if there is any.
 
@@ -117,6 +119,8 @@ def forecast_model(
         See :func:`soundcheck.predict.engine.predict_model`.
     scratch
         Folder for what the model prints.
+    share
+        Part of the inputs; ``None`` = all.
     """
     forecast = _Forecast(
         entry,
@@ -128,7 +132,8 @@ def forecast_model(
         sounds,
         cache=cache,
         out=out,
-        log=scratch / "logs" / f"{files.slug(entry.name)}.log",
+        log=log_file(scratch, entry),
+        share=share,
     )
     return forecast.made(entry.about, jobs=jobs, fresh=fresh)
 
@@ -138,6 +143,12 @@ class _Forecast(Prediction):
 
     def made(self, kind: type[Model], *, jobs: int, fresh: bool) -> ModelForecast:
         """Time a few inputs, then count what is left."""
+        try:
+            return self._made(kind, jobs, fresh)
+        finally:
+            self._store.close()
+
+    def _made(self, kind: type[Model], jobs: int, fresh: bool) -> ModelForecast:
         self._entries = self._store.load()
         if fresh:
             self._entries.clear()
@@ -185,6 +196,7 @@ class _Forecast(Prediction):
             if result.problem:
                 problems.append(result.problem)
             else:
+                recorder.keep(result)
                 self._entries[result.key] = Entry(result.answer, result.drawn)
 
         begin = time.monotonic()
@@ -192,24 +204,32 @@ class _Forecast(Prediction):
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=True)
         except InputError as error:
             return {"problem": error.problems[0].what}
-        prepared = time.monotonic()
-        self._pool(".timed", 1, finished).run([Unit(tuple(sample))])
-        self._store.compact()
-        took: dict[bool, list[float]] = {False: [], True: []}
-        for (_, before), (key, after) in zip(came, came[1:], strict=False):
-            took[key in changed].append(after - before)
-        clean, more = (_mean(took[place]) for place in (False, True))
+        with Recorder(self._store) as recorder:
+            self._dispatch([sample], ".timed", 1, finished)
+        self._store.settle()
+        steps: dict[bool, list[float]] = {False: [], True: []}
+        before = begin
+        for key, now in came:
+            steps[key in changed].append(now - before)
+            before = now
+        clean, more = (_usual(steps[place], self._entry.batch or 1) for place in (False, True))
+        answering = clean * len(steps[False]) + more * len(steps[True])
         return {
             "timed": len(came),
-            "start": (prepared - begin) + (came[0][1] - prepared if came else 0.0),
+            "start": max(0.0, before - begin - answering),
             "clean_seconds": clean or more,
             "changed_seconds": more or clean,
-            "problem": problems[0] if len(problems) == len(came) and problems else "",
+            "problem": problems[0] if problems and len(problems) == len(came) else "",
         }
 
 
 def _single(item: Item, call: Call) -> Item:
     return dataclasses.replace(item, calls=(call,))
+
+
+def _usual(steps: Sequence[float], batch: int) -> float:
+    """Mean the seconds of inputs; the first batch of a kind also loads what answers or changes it."""
+    return _mean(steps[batch:] or steps)
 
 
 def _mean(values: Iterable[float]) -> float:

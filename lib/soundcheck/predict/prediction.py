@@ -30,6 +30,7 @@ from soundcheck.predict.local import LocalWorkers
 from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup
 from soundcheck.predict.recorder import Recorder
 from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
+from soundcheck.predict.shares import Share, of_share
 from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.store import Store, writing
 from soundcheck.predict.tables import Row
@@ -61,6 +62,8 @@ class Prediction:
         cache: Path,
         out: Path,
         log: Path,
+        share: Share | None = None,
+        failed: Iterable[Result] = (),
         cluster: Cluster | None = None,
     ) -> None:
         self._cluster, self._notices = cluster, []
@@ -73,15 +76,34 @@ class Prediction:
         self._numbers = {"": None} | {name: number for number, name in enumerate(changes)}
         self._keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
         self._segments = {
-            corpus.name: list(list_segments(corpus, list(changes), wanted)) for corpus in corpora
+            corpus.name: list(of_share(list_segments(corpus, list(changes), wanted), self._key, share))
+            for corpus in corpora
         }
         self._entries: dict[str, Entry] = {}
         self._new: set[str] = set()
-        self._failures: dict[str, Result] = {}
+        self._failures = {result.key: result for result in failed}  # not asked again
+        self._known_failures = frozenset(self._failures)
         self._repeats: dict[str, str] = {}
         self._first: set[str] = set()
         self._confirmation = Confirmation()
         self._outdated: dict[str, list[str]] = {}
+
+    def _key(self, segment: Segment, change: str) -> str:
+        return self._keys.key(segment.content, self._numbers[change])
+
+    def keys(self) -> set[str]:
+        """Give the keys of all inputs."""
+        return {
+            self._keys.key(segment.content, self._numbers[change])
+            for segments in self._segments.values()
+            for segment in segments
+            for change in segment.changes
+        }
+
+    @property
+    def failures(self) -> list[Result]:
+        """Inputs without an answer, before :meth:`refuse_odd_lengths`."""
+        return list(self._failures.values())
 
     def run(
         self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
@@ -101,7 +123,7 @@ class Prediction:
         again = self._confirm(kind, jobs, progress) if confirm else {}  # which may empty the cache
         rounds = [self._to_ask_first(), list(self._missing())]
         missing = [item for items in rounds for item in items]
-        if self._first <= set(self._entries):
+        if self._first <= set(self._entries) | self._known_failures:
             self._check_first()
         asked = {call.key for item in missing for call in item.calls}
         self._outdated = {key: names for key, names in self._store.outdated.items() if key in asked}
@@ -150,7 +172,7 @@ class Prediction:
                 if not waiting:
                     self._check_first()
 
-        waiting = self._first - set(self._entries)
+        waiting = self._first - set(self._entries) - self._known_failures
         try:
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
         except InputError as error:
@@ -187,7 +209,7 @@ class Prediction:
 
     def _missing(self) -> Iterator[Item]:
         """List what is not answered yet; the same sound is asked about once."""
-        asked = set(self._entries) | self._first
+        asked = set(self._entries) | self._first | self._known_failures
         for segments in self._segments.values():
             for segment in segments:
                 calls = []
@@ -211,7 +233,7 @@ class Prediction:
             return [
                 Item(segment.path, segment.start, segment.end, segment.content, (Call(key, None),))
                 for key, segment in ((key, clean[key]) for key in chosen)
-                if key not in self._entries
+                if key not in self._entries and key not in self._known_failures
             ]
         return []
 
@@ -228,7 +250,8 @@ class Prediction:
         clean: dict[str, Segment] = {}
         for segments in self._segments.values():
             for segment in segments:
-                clean.setdefault(self._keys.key(segment.content, None), segment)
+                if "" in segment.changes:  # in a share there may be others
+                    clean.setdefault(self._keys.key(segment.content, None), segment)
         return clean
 
     def refuse_odd_lengths(self) -> None:
@@ -248,12 +271,7 @@ class Prediction:
 
     def _asked(self) -> dict[str, Entry]:
         """Give the entries of the inputs of this run; the cache may know others."""
-        keys = {
-            self._keys.key(segment.content, self._numbers[change])
-            for segments in self._segments.values()
-            for segment in segments
-            for change in segment.changes
-        }
+        keys = self.keys()
         return {key: entry for key, entry in self._entries.items() if key in keys}
 
     # asking twice
@@ -392,7 +410,9 @@ class Prediction:
                             days[self._entries[key].day] += 1
                         continue
                     failure = self._failures[key]
-                    counts["failed" if failure.fault == protocol.BY_MODEL else "unusable"] += 1
+                    kind = "failed" if failure.fault == protocol.BY_MODEL else "unusable"
+                    counts[kind] += 1
+                    counts["known"] += kind == "failed" and key in self._known_failures
                     shown = self._changes[name].name if name else ""
                     failures.append((corpus, segment.shown, shown, failure.problem))
         pairs = [
@@ -401,13 +421,14 @@ class Prediction:
             if key in self._entries and again in self._entries
         ]
         exact = self._comparison()
+        asked = counts["computed"] + counts["failed"] - counts.pop("known", 0)
         return PredictionReport(
             self._entry.name,
             self._fingerprint,
             failures=failures,
             repeated=len(pairs),
             repeated_different=sum(exact.differ(*pair) for pair in pairs),
-            asked=counts["computed"] + counts["failed"],
+            asked=asked,
             days=dict(sorted(days.items())),
             confirmation=self._confirmation,
             outdated=len(self._outdated),

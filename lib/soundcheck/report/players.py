@@ -13,6 +13,7 @@ from soundcheck.augment.level import decibel, peak, rms
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.pictures import smaller_png
 
 COLORS = {"original": "#e13b41", "changed": "#3277b4"}
 _SIZE, _DPI = (4.0, 1.4), 90
@@ -125,4 +126,4 @@ def _waveform(signal: np.ndarray, color: str) -> bytes:
         figure.savefig(buffer, format="png", metadata={"Software": None})
     finally:
         plt.close(figure)
-    return buffer.getvalue()
+    return smaller_png(buffer.getvalue())

@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import MediaStore
 from soundcheck.report.html import Html, element
+from soundcheck.report.pictures import smaller_png, smaller_svg
 
 
 def _when_used(name: str) -> ModuleType:
@@ -130,7 +131,7 @@ def _picture(figure: Figure, pixels: bool) -> bytes:
     with look():
         name = "png" if pixels else "svg"
         figure.savefig(buffer, format=name, metadata=metadata, facecolor="white", dpi=110)
-    return buffer.getvalue()
+    return (smaller_png if pixels else smaller_svg)(buffer.getvalue())
 
 
 def _marks(figure: Figure) -> int:

@@ -28,6 +28,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.forecast import ModelForecast, forecast_model
 from soundcheck.predict.report import PredictionReport
+from soundcheck.predict.shares import Share
 from soundcheck.results.record import RunRecord
 from soundcheck.run import adding, notebook_jobs, planning, runner, tables
 from soundcheck.run.keyword_sentences import keyword_corpora
@@ -73,6 +74,8 @@ class Forecast:
         Stage -> what the estimate rests on.
     written
         What would be written, in bytes.
+    share
+        Part of the inputs that would be asked; ``None`` = all.
     notices
         What else to know, in sentences.
     """
@@ -86,6 +89,7 @@ class Forecast:
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     basis: dict[str, str] = dataclasses.field(default_factory=dict)
     written: float = 0.0
+    share: Share | None = None
     notices: list[str] = dataclasses.field(default_factory=list)
 
     @property
@@ -95,13 +99,17 @@ class Forecast:
 
     def text(self, families: Sequence[str], shown: str) -> str:
         """Write the forecast as lines for a terminal."""
-        lines = [f"Plan of a run into {shown}. Nothing was run, and nothing written but the cache."]
+        what = f"shard {self.share}" if self.share else "a run"
+        lines = [f"Plan of {what} into {shown}. Nothing was run, and nothing written but the cache."]
         lines += [self._of_model(name, model) for name, model in self.models.items()]
         lines += [f"{name}: {counted(rows, 'row')} to look up" for name, rows in self.looked_up.items()]
         lines += [f"{name}: not asked, its answers are in the folder" for name in self.kept_models]
         lines.append(f"Families: {len(families)} ({', '.join(families)})")
         kept = self.notebooks - self.executed
-        lines.append(f"Notebooks: {self.notebooks}, of them {self.executed} to execute and {kept} kept")
+        executed = f"{self.notebooks}, of them {self.executed} to execute and {kept} kept"
+        lines.append(
+            "Notebooks: none, they are left to the merge" if self.share else f"Notebooks: {executed}"
+        )
         lines += self.notices
         if not self.asked and not self.executed:
             lines.append("Nothing is left to do: a run would ask a few answers again and find all as it is.")
@@ -126,7 +134,14 @@ class Forecast:
 
 
 def forecast(
-    material: Material, output: Output, *, jobs: int, took: float, fresh: bool = False, book: bool = True
+    material: Material,
+    output: Output,
+    *,
+    jobs: int,
+    took: float,
+    fresh: bool = False,
+    book: bool = True,
+    share: Share | None = None,
 ) -> Forecast:
     """Find out what a run would do.
 
@@ -144,91 +159,111 @@ def forecast(
         Whether the run would forget kept answers.
     book
         Whether the run would build the book.
+    share
+        Part of the inputs that the run would ask about, and nothing else; ``None`` = all.
     """
-    found = Forecast(kept_models=tuple(entry.name for entry in material.plan.kept))
+    found = Forecast(kept_models=tuple(entry.name for entry in material.plan.kept), share=share)
     folder = Path(tempfile.mkdtemp(prefix="soundcheck-"))
     try:
         scratch = Output(folder / "out")  # its cache is that of the run, see Output.cache
-        material, complete = _answers(found, material, output, scratch, jobs, fresh)
-        todo = _notebooks(found, material, output, scratch, complete, book)
+        asking = _Asking(found, output, scratch, jobs, fresh, share)
+        if share is not None:
+            asking.ask_all(material, material.corpora)
+            todo = []
+        else:
+            material, complete = asking.answers(material)
+            todo = _notebooks(found, material, output, scratch, complete, book)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     _estimate(found, output, todo, jobs, took)
-    if book:
+    if book and share is None:
         _estimate_book(found, material, output)
     return found
 
 
-def _answers(
-    found: Forecast, material: Material, output: Output, scratch: Output, jobs: int, fresh: bool
-) -> tuple[Material, set[str]]:
-    """Count inputs; write the tables of models whose answers are all known, and name these models."""
-    suite, tested, sounds = material.suite, material.families, material.sounds
-    tables.write_segments(material.corpora, material.lists, scratch)
-    for name, report in material.kept.items():
-        _copy_tables(name, report, scratch)
-    complete = set(material.kept)
-    for entry in material.asked:
-        own = planning.predicted_corpora(suite, entry, tested, material.corpora)
-        if _ask(found, entry, material, own, output, scratch, jobs, fresh):
-            complete.add(entry.name)
-    probing = [family for family in tested if family.probes]
-    localising = notebook_jobs.family_jobs(suite, probing, material.corpora, scratch, sounds)
-    open_words = sorted({job.model for job in localising} - complete)
-    probes = keyword_corpora(
-        suite, [job for job in localising if job.model in complete], output.cache, jobs, progress=True
-    )
-    material = material.with_corpora(probes)
-    tables.write_segments(material.corpora, material.lists, scratch)
-    for name, report in adding.keep_answers(material.plan, tested, probes, sounds, output).items():
-        _copy_tables(name, report, scratch)
-    for entry in material.asked:
-        own = planning.predicted_corpora(suite, entry, tested, probes)
-        if own and not _ask(found, entry, material, own, output, scratch, jobs, fresh):
-            complete.discard(entry.name)
-    if open_words:
-        found.notices.append(
-            f"Words around lost keywords are spoken and asked about later, and are not counted: "
-            f"{', '.join(open_words)}"
-        )
-    return material, complete
+@dataclasses.dataclass
+class _Asking:
+    """Counts what models are asked; the tables of answers that are all known go to a scratch folder."""
 
+    found: Forecast
+    output: Output
+    scratch: Output
+    jobs: int
+    fresh: bool
+    share: Share | None
 
-def _ask(
-    found: Forecast,
-    entry: ModelEntry,
-    material: Material,
-    corpora: Sequence[Corpus],
-    output: Output,
-    scratch: Output,
-    jobs: int,
-    fresh: bool,
-) -> bool:
-    """Count what a model is asked about some corpora; returns whether all answers are known."""
-    suite, asked = material.suite, questions(entry, material)
-    if entry.about.needs_audio:
-        model = forecast_model(
+    def answers(self, material: Material) -> tuple[Material, set[str]]:
+        """Count all inputs; adds the words spoken around lost ones, and names models that are all known."""
+        suite, tested, sounds = material.suite, material.families, material.sounds
+        tables.write_segments(material.corpora, material.lists, self.scratch)
+        for name, report in material.kept.items():
+            _copy_tables(name, report, self.scratch)
+        complete = {*material.kept, *self.ask_all(material, material.corpora)}
+        probing = [family for family in tested if family.probes]
+        localising = notebook_jobs.family_jobs(suite, probing, material.corpora, self.scratch, sounds)
+        later = sorted({job.model for job in localising} - complete)
+        if later:
+            self.found.notices.append(
+                f"Words around lost keywords are spoken and asked about later, and are not counted: "
+                f"{', '.join(later)}"
+            )
+        known = [job for job in localising if job.model in complete]
+        probes = keyword_corpora(suite, known, self.output.cache, self.jobs, progress=True)
+        material = material.with_corpora(probes)
+        tables.write_segments(material.corpora, material.lists, self.scratch)
+        for name, report in adding.keep_answers(material.plan, tested, probes, sounds, self.output).items():
+            _copy_tables(name, report, self.scratch)
+        asked = {entry.name for entry in material.asked if self._heard(material, entry, probes)}
+        return material, complete - (asked - self.ask_all(material, probes))
+
+    def ask_all(self, material: Material, corpora: Sequence[Corpus]) -> set[str]:
+        """Count what all models are asked about some corpora; names those whose answers are all known."""
+        complete = set()
+        for entry in material.asked:
+            own = self._heard(material, entry, corpora)
+            if not own or self._ask(entry, material, own):
+                complete.add(entry.name)
+        return complete
+
+    def _heard(self, material: Material, entry: ModelEntry, corpora: Sequence[Corpus]) -> list[Corpus]:
+        return planning.predicted_corpora(material.suite, entry, material.families, corpora)
+
+    def _ask(self, entry: ModelEntry, material: Material, corpora: Sequence[Corpus]) -> bool:
+        """Count what a model is asked about some corpora; returns whether all answers are known."""
+        asked, name, output = questions(entry, material), entry.name, self.output
+        if entry.about.needs_audio:
+            model = forecast_model(
+                entry,
+                material.suite,
+                corpora,
+                out=output.folder,
+                cache=output.cache,
+                scratch=self.scratch.folder,
+                jobs=self.jobs,
+                fresh=self.fresh,
+                share=self.share,
+                **asked,
+            )
+            before = self.found.models.get(name)
+            self.found.models[name] = before.joined(model) if before else model
+            self.found.changes[name] = len(asked["changes"])
+            if model.asked:
+                return False
+        if self.share is not None:
+            return True
+        report = predict_model(
             entry,
-            suite,
+            material.suite,
             corpora,
-            out=output.folder,
+            out=self.scratch.folder,
             cache=output.cache,
-            scratch=scratch.folder,
-            jobs=jobs,
-            fresh=fresh,
+            jobs=self.jobs,
+            confirm=False,
             **asked,
         )
-        before = found.models.get(entry.name)
-        found.models[entry.name] = before.joined(model) if before else model
-        found.changes[entry.name] = len(asked["changes"])
-        if model.asked:
-            return False
-    report = predict_model(
-        entry, suite, corpora, out=scratch.folder, cache=output.cache, jobs=jobs, confirm=False, **asked
-    )
-    if not entry.about.needs_audio:
-        found.looked_up[entry.name] = found.looked_up.get(entry.name, 0) + report.inputs
-    return True
+        if not entry.about.needs_audio:
+            self.found.looked_up[name] = self.found.looked_up.get(name, 0) + report.inputs
+        return True
 
 
 def _copy_tables(name: str, report: PredictionReport, scratch: Output) -> None:
@@ -273,17 +308,18 @@ def _at_home(job: runner.Job, scratch: Path, home: Path) -> runner.Job:
 def _estimate(found: Forecast, output: Output, todo: Iterable[runner.Job], jobs: int, took: float) -> None:
     """Estimate time and space."""
     todo = list(todo)
-    found.seconds["corpora"], found.basis["corpora"] = took, "as just now"
+    found.seconds["corpora"], found.basis["corpora"] = took, "at most, as just now"
     found.seconds["predictions"] = sum(model.seconds(jobs) for model in found.models.values())
     found.basis["predictions"] = "timed" if found.asked else "nothing to ask"
     if any(model.problem for model in found.models.values()):
         found.basis["predictions"] = "without models that gave no answer"
     known = [seconds for job in todo if (seconds := runner.seconds_of(job))]
     usual = sum(known) / len(known) if known else NOTEBOOK_SECONDS
-    found.seconds["notebooks"] = (sum(known) + usual * (found.executed - len(known))) / max(1, jobs)
-    found.basis["notebooks"] = (
-        f"{counted(len(known), 'notebook')} as in an earlier run" if known else "as usual"
-    )
+    if found.share is None:
+        work = sum(known) + usual * (found.executed - len(known))
+        found.seconds["notebooks"] = work / max(1, jobs)
+        earlier = f"{counted(len(known), 'notebook')} as in an earlier run"
+        found.basis["notebooks"] = earlier if known else "as usual"
     rows = sum(model.inputs for model in found.models.values()) + sum(found.looked_up.values())
     answers = sum(model.asked * (KEPT_BYTES + model.answer_bytes) for model in found.models.values())
     found.written = answers + ROW_BYTES * rows * bool(found.asked) + NOTEBOOK_BYTES * found.executed

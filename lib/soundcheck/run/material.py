@@ -48,6 +48,8 @@ class Material:
         Model that is not asked -> what became of its inputs when it was.
     lists
         Corpus and family -> trials.
+    unloaded
+        Model that cannot be loaded here, but was asked elsewhere -> why.
     """
 
     plan: adding.Plan
@@ -57,6 +59,7 @@ class Material:
     fingerprints: Mapping[str, str]
     kept: Mapping[str, PredictionReport]
     lists: Mapping[tuple[str, str], TrialTable]
+    unloaded: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def suite(self) -> Suite:
@@ -73,8 +76,23 @@ class Material:
         return dataclasses.replace(self, corpora=[*self.corpora, *corpora])
 
 
-def load(plan: adding.Plan, families: Sequence[Family], output: Output, jobs: int) -> Material:
+def load(
+    plan: adding.Plan,
+    families: Sequence[Family],
+    output: Output,
+    jobs: int,
+    answered: Mapping[str, str] | None = None,
+) -> Material:
     """Load all corpora and sounds, check the models that are asked, and tell all problems at once.
+
+    Parameters
+    ----------
+    plan, families, output
+        What is run, and where to.
+    jobs
+        Processes.
+    answered
+        Model that another machine has asked -> its fingerprint there; it need not load here.
 
     Raises
     ------
@@ -85,7 +103,7 @@ def load(plan: adding.Plan, families: Sequence[Family], output: Output, jobs: in
     suite, problems = plan.suite, Problems()
     asked = [entry for name, entry in suite.models.items() if name in plan.asked]
     sounds = Sounds()
-    corpora, fingerprints = [], {}
+    corpora, fingerprints, unloaded = [], {}, {}
     for entry in suite.corpora.values():
         try:
             corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
@@ -103,7 +121,10 @@ def load(plan: adding.Plan, families: Sequence[Family], output: Output, jobs: in
         try:
             fingerprints[name] = found.result()
         except InputError as error:
-            problems.extend(error)
+            if name in (answered or {}):
+                fingerprints[name], unloaded[name] = answered[name], str(error)
+            else:
+                problems.extend(error)
     if suite.sounds or not len(problems):  # nothing is synthesised for a suite that is refused
         try:
             kinds = planning.sounds_of(families)
@@ -116,4 +137,4 @@ def load(plan: adding.Plan, families: Sequence[Family], output: Output, jobs: in
     corpora = [measure(corpus, names, output.cache, jobs, progress=True) for corpus, names in measured]
     corpora = [add_groups(corpus) for corpus in corpora]
     lists = trial_lists(suite, families, corpora)
-    return Material(plan, families, corpora, sounds, fingerprints, kept, lists)
+    return Material(plan, families, corpora, sounds, fingerprints, kept, lists, unloaded)

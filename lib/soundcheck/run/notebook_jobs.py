@@ -37,7 +37,7 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["comparison_jobs", "family_jobs", "notebook_of", "study_jobs"]
+__all__ = ["comparison_jobs", "family_jobs", "library_digest", "notebook_of", "study_jobs"]
 
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
@@ -251,7 +251,7 @@ def _with_predictions(
 
 
 @functools.cache
-def _library_digest() -> str:
+def library_digest() -> str:
     """Digest of all files of the library: what was computed with other code or tables is not kept."""
     root = resources.PACKAGE
     sources = sorted(path for suffix in (".py", ".csv") for path in root.rglob(f"*{suffix}"))
@@ -262,7 +262,7 @@ def _fingerprint(notebook: Path, description: Description, *more: object) -> str
     """Digest of all that a notebook sees, with what is not among the fields of its description."""
     fields = [field.name for field in dataclasses.fields(description) if field.name not in UNSEEN]
     seen = [(name, _seen(getattr(description, name))) for name in fields]
-    return files.digest(repr([_library_digest(), files.digest(notebook), seen, *more]))
+    return files.digest(repr([library_digest(), files.digest(notebook), seen, *more]))
 
 
 def _seen(value: object) -> object:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import predict_model
+from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run import adding, notebook_jobs, planning, tables
 from soundcheck.run.keyword_sentences import keyword_corpora
@@ -36,7 +37,13 @@ def questions(entry: ModelEntry, material: Material) -> dict[str, Any]:
 
 
 def predict_all(
-    material: Material, output: Output, *, jobs: int, fresh: bool = False, cluster: Cluster | None = None
+    material: Material,
+    output: Output,
+    *,
+    jobs: int,
+    fresh: bool = False,
+    failed: Mapping[str, Sequence[Result]] | None = None,
+    cluster: Cluster | None = None,
 ) -> tuple[Material, dict[str, PredictionReport]]:
     """Ask all models.
 
@@ -50,6 +57,8 @@ def predict_all(
         Worker processes.
     fresh
         Whether to forget what the models answered before.
+    failed
+        Model -> inputs without an answer, after shards have asked everything; ``None`` = nobody has.
     cluster
         Whose workers are asked; ``None`` = those of this machine.
 
@@ -70,7 +79,8 @@ def predict_all(
             progress=True,
             log=log,
             fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
-            confirm=not log,
+            confirm=not log and failed is None,
+            failed=() if log else (failed or {}).get(entry.name, ()),
             cluster=cluster,
             **questions(entry, material),
         )

@@ -149,6 +149,16 @@ def test_synthesiser_reports_its_reason(tmp_path):
         corpus._synthesise(tmp_path / "no-such-folder", [(speaker, 1)])
 
 
+def test_the_speaker_that_failed_is_named(tmp_path):
+    first, second = corpus.SPEAKERS[:2]
+    (tmp_path / "audio" / first.name).mkdir(parents=True)
+    finished = []
+    with pytest.raises(corpus.SynthesisError, match=f"speaker {second.name}: .*Error: ."):
+        corpus._synthesise(tmp_path, [(first, 1), (second, 1)], 2, lambda: finished.append(1))
+    assert len(finished) == 1
+    assert [path.name for path in tmp_path.rglob("*.wav")] == [f"{first.name}_000.wav"]
+
+
 def test_unwritable_cache_is_named(tmp_path):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(OutputError, match="Cannot write the demo corpus to cache"):

@@ -1,0 +1,159 @@
+"""Writes all sources of the book: pages of results, models, corpora and methods, and its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from soundcheck.book import (
+    answers,
+    executed,
+    measures,
+    methods,
+    model_and_corpus_pages,
+    overview,
+    pages,
+    recorded_tables,
+    settled,
+)
+from soundcheck.common import files, resources
+from soundcheck.common.escaping import heading
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import Task
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.report import states
+from soundcheck.report.key_figures import standing_notes
+from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.record import RunRecord
+from soundcheck.results.standing import PROVEN, standings
+from soundcheck.run.output import Output
+from soundcheck.sounds.sound import Sounds
+from soundcheck.sounds.sources import speech_source
+from soundcheck.suite.families import Family
+
+NO_STUDIES = (
+    "This page shows simulations whose truth is known; the suite leaves it out with `studies: false`."
+)
+STUDY_TITLES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
+MOST_OPEN = 60  # result pages above which the menu shows only those of the current model
+
+
+def assemble(
+    sources: pages.Sources,
+    output: Output,
+    record: RunRecord,
+    results: pd.DataFrame,
+    *,
+    suite_root: Path,
+    families: Sequence[Family],
+    corpora: Sequence[Corpus],
+    tasks: Mapping[str, Task],
+    sounds: Sounds,
+) -> None:
+    """Write all sources of the book, and remove those of pages that it no longer has."""
+    share = resources.root()
+    near = MediaStore(output.media, "../media/")
+    sources.page("index", overview.cells(record, results))
+    by_name = {family.name: family for family in families}
+    among = settled.among(results, accepted_reasons(results, record.accepted))
+    for entry in record.notebooks:
+        folder, stem = files.slug(entry.model), files.slug(entry.family)
+        family = by_name[entry.family]
+        title = executed.title(entry.model, family.title)
+        rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
+        fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
+        notebook = output.notebooks / folder / f"{stem}.ipynb"
+        cells = executed.cells(notebook, title, entry, output.folder, fill)
+        about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
+        answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
+        heading_line, _, words = cells[0]["source"].partition("\n")
+        words = f"{words.strip()}\n\n{about}".strip()
+        cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
+        sources.page(overview.page_of(entry), cells)
+    for entry in record.comparisons:
+        notebook = output.comparisons / f"{entry.slug}.ipynb"
+        cells = executed.cells(notebook, f"Comparison {heading(entry.name)}", entry, output.folder)
+        sources.page(overview.page_of(entry), cells)
+    for entry in record.studies:
+        notebook = output.studies / f"{entry.name}.ipynb"
+        cells = executed.cells(notebook, STUDY_TITLES[entry.name], entry, output.folder)
+        sources.page(overview.page_of(entry), cells)
+    for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
+        cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
+        sources.page(name, cells)
+    for model in record.models:
+        cells = model_and_corpus_pages.model_cells(model, record, results, near)
+        sources.page(f"models/{model.slug}", cells)
+    for about, corpus in zip(record.corpora, corpora, strict=True):
+        cells = model_and_corpus_pages.corpus_cells(about, corpus, tasks, near)
+        sources.page(f"corpora/{about.slug}", cells)
+    signal, speech = None, speech_source()
+    if speech is not None and any(map(methods.listens, families)):
+        signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
+    for family in families:
+        own = signal if methods.listens(family) else None
+        cells = methods.cells(family, suite_root, near, own, record.seed, sounds)
+        cells.append(pages.output(overview.tested(record, family.name)))
+        sources.page(f"methods/{files.slug(family.name)}", cells)
+    sources.page("all_results", model_and_corpus_pages.all_results_cells(results, among))
+    sources.page("provenance", model_and_corpus_pages.provenance_cells(record))
+    if record.failed:
+        sources.page("failures", model_and_corpus_pages.failures_cells(record))
+    for page in sorted((share / "book").glob("*.md")):
+        words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
+        sources.words(page.stem, words)
+    configure(sources, share, record)
+    _contents(sources, share, record)
+    sources.prune()
+
+
+def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
+    """Say at which tasks of a page the model is no better than guessing, or nobody knows."""
+    random = {model.name for model in record.models if model.kind == "random"}
+    doubtful = rows[standings(rows, record.figures).ne(PROVEN) & ~rows["model"].isin(random)]
+    return [
+        note
+        for model, tasks in doubtful.groupby("model")["task"]
+        for note in standing_notes(record.figures, model, list(dict.fromkeys(tasks)))
+    ]
+
+
+def configure(sources: pages.Sources, share: Path, record: RunRecord) -> None:
+    """Write the configuration of a book, with its style and bibliography beside it."""
+    configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
+    configuration["title"] = heading(record.title, "Soundcheck")
+    if len(record.notebooks) > MOST_OPEN:  # else the menu would make every page large
+        configuration["sphinx"]["config"]["html_theme_options"]["collapse_navbar"] = True
+    sources.file("_config.yml", yaml.safe_dump(configuration, sort_keys=False))
+    for path in (share / "book" / "references.bib", *(share / "book" / "_static").iterdir()):
+        sources.file(path.relative_to(share / "book").as_posix(), path.read_text(encoding="utf-8"))
+    sources.file("_static/states.css", states.style_sheet())
+
+
+def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
+    """Write the table of contents."""
+    contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
+    results = []
+    for model in record.models:
+        own = [entry for entry in record.notebooks if entry.model == model.name]
+        sections = [{"file": overview.page_of(entry)} for entry in own]
+        chapter = {"file": f"models/{model.slug}"}
+        results.append(chapter | ({"sections": sections} if sections else {}))
+    failures = [{"file": "failures"}] if record.failed else []
+    compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
+    generated = [
+        {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *failures]},
+        *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
+        {"caption": "Corpora", "chapters": [{"file": f"corpora/{c.slug}"} for c in record.corpora]},
+        {
+            "caption": "Methods",
+            "chapters": [{"file": f"methods/{files.slug(f.name)}"} for f in record.families],
+        },
+    ]
+    about = contents.get("parts", [])
+    about[-1]["chapters"].append({"file": "provenance"})
+    contents["parts"] = generated + about
+    sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))

@@ -1,0 +1,119 @@
+"""Lets Jupyter Book write only those pages again that have changed; runs in a process of its own.
+
+Sphinx keeps what it has read in an environment and asks the clock what to read again. Here contents decide,
+and whatever pages take from each other (titles, labels, citations, the order of pages) has all pages written
+again when it changes, so that a book which grew page by page equals one that was built at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from jupyter_book.sphinx import build_sphinx
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.search import js_index
+from sphinx.search.en import SearchEnglish
+
+from soundcheck.common import files
+
+__all__ = ["build", "setup"]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make this module an extension of Sphinx."""
+    app.add_config_value("writing_jobs", 1, "")
+    app.connect("env-get-outdated", _changed)
+    app.connect("env-before-read-docs", _without_static_files)
+    app.connect("env-updated", _touched, priority=900)  # after all who number and cite
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _changed(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> Iterable[str]:
+    """List pages with another source than when they were read."""
+    before = getattr(env, "soundcheck_sources", {})
+    now = {page: files.digest(Path(env.doc2path(page))) for page in env.found_docs}
+    env.soundcheck_sources = now
+    return [page for page in now if before.get(page) != now[page]]
+
+
+def _without_static_files(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
+    """Begin without styles and scripts, as a first build does: pages name digests of those that are there."""
+    if pages:
+        shutil.rmtree(Path(app.outdir) / "_static", ignore_errors=True)
+
+
+def _touched(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
+    """List the pages that have to be written again because of what others say: all or none."""
+    standard, cited = env.domaindata["std"], env.domaindata["cite"]
+    shared = [
+        sorted((page, title.astext()) for page, title in env.titles.items()),
+        sorted((page, title.astext()) for page, title in env.longtitles.items()),
+        sorted((page, entries) for page, entries in env.toctree_includes.items()),
+        *(sorted(standard[name].items()) for name in ("labels", "anonlabels", "terms", "objects")),
+        sorted(env.domaindata["math"]["objects"].items()),
+        sorted((env.toc_secnumbers | env.toc_fignumbers).items()),
+        sorted((one.bibliography_key.docname, one.key, one.citation_id) for one in cited["citations"]),
+        sorted((one.docname, one.citation_ref_id, repr(one.targets)) for one in cited["citation_refs"]),
+    ]
+    digest = files.digest(repr(shared))
+    app.parallel = app.config.writing_jobs  # reading is quick, and not all extensions can do it in parallel
+    before, env.soundcheck_shared = getattr(env, "soundcheck_shared", digest), digest
+    return sorted(env.found_docs) if before != digest else []
+
+
+def build(source: Path, work: Path, jobs: int) -> int:
+    """Build a book from its sources.
+
+    Parameters
+    ----------
+    source
+        Its sources with configuration and contents.
+    work
+        Folder of the environment (``doctrees``) and the site (``html``), empty or as the last build left it.
+    jobs
+        Processes to write pages with.
+
+    Returns
+    -------
+    int
+        0 if all pages were built without a warning.
+    """
+    # Word after word comes again on each page; the stemmer is plain Python.
+    SearchEnglish.stem = functools.cache(SearchEnglish.stem)
+    ended = build_sphinx(
+        source,
+        work / "html",
+        doctreedir=work / "doctrees",
+        noconfig=True,
+        path_config=source / "_config.yml",
+        confoverrides={
+            **{"external_toc_path": "_toc.yml", "latex_individualpages": False},
+            "writing_jobs": jobs,
+        },
+        quiet=True,
+        warningiserror=True,
+        keep_going=True,
+    )
+    if ended != 0:
+        return ended if isinstance(ended, int) else 2  # an exception, which was told
+    _forget_lost_words(work / "html" / "searchindex.js")
+    return 0
+
+
+def _forget_lost_words(path: Path) -> None:
+    """Take words out of the search index that no page has any more; Sphinx keeps them."""
+    index = js_index.loads(path.read_text(encoding="utf-8"))
+    for name in ("terms", "titleterms"):
+        index[name] = {word: pages for word, pages in index[name].items() if pages != []}
+    path.write_text(js_index.dumps(index), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(build(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))

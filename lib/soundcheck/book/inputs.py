@@ -1,0 +1,56 @@
+"""Tells whether a book would come out as it did before: one digest of all that its pages depend on."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from soundcheck.book import executed
+from soundcheck.book.jupyter_book import installed
+from soundcheck.common import files, resources
+from soundcheck.results.record import RunRecord
+from soundcheck.run.notebook_jobs import library_digest
+from soundcheck.run.output import Output
+from soundcheck.sounds.sources import speech_source
+from soundcheck.suite.families import Family
+
+__all__ = ["digest"]
+
+
+def digest(
+    output: Output,
+    record: RunRecord,
+    *,
+    suite_root: Path,
+    families: Sequence[Family],
+) -> str:
+    """Digest what a book is made of; see :func:`soundcheck.book.build.build` for the parameters."""
+    today = datetime.date.today()  # accepted failures have a last day
+    # No page shows how long a run took, and whether it has a book.
+    shown = dataclasses.replace(record, seconds={}, book=False)
+    share = resources.root()
+    written = [share / "_config.yml", share / "_toc.yml", *(share / "book").rglob("*")]
+    methods = [resources.find(f"book/methods/{family.name}.md", suite_root) for family in families]
+    speech = speech_source()
+    speaking = sys.modules[speech.__module__.partition(".")[0]].__file__ if speech else None
+    made = [
+        *output.notebooks.rglob("*"),
+        *output.comparisons.rglob("*"),
+        *output.studies.glob("*"),
+        *output.corpora.glob("*"),
+        *(output.results, output.left_out, output.comparison_table, output.word_errors),
+    ]
+    parts = [
+        *(library_digest(), installed(), shown, [entry.past(today) for entry in record.accepted]),
+        *(executed.places(), executed.user_name(), str(output.folder)),
+        *(_contents(paths) for paths in (written, methods, made)),
+        _contents(Path(speaking).parent.rglob("*.py")) if speaking else "",
+    ]
+    return files.digest(repr(parts))
+
+
+def _contents(paths: Iterable[Path | None]) -> list[tuple[str, str]]:
+    return sorted((str(path), files.digest(path)) for path in paths if path is not None and path.is_file())

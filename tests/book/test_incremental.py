@@ -1,0 +1,214 @@
+"""A book that grew page by page equals one that was built at once, and nothing is read that is not ours."""
+
+import json
+import os
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from soundcheck.book import assembly, jupyter_book
+from soundcheck.book.pages import Sources, markdown
+from soundcheck.common import resources
+
+PAGES = {
+    "index": "# First\n\nSee [](one.md) and [there](two.ipynb).",
+    "one": "# One\n\nOf what {cite:t}`efron1979` says, $x^2$.\n\n(here)=\n## Part\n\nWords.",
+    "two": "# Two\n\nAs {ref}`here` tells.",
+    "list": "# Bibliography\n\n```{bibliography}\n```",
+}
+
+
+class Book:
+    """A few pages that take titles, labels and citations from each other."""
+
+    def __init__(self, folder: Path, recorded) -> None:
+        self.folder, self.pages, self.record = folder, dict(PAGES), recorded()
+
+    def build(self, name: str = "out") -> dict[str, bytes]:
+        out = self.folder / name
+        sources = Sources(out / "src")
+        for page, text in self.pages.items():
+            if page == "two":
+                sources.page(page, [markdown(text)])
+            else:
+                sources.words(page, text)
+        chapters = [{"file": page} for page in self.pages if page != "index"]
+        sources.file("_toc.yml", yaml.safe_dump({"format": "jb-book", "root": "index", "chapters": chapters}))
+        assembly.configure(sources, resources.root(), self.record)
+        sources.prune()
+        problem = jupyter_book.run_jupyter_book(sources.folder, out / "work", out / "log.txt")
+        assert problem is None, (out / "log.txt").read_text()
+        return self.files(name)
+
+    def files(self, name: str) -> dict[str, bytes]:
+        html = self.folder / name / "work" / "html"
+        files = {path.relative_to(html).as_posix(): path for path in html.rglob("*") if path.is_file()}
+        return {path: where.read_bytes() for path, where in files.items() if path != ".buildinfo"}
+
+    def times(self) -> dict[str, int]:
+        html = self.folder / "out" / "work" / "html"
+        return {path.stem: path.stat().st_mtime_ns for path in html.glob("*.html")}
+
+    def read(self) -> set[str]:
+        """Pages that the last build read."""
+        return {path.stem for path in self._trees() if self._seen.get(path.name) != path.stat().st_mtime_ns}
+
+    def look(self) -> None:
+        self._seen = {path.name: path.stat().st_mtime_ns for path in self._trees()}
+
+    def _trees(self):
+        return (self.folder / "out" / "work" / "doctrees").glob("*.doctree")
+
+
+@pytest.fixture
+def book(built, tmp_path):
+    """A book that was built, in a folder that the test may change; the folder must keep its place."""
+    built.pages = dict(PAGES)
+    built.build()
+    built.look()
+    return built
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, recorded):
+    (folder := tmp_path_factory.mktemp("books") / "book").mkdir()
+    return Book(folder, recorded)
+
+
+def full(book) -> dict[str, bytes]:
+    """The same pages, built at once in another folder."""
+    shutil.rmtree(book.folder / "full", ignore_errors=True)
+    return book.build("full")
+
+
+def differences(found, expected) -> set[str]:
+    return {name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)}
+
+
+def test_nothing_is_read_or_written_again_for_nothing(book):
+    before = book.times()
+    book.build()
+    assert book.read() == set() and book.times() == before
+
+
+def test_a_page_that_says_something_else_is_read_and_written_alone(book):
+    before = book.times()
+    book.pages["two"] += "\n\nMore words of interest."
+    grown = book.build()
+    assert book.read() == {"two"}
+    written = {page for page, time in book.times().items() if time != before[page]}
+    assert written == {"two", "index", "genindex", "search"}  # Sphinx writes its first page always
+    assert differences(grown, full(book)) == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "old", "new"),
+    [
+        ("one", "# One", "# Another title"),
+        ("one", "## Part", "## Another part"),
+        ("two", "As", "As {cite:t}`lin1989` and"),
+        ("one", "{cite:t}`efron1979`", "nobody"),
+    ],
+    ids=["title", "label", "citation", "no citation"],
+)
+def test_what_pages_take_from_others_is_written_everywhere(book, page, old, new):
+    assert old in book.pages[page]
+    book.pages[page] = book.pages[page].replace(old, new)
+    grown = book.build()
+    assert book.read() == {page}
+    assert differences(grown, full(book)) == set()
+
+
+def test_pages_come_and_go(book):
+    del book.pages["list"]
+    book.pages["one"] = "# One\n\n(here)=\n## Part"
+    book.pages["three"] = "# Three"
+    grown = book.build()
+    assert {"list.html"}.isdisjoint(grown) and "three.html" in grown
+    assert differences(grown, full(book)) == set()
+
+
+def _flip(work: Path) -> None:
+    path = work / "doctrees" / "environment.pickle"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+
+
+def _cut(work: Path) -> None:
+    path = work / "doctrees" / "one.doctree"
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def _page(work: Path) -> None:
+    (work / "html" / "one.html").write_text("edited")
+
+
+def _lose(work: Path) -> None:
+    (work / "html" / "_static" / "states.css").unlink()
+
+
+def _note(work: Path) -> None:
+    (work / "environment.json").write_text('{"key": 1')
+
+
+def _interrupt(work: Path) -> None:
+    """What a build that was killed leaves: pages half written, and no word of its end."""
+    (work / "environment.json").unlink()
+    (work / "html" / "two.html").write_text("<html>")
+
+
+def _copy(work: Path) -> None:
+    """What unpacking or copying makes of a folder: the same bytes and times in other files."""
+    shutil.copytree(work, work.with_name("copy"))
+    shutil.rmtree(work)
+    work.with_name("copy").rename(work)
+
+
+@pytest.mark.parametrize("fault", [_flip, _cut, _page, _lose, _note, _interrupt, _copy])
+def test_what_is_not_as_the_last_build_left_it_is_built_anew(book, fault):
+    expected = book.files("out")
+    fault(book.folder / "out" / "work")
+    found = book.build()
+    assert book.read() == set(PAGES)
+    assert differences(found, expected) == set()
+
+
+def test_no_pickle_of_anybody_else_is_read(book, tmp_path):
+    """Who prepares an environment can write a note that fits but for what the file system alone decides."""
+
+    class Harm:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "harmed"),)
+
+    work = book.folder / "out" / "work"
+    pickled = work / "doctrees" / "environment.pickle"
+    pickled.write_bytes(pickle.dumps(Harm()))
+    note = json.loads((work / "environment.json").read_text())
+    marks = jupyter_book._marks(work)
+    theirs = note["files"]["doctrees/environment.pickle"]
+    seen = marks["doctrees/environment.pickle"]
+    theirs[3:5] = seen[3:5]  # its size and the time of its content can be chosen
+    (work / "environment.json").write_text(json.dumps(note))
+    book.build()
+    assert book.read() == set(PAGES)
+    assert not (tmp_path / "harmed").exists()
+
+
+def test_another_version_of_any_package_builds_anew(book, monkeypatch):
+    monkeypatch.setattr(jupyter_book, "installed", lambda: ["sphinx-99.dist-info"])
+    book.build()
+    assert book.read() == set(PAGES)
+
+
+def test_processes_do_not_change_a_book(book):
+    expected = book.files("out")
+    source = book.folder / "out" / "src"
+    shutil.copytree(source, book.folder / "two" / "src")
+    work, log = book.folder / "two" / "work", book.folder / "two" / "log.txt"
+    assert jupyter_book.run_jupyter_book(book.folder / "two" / "src", work, log, jobs=2) is None
+    assert differences(book.files("two"), expected) == set()
+    assert "WARNING" not in log.read_text()

@@ -1,0 +1,102 @@
+"""A small suite that several tests of runs share: two models that listen, one reference, two families."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import soundfile
+
+MODEL = """
+import os
+import time
+import numpy as np
+
+def note(signals):
+    with open(os.environ["CALLS"], "a") as file:
+        file.write(f"{len(signals)}\\n")
+
+if os.environ.get("NOT_HERE"):
+    raise ImportError("no weights on this machine")
+
+def loud(signal, sampling_rate):
+    note([signal])
+    time.sleep(float(os.environ.get("SLOW", 0)))
+    return {"arousal": float(np.clip(np.abs(signal).max(), 0, 1))}
+
+def picky(signal, sampling_rate):
+    note([signal])
+    if np.abs(signal).max() > 0.4:
+        raise ValueError("too loud")
+    return {"arousal": 0.5}
+
+def several(signals, sampling_rate):
+    note(signals)
+    return [{"arousal": float(np.clip(np.abs(signal).mean(), 0, 1))} for signal in signals]
+"""
+SUITE = """
+title: Planned
+replicates: 100
+corpora:
+  tones: {format: csv, path: data/segments.csv}
+models:
+  loud: {python: "my_model:loud", tasks: [arousal]}
+  several: {python: "my_model:several", tasks: [arousal], batch: 4}
+  chance: {random: gaussian}
+comparisons:
+  both: {baseline: loud, candidate: several}
+families: [planned, plain]
+studies: false
+"""
+THRESHOLDS = """
+family: {name}
+category: robustness
+title: {name}
+question: Is anything asked?
+tasks: [regression]
+{changes}
+tests:
+  Nothing:
+    rule: "<"
+    thresholds: {{arousal: 1}}
+    source: this test
+"""
+CHANGES = """changes:
+  Softer: {transform: gain, gain_db: [-6]}
+  Louder: {transform: gain, gain_db: [2]}"""
+CODE = "from soundcheck.evaluation.evaluation import Evaluation\nEvaluation.load(run).save()"
+SEGMENTS = 12
+
+
+def _write_suite(folder: Path) -> Path:
+    (folder / "data").mkdir(parents=True)
+    rows = ["file,speaker,arousal"]
+    for number in range(SEGMENTS):
+        tone = 0.05 * (1 + number) * np.sin(np.arange(1600) * 0.1)
+        soundfile.write(folder / "data" / f"{number}.wav", tone, 16000, subtype="PCM_16")
+        rows.append(f"{number}.wav,s{number // 2},0.5")
+    (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
+    (folder / "my_model.py").write_text(MODEL)
+    (folder / "suite.yml").write_text(SUITE)
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# Planned"),
+            nbformat.v4.new_code_cell('run = ""', metadata={"tags": ["parameters"]}),
+            nbformat.v4.new_code_cell(CODE),
+        ],
+        metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
+    )
+    for kind in ("thresholds", "notebooks", "book/methods"):
+        (folder / kind).mkdir(parents=True)
+    for name, changes in (("planned", CHANGES), ("plain", "")):
+        (folder / "thresholds" / f"{name}.yml").write_text(THRESHOLDS.format(name=name, changes=changes))
+        (folder / "notebooks" / f"{name}.ipynb").write_text(nbformat.writes(notebook))
+        (folder / "book" / "methods" / f"{name}.md").write_text(f"# {name}\n\n<!-- thresholds -->\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def small_suite(tmp_path_factory) -> Callable[[str], Path]:
+    """Write the suite into a new folder: ``small_suite("plan")``."""
+    return lambda name: _write_suite(tmp_path_factory.mktemp(name) / "suite")

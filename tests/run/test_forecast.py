@@ -1,0 +1,179 @@
+"""The plan of a run through the real command: it says what the run then does, and runs nothing."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from soundcheck.predict.forecast import ModelForecast
+
+SEGMENTS = 12
+INPUTS = 3 * SEGMENTS
+
+
+def planned(text: str) -> dict[str, tuple[int, int, int]]:
+    """Read inputs, kept and asked of each model that listens."""
+    pattern = r"^(\w+): (\d+) inputs .*of them (\d+) kept in the cache and (\d+) to ask"
+    return {name: tuple(map(int, numbers)) for name, *numbers in re.findall(pattern, text, re.MULTILINE)}
+
+
+def notebooks(text: str) -> tuple[int, int]:
+    found = re.search(r"Notebooks: \d+, of them (\d+) to execute and (\d+) kept", text)
+    return int(found[1]), int(found[2])
+
+
+def executions(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in (folder / "build").rglob("*.state.json")}
+
+
+def outside_cache(folder: Path) -> dict[Path, tuple[int, bytes]]:
+    files = [path for path in (folder / "build").rglob("*") if path.is_file()]
+    own = [path for path in files if "cache" not in path.relative_to(folder / "build").parts]
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in own if path.name != ".lock"}
+
+
+class Project:
+    """A folder with a suite, and the command in it."""
+
+    def __init__(self, folder: Path, command) -> None:
+        self.folder, self._command = folder, command
+        self.calls = folder / "calls.txt"
+
+    def run(self, *arguments: str):
+        done = self._command(
+            "run", "suite.yml", *arguments, cwd=self.folder, CALLS=str(self.calls), SOUNDCHECK_CACHE=""
+        )
+        assert "Traceback" not in done.stderr
+        return done
+
+    def record(self) -> dict[str, dict]:
+        models = json.loads((self.folder / "build" / "run.json").read_text())["models"]
+        return {model["name"]: model for model in models}
+
+
+@pytest.fixture(scope="module")
+def project(small_suite, command):
+    """Planned, run, planned again, a threshold changed, planned and run again."""
+    project = Project(small_suite("plan"), command)
+    steps = {}
+    steps["plan"] = project.run("--plan", "--no-book")
+    steps["files"] = outside_cache(project.folder)
+    steps["run"] = project.run("--no-book")
+    steps["record"], before = project.record(), outside_cache(project.folder)
+    steps["calls"] = project.calls.read_text()
+    steps["plan again"] = project.run("--plan", "--no-book")
+    steps["asked again"] = project.calls.read_text() != steps["calls"]
+    steps["changed"] = outside_cache(project.folder) != before
+    for name, old, new in (
+        ("planned", "gain_db: [2]", "gain_db: [1]"),
+        ("plain", "arousal: 1}", "arousal: 2}"),
+    ):
+        path = project.folder / "thresholds" / f"{name}.yml"
+        path.write_text(path.read_text().replace(old, new))
+        steps[f"plan of {name}"] = project.run("--plan", "--no-book")
+        before = executions(project.folder)
+        steps[f"run of {name}"] = project.run("--no-book")
+        steps[f"record of {name}"] = project.record()
+        steps[f"executed of {name}"] = sum(
+            before[path] != time for path, time in executions(project.folder).items()
+        )
+    steps["plan of one model"] = project.run("--plan", "--no-book", "--model", "loud")
+    steps["plan of fresh answers"] = project.run("--plan", "--no-book", "--fresh")
+    for name, step in steps.items():
+        if hasattr(step, "returncode"):
+            assert step.returncode == 0, (name, step.stderr)
+    return steps
+
+
+def test_inputs_are_those_that_the_run_then_asks(project):
+    counts = planned(project["plan"].stdout)
+    assert set(counts) == {"loud", "several"}
+    for name, (inputs, kept, asked) in counts.items():
+        record = project["record"][name]
+        assert (inputs, asked) == (INPUTS, record["asked"]) == (record["inputs"], INPUTS - kept)
+        assert 0 < kept < INPUTS / 2  # those with which the model was timed
+    assert "loud: 36 inputs (12 clean, 24 under 2 changes)" in project["plan"].stdout
+    assert "chance: 36 rows to look up" in project["plan"].stdout
+
+
+def test_notebooks_are_those_that_the_run_then_executes(project):
+    assert notebooks(project["plan"].stdout) == (7, 0)  # three models with two families, one comparison
+    assert notebooks(project["plan again"].stdout) == (0, 7)
+    for name, executed in (("planned", 7), ("plain", 4)):  # new answers; another threshold of one family
+        assert project[f"executed of {name}"] == executed
+        assert notebooks(project[f"plan of {name}"].stdout) == (executed, 7 - executed)
+
+
+def test_a_change_of_the_signal_that_is_new_is_to_be_asked(project):
+    for name, (inputs, kept, asked) in planned(project["plan of planned"].stdout).items():
+        assert (inputs, asked) == (INPUTS, project["record of planned"][name]["asked"])
+        assert 0 < asked < SEGMENTS and inputs == kept + asked
+
+
+def test_nothing_is_to_do_when_nothing_changed(project):
+    text = project["plan again"].stdout
+    assert planned(text) == {"loud": (INPUTS, INPUTS, 0), "several": (INPUTS, INPUTS, 0)}
+    assert "Nothing is left to do" in text and "nothing to ask" in text
+    assert not project["asked again"]
+
+
+def test_nothing_is_written_but_the_cache(project):
+    assert {path.name for path in project["files"]} == {".soundcheck"}
+    assert not project["changed"]
+
+
+def test_a_batch_is_timed_as_the_model_gets_it(project):
+    sizes = {int(line) for line in project["calls"].split()}
+    assert max(sizes) == 4
+    assert re.search(
+        r"several: .* s a clean input, .* s a changed one, .* timed with 16 inputs", project["plan"].stdout
+    )
+
+
+def test_time_and_space_are_estimated(project):
+    text = project["plan"].stdout
+    assert re.search(
+        r"^Time: about .*: corpora .*predictions .* \(timed\), notebooks .* \(as usual\)$", text, re.M
+    )
+    assert re.search(r"^Disk: about \d+ [kM]B to be written$", text, re.MULTILINE)
+    assert "as in an earlier run" in project["plan of planned"].stdout
+    assert "book " not in text.split("Time:")[1]  # --no-book
+
+
+def test_one_model_alone_and_fresh_answers(project):
+    assert set(planned(project["plan of one model"].stdout)) == {"loud"}
+    assert "several: not asked, its answers are in the folder" in project["plan of one model"].stdout
+    for _, kept, asked in planned(project["plan of fresh answers"].stdout).values():
+        assert (kept, asked) == (0, INPUTS)
+
+
+def test_bad_input_is_refused_as_by_a_run(small_suite, command):
+    project = Project(small_suite("plan"), command)
+    suite = project.folder / "suite.yml"
+    suite.write_text(suite.read_text().replace("my_model:loud", "my_model:lout"))
+    plan, run = project.run("--plan"), project.run()
+    assert (plan.returncode, run.returncode) == (2, 2)
+    assert plan.stderr.split("loud")[-1] == run.stderr.split("loud")[-1]
+    assert not plan.stdout and "lout" in plan.stderr
+
+
+def test_a_model_that_fails_is_named_with_its_reason(small_suite, command):
+    project = Project(small_suite("plan"), command)
+    code = project.folder / "my_model.py"
+    code.write_text(
+        code.read_text().replace("    note([signal])\n", "    raise RuntimeError('no weights')\n")
+    )
+    plan = project.run("--plan", "--model", "loud", "--family", "planned")
+    assert plan.returncode == 0
+    assert "no answer to 8 inputs: RuntimeError: no weights" in plan.stdout
+    assert "without models that gave no answer" in plan.stdout
+    assert planned(plan.stdout)["loud"] == (INPUTS, 0, INPUTS)
+
+
+def test_time_grows_with_what_is_left_and_shrinks_with_processes():
+    model = ModelForecast(10, 20, 0, 10, 20, 8, start=3.0, clean_seconds=1.0, changed_seconds=2.0)
+    assert model.seconds(1) == 53.0 and model.seconds(5) == 13.0
+    assert ModelForecast(10, 20, 30, start=3.0).seconds(1) == 0.0
+    both = model.joined(ModelForecast(clean=5, kept=5))
+    assert (both.inputs, both.asked, both.clean_seconds) == (35, 30, 1.0)
