@@ -21,14 +21,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.precision import half_precision
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -259,6 +258,7 @@ def parse_column(
     problems
         Row, and why it cannot be read, in the order of the rows.
     """
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 

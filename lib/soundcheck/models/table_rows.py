@@ -83,9 +83,10 @@ class Rows:
         InputError
             If several segments of a file are meant, but the table gives no times.
         """
+        import pandas as pd  # late: a suite is read without it
+
         segments = corpus.segments
         found = np.full(len(segments), -1, dtype=np.int64)
-        import pandas as pd  # late: suites are read without it
 
         which, names = pd.factorize(segments["file"])
         own = [name for name in (corpus.name, files.slug(corpus.name), "") if name in self.corpora]
@@ -213,13 +214,14 @@ def sort_rows(
     start, end
         Times of all rows in seconds, NaN = not given.
     """
+    import pandas as pd  # late: a suite is read without it
+
     names = np.array(cells.columns["file"], dtype=object)[numbers]
     corpora = np.full(len(names), "", dtype=object)
     if "corpus" in cells.columns:
         corpora = np.array([name.strip() for name in cells.columns["corpus"]], dtype=object)[numbers]
     for number in numbers[names == ""]:
         problems.add(cells.where(number, "file"), "the cell is empty")
-    import pandas as pd  # late: suites are read without it
 
     in_corpus, _ = pd.factorize(corpora)
     of_name, different = pd.factorize(names)

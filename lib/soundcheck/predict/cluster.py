@@ -250,7 +250,8 @@ class ClusterWorkers:
                 if isinstance(event, _Sent):
                     self._waiting.append(event)
                 elif event is not None:
-                    self._collect(event)
+                    self._collect(event, self._flying[event])
+                    del self._flying[event]
                 if self._stopped:
                     self._cancel()
                 else:
@@ -261,6 +262,12 @@ class ClusterWorkers:
                 error = ClusterError(f"The cluster is gone ({error}). Run again to go on.")
             for sent in [*self._waiting, *self._flying.values()]:
                 sent.outer.set_exception(error)
+        self._cancel()
+        with contextlib.suppress(queue.Empty):
+            while True:  # what came while it stopped
+                event = self._events.get_nowait()
+                if isinstance(event, _Sent):
+                    event.outer.cancel()
 
     def _cancel(self) -> None:
         for sent in self._waiting:
@@ -305,11 +312,10 @@ class ClusterWorkers:
             self._flying[future] = sent
             future.add_done_callback(self._events.put)
 
-    def _collect(self, future: Future) -> None:
+    def _collect(self, future: Future, sent: _Sent) -> None:
         """Pass on what came back, or try again elsewhere or with what was missing."""
         from distributed import KilledWorker
 
-        sent = self._flying.pop(future)
         nothing = sent.unit.only(())
         try:
             reply: on_worker.Reply = future.result()

@@ -21,7 +21,6 @@ SAMPLING_RATE = 16000  # signals of another rate are resampled
 PITCH_FLOOR, PITCH_CEILING = 75.0, 600.0
 FRAME, HOP = 400, 160  # samples
 STEP = 0.02  # seconds between two measurements of the pitch
-CANDIDATES = 5  # of a measurement; Praat's 15 take a seventh longer and found the same wherever we looked
 LONGEST = 60  # seconds
 LOUDEST = 1e6  # full scale is 1; keeps the squares of absurd input finite
 ACTIVE_DB, NOISE_DB = 30.0, 3.0
@@ -131,12 +130,7 @@ def _pitch(signal: np.ndarray) -> dict[str, float]:
     sound = parselmouth.Sound(signal, SAMPLING_RATE)
     if sound.duration <= 3.0 / PITCH_FLOOR:  # Praat wants three periods in its window
         return {}
-    track = sound.to_pitch_ac(
-        time_step=STEP,
-        pitch_floor=PITCH_FLOOR,
-        pitch_ceiling=PITCH_CEILING,
-        max_number_of_candidates=CANDIDATES,
-    ).selected_array
+    track = sound.to_pitch(STEP, pitch_floor=PITCH_FLOOR, pitch_ceiling=PITCH_CEILING).selected_array
     voiced = track["frequency"] > 0
     if voiced.sum() < 3:
         return {}
