@@ -26,10 +26,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 LONGEST = """
 predict/test_engine.py demo/models/test_biased.py test_recognition.py test_robustness.py test_end_to_end.py
-test_own_tasks.py demo/speech/test_corpus.py book/test_build.py test_restricted_runs.py test_wheel.py
-evaluation/test_comparison.py test_verification.py test_human_speech.py test_families.py test_flow.py
-test_kept_answers.py test_groups_of_a_suite.py common/test_precision.py test_worst_groups.py
-models/test_command.py demo/models/test_voiceprint.py statistics/test_bootstrap.py
+book/test_incremental.py test_own_tasks.py test_human_speech.py demo/speech/test_corpus.py book/test_build.py
+test_restricted_runs.py test_wheel.py test_verification.py evaluation/test_comparison.py test_flow.py
+run/test_shards.py test_cluster_runs.py test_groups_of_a_suite.py test_kept_answers.py test_worst_groups.py
+demo/models/test_voiceprint.py common/test_precision.py statistics/test_bootstrap.py test_families.py
 """.split()
 
 
@@ -176,7 +176,8 @@ def command(preloaded):
         words = [str(argument) for argument in arguments]
         if words[0] in ("run", "compare") and "--jobs" not in words:
             words += ["--jobs", "1"]
-        if not notebook_worker.FORKS:
+        early = any(name.startswith("PYTHON") for name in environment)  # Python reads them when it starts
+        if early or not notebook_worker.FORKS:
             return started(*words, cwd=cwd, timeout=timeout, **environment)
         own = {"SOUNDCHECK_DEMO_SIZE": "small"} | environment
         return preloaded().command(words, str(cwd), os.environ | own, timeout)

@@ -14,6 +14,7 @@ import pytest
 import soundfile
 
 from soundcheck import results
+from soundcheck.predict import recorder
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 
@@ -233,7 +234,8 @@ def test_killed_run_goes_on(project, tmp_path, command):
     assert (tmp_path / "out" / "results.csv").read_bytes() == (folder / "out" / "results.csv").read_bytes()
     asked_twice = 8  # the check whether answers repeat
     confirming = 5
-    assert calls.stat().st_size <= 48 + asked_twice + confirming + (os.cpu_count() or 1)
+    lost = (os.cpu_count() or 1) * (1 + round(recorder.SECONDS / 0.1))  # what was asked or not yet stored
+    assert calls.stat().st_size <= 48 + asked_twice + confirming + lost
 
 
 def test_check_judges_and_writes_junit(project, command):
