@@ -206,7 +206,7 @@ def test_the_reason_is_told(runs):
         assert "under files:" in told
         assert f"{name}: {told}" in run.stderr
         page = (folder / "build" / "html" / "models" / f"{name}.html").read_text()
-        assert "5 of 5 kept answers were others" in page and "12 asked now" in page
+        assert "5 of 5 kept answers were others" in page and "12 given on 20" in page
 
 
 def test_pages_name_files_without_folders(runs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import yaml
 from soundcheck.book import (
     answers,
     executed,
+    inputs,
     measures,
     methods,
     model_and_corpus_pages,
@@ -19,6 +21,7 @@ from soundcheck.book import (
     recorded_tables,
     settled,
 )
+from soundcheck.book.kept_cells import KeptCells
 from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
@@ -56,6 +59,7 @@ def assemble(
     """Write all sources of the book, and remove those of pages that it no longer has."""
     share = resources.root()
     near = MediaStore(output.media, "../media/")
+    kept = KeptCells(output.folder / "book-cells", output.media, inputs.made_with())
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
     among = settled.among(results, accepted_reasons(results, record.accepted))
@@ -85,19 +89,27 @@ def assemble(
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         sources.page(name, cells)
     for model in record.models:
-        cells = model_and_corpus_pages.model_cells(model, record, results, near)
-        sources.page(f"models/{model.slug}", cells)
+        page = f"models/{model.slug}"
+        make = functools.partial(model_and_corpus_pages.model_cells, model, record, results, near)
+        rows = results[results["model"].eq(model.name)].to_json(orient="split", double_precision=15)
+        about = (inputs.shown(model), record.figures, record.families, record.accepted, rows)
+        sources.page(page, kept.cells(page, make, *about))
     for about, corpus in zip(record.corpora, corpora, strict=True):
-        cells = model_and_corpus_pages.corpus_cells(about, corpus, tasks, near)
-        sources.page(f"corpora/{about.slug}", cells)
+        page = f"corpora/{about.slug}"
+        make = functools.partial(model_and_corpus_pages.corpus_cells, about, corpus, tasks, near)
+        table = corpus.segments.to_json(orient="split", double_precision=15)
+        sources.page(page, kept.cells(page, make, about, corpus.entry, corpus.groups, tasks, table))
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
     for family in families:
+        page = f"methods/{files.slug(family.name)}"
         own = signal if methods.listens(family) else None
-        cells = methods.cells(family, suite_root, near, own, record.seed, sounds)
-        cells.append(pages.output(overview.tested(record, family.name)))
-        sources.page(f"methods/{files.slug(family.name)}", cells)
+        make = functools.partial(methods.cells, family, suite_root, near, own, record.seed, sounds)
+        words = files.digest(methods.written(family, suite_root))
+        heard = None if own is None else files.digest(own.tobytes())
+        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets)
+        sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
     sources.page("all_results", model_and_corpus_pages.all_results_cells(results, among))
     sources.page("provenance", model_and_corpus_pages.provenance_cells(record))
     if record.failed:
@@ -108,6 +120,7 @@ def assemble(
     configure(sources, share, record)
     _contents(sources, share, record)
     sources.prune()
+    kept.prune()
 
 
 def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:

@@ -11,13 +11,13 @@ from pathlib import Path
 from soundcheck.book import executed
 from soundcheck.book.jupyter_book import installed
 from soundcheck.common import files, resources
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.run.notebook_jobs import library_digest
 from soundcheck.run.output import Output
 from soundcheck.sounds.sources import speech_source
 from soundcheck.suite.families import Family
 
-__all__ = ["digest"]
+__all__ = ["digest", "made_with", "shown"]
 
 
 def digest(
@@ -29,13 +29,12 @@ def digest(
 ) -> str:
     """Digest what a book is made of; see :func:`soundcheck.book.build.build` for the parameters."""
     today = datetime.date.today()  # accepted failures have a last day
-    # No page shows how long a run took, and whether it has a book.
-    shown = dataclasses.replace(record, seconds={}, book=False)
+    # No page shows how long a run took, whether it has a book, and which answers it did not have to ask for.
+    models = tuple(map(shown, record.models))
+    seen = dataclasses.replace(record, seconds={}, book=False, models=models)
     share = resources.root()
     written = [share / "_config.yml", share / "_toc.yml", *(share / "book").rglob("*")]
     methods = [resources.find(f"book/methods/{family.name}.md", suite_root) for family in families]
-    speech = speech_source()
-    speaking = sys.modules[speech.__module__.partition(".")[0]].__file__ if speech else None
     made = [
         *output.notebooks.rglob("*"),
         *output.comparisons.rglob("*"),
@@ -44,12 +43,26 @@ def digest(
         *(output.results, output.left_out, output.comparison_table, output.word_errors),
     ]
     parts = [
-        *(library_digest(), installed(), shown, [entry.past(today) for entry in record.accepted]),
+        *(made_with(), seen, [entry.past(today) for entry in record.accepted]),
         *(executed.places(), executed.user_name(), str(output.folder)),
         *(_contents(paths) for paths in (written, methods, made)),
-        _contents(Path(speaking).parent.rglob("*.py")) if speaking else "",
     ]
     return files.digest(repr(parts))
+
+
+def made_with() -> str:
+    """Digest the code that makes pages: the library, all packages, and the one that speaks."""
+    speech = speech_source()
+    speaking = sys.modules[speech.__module__.partition(".")[0]].__file__ if speech else None
+    spoken = _contents(Path(speaking).parent.rglob("*.py")) if speaking else ""
+    return files.digest(repr([library_digest(), installed(), spoken]))
+
+
+def shown(model: ModelRecord) -> ModelRecord:
+    """Reduce a record to what pages show: nothing that differs after a run which found all answers."""
+    confirmed = model.confirmed if model.confirmed_different else 0
+    days = model.answered(datetime.date.today())
+    return dataclasses.replace(model, asked=0, days=days, confirmed=confirmed)
 
 
 def _contents(paths: Iterable[Path | None]) -> list[tuple[str, str]]:

@@ -44,6 +44,11 @@ def listens(family: Family) -> bool:
     return bool(family.all_changes) or "condition" in family.columns
 
 
+def written(family: Family, own: Path) -> Path:
+    """Find what is written about a family; the folder of the suite comes first."""
+    return resources.find(f"book/methods/{family.name}.md", own)
+
+
 def cells(
     family: Family, own: Path, media: MediaStore, signal: np.ndarray | None, seed: int, sounds: Sounds
 ) -> list[dict]:
@@ -64,7 +69,7 @@ def cells(
     sounds
         Noises and impulse responses of the suite.
     """
-    path = resources.find(f"book/methods/{family.name}.md", own)
+    path = written(family, own)
     parts: list[dict] = []
     words: list[str] = []
 

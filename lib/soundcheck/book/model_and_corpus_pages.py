@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
@@ -51,9 +52,9 @@ def model_cells(
         ("fingerprint", model.fingerprint[:16]),
         ("inputs", f"{model.inputs}, without an answer {model.failed + model.unusable}"),
     ]
-    if model.origin:
-        facts.append(("answers", model.origin))
-    if model.confirmed:
+    if given := model.given(datetime.date.today()):
+        facts.append(("answers", given))
+    if model.confirmed_different:
         facts.append(
             ("kept answers asked again", f"{model.confirmed_different} of {model.confirmed} were others now")
         )

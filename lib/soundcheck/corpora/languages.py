@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-import audformat.utils
 import numpy as np
 import pandas as pd
 
@@ -17,10 +16,12 @@ _MACRO = {"cmn": "zho", "yue": "zho"}  # spoken Chinese by its own code
 @functools.cache
 def _code(name: str) -> str:
     """Give the three letters of ISO 639-3; what is not known stays as it is."""
+    from audformat.utils import map_language  # late: few corpora need it, and it takes a while to load
+
     text = name.strip().replace("_", "-")
     for candidate in (text, text.split("-")[0], text.split("-")[0].lower(), text.title()):
         try:
-            found = audformat.utils.map_language(candidate)
+            found = map_language(candidate)
         except ValueError:
             continue
         return _MACRO.get(found, found)

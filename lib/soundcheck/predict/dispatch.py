@@ -63,9 +63,18 @@ class Dispatcher:
         Signals that the model is given at a time.
     finished
         Called with each result in the thread of :meth:`run`, in any order.
+    stopped
+        Tells whether all is to be given up.
     """
 
-    def __init__(self, workers: Workers, batch: int, finished: Callable[[Result], None]) -> None:
+    def __init__(
+        self,
+        workers: Workers,
+        batch: int,
+        finished: Callable[[Result], None],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._stopped = stopped
         self._workers, self._batch, self._finished = workers, batch, finished
         self._events: queue.SimpleQueue[list[Result] | Future[Answered]] = queue.SimpleQueue()
         self._queue: collections.deque[Item] = collections.deque()
@@ -136,7 +145,9 @@ class Dispatcher:
             return
         if loss.rest.items:
             self._again.appendleft(loss.rest)
-        if loss.step == protocol.STARTING:
+        if self._stopped():
+            self._give_up("not asked, because the run was ended")
+        elif loss.step == protocol.STARTING:
             self._not_started(loss.problem)
         elif loss.lost.items:
             self._lost_in_a_row += 1

@@ -10,9 +10,9 @@ from __future__ import annotations
 import collections
 import dataclasses
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
 from soundcheck.models.load import check_model
+from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.look_up import look_up
@@ -35,7 +36,12 @@ if TYPE_CHECKING:
     from soundcheck.suite.families import Perturbation
 
 
-def predict_model(
+def predict_model(*arguments: Any, **options: Any) -> PredictionReport:
+    """Predict all segments with one model and write its prediction tables; see :func:`begin_model`."""
+    return begin_model(*arguments, **options)()
+
+
+def begin_model(
     entry: ModelEntry,
     suite: Suite,
     corpora: Sequence[Corpus],
@@ -53,8 +59,9 @@ def predict_model(
     confirm: bool = True,
     failed: Iterable[Result] = (),
     cluster: Cluster | None = None,
-) -> PredictionReport:
-    """Predict all segments with one model and write its prediction tables.
+    ahead: Ahead | None = None,
+) -> Callable[[], PredictionReport]:
+    """Find what one model has answered before, to predict all segments when it is its turn.
 
     Parameters
     ----------
@@ -91,6 +98,13 @@ def predict_model(
     cluster
         Whose workers are asked instead of those of this machine; the few inputs that are asked twice are
         asked here all the same.
+    ahead
+        Threads in which some inputs are asked again from now on.
+
+    Returns
+    -------
+    function
+        Predicts all segments and writes the prediction tables; says what became of the inputs.
 
     Raises
     ------
@@ -101,10 +115,9 @@ def predict_model(
         If there is no space; answers that were kept are found again in the next run.
     """
     start = time.monotonic()
-    kind = entry.about
-    tasks = [suite.tasks[name] for name in entry.tasks]
+    prediction = None
     out, cache = Path(out).absolute(), Path(cache).absolute()
-    if kind.needs_audio:
+    if entry.about.needs_audio:
         prediction = Prediction(
             entry,
             suite,
@@ -119,29 +132,38 @@ def predict_model(
             failed=failed,
             cluster=cluster,
         )
-        prediction.run(kind, jobs=jobs, progress=progress, fresh=fresh, confirm=confirm)
-        prediction.refuse_odd_lengths()
-        report, rows = prediction.report(), prediction.rows()
-        answered = {corpus: Columns.of_rows(own, tasks) for corpus, own in rows.items()}
-    else:
-        model = kind.load(entry, suite)
-        report, answered = look_up(model, corpora, changes, wanted)
-        tasks = model.table_tasks(tasks)
-    answered = {corpus: _in_nominal_range(table, tasks, entry) for corpus, table in answered.items()}
-    folder = out / "predictions" / files.slug(entry.name)
-    tables = {}
-    for corpus, table in answered.items():
-        tables[corpus] = folder / f"{files.slug(corpus)}.parquet"
-        write_predictions(tables[corpus], table, tasks)
-    return dataclasses.replace(
-        report,
-        model=entry.name,
-        tables=tables,
-        inputs=sum(map(len, answered.values())),
-        out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
-        unknown_classes=_unknown_classes(answered.values(), tasks),
-        seconds=round(time.monotonic() - start, 3),
-    )
+        prediction.begin(fresh=fresh, confirm=confirm, ahead=ahead)
+    seconds = time.monotonic() - start
+
+    def finish() -> PredictionReport:
+        start = time.monotonic() - seconds
+        kind, tasks = entry.about, [suite.tasks[name] for name in entry.tasks]
+        if prediction is not None:
+            prediction.run(kind, jobs=jobs, progress=progress)
+            prediction.refuse_odd_lengths()
+            report, rows = prediction.report(), prediction.rows()
+            answered = {corpus: Columns.of_rows(own, tasks) for corpus, own in rows.items()}
+        else:
+            model = kind.load(entry, suite)
+            report, answered = look_up(model, corpora, changes, wanted)
+            tasks = model.table_tasks(tasks)
+        answered = {corpus: _in_nominal_range(table, tasks, entry) for corpus, table in answered.items()}
+        folder = out / "predictions" / files.slug(entry.name)
+        tables = {}
+        for corpus, table in answered.items():
+            tables[corpus] = folder / f"{files.slug(corpus)}.parquet"
+            write_predictions(tables[corpus], table, tasks)
+        return dataclasses.replace(
+            report,
+            model=entry.name,
+            tables=tables,
+            inputs=sum(map(len, answered.values())),
+            out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
+            unknown_classes=_unknown_classes(answered.values(), tasks),
+            seconds=round(time.monotonic() - start, 3),
+        )
+
+    return finish
 
 
 def log_file(out: Path, entry: ModelEntry, part: str = "") -> Path:

@@ -27,13 +27,22 @@ class LocalWorkers:
         Folder where models may keep things.
     log
         File for what the model prints; the number of the process is put before its suffix.
+    ended
+        Tells whether somebody else wants what :meth:`stop` does.
     """
 
-    def __init__(self, setup: Setup, jobs: int, cache: Path, log: Path) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        jobs: int,
+        cache: Path,
+        log: Path,
+        ended: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.count = max(1, jobs)
         self._setup, self._cache, self._log = setup, cache, log
         self._logs: list[Log] = []
-        self._stopped = threading.Event()
+        self._stopped, self._ended = threading.Event(), ended
         self._idle = Idle(self._supervised)
         self._threads = ThreadPoolExecutor(self.count)
 
@@ -64,4 +73,7 @@ class LocalWorkers:
     def _supervised(self, number: int) -> Supervised:
         path = self._log.with_suffix(f".{number + 1}{self._log.suffix}")
         self._logs.append(Log.file(path))
-        return Supervised(self._setup, self._cache, self._logs[-1].write, self._stopped.is_set)
+        return Supervised(self._setup, self._cache, self._logs[-1].write, self._is_stopped)
+
+    def _is_stopped(self) -> bool:
+        return self._stopped.is_set() or self._ended()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import heapq
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import Model
 from soundcheck.models.packing import unpack
 from soundcheck.predict import canaries, protocol
+from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterWorkers
 from soundcheck.predict.dispatch import Dispatcher
@@ -86,6 +89,9 @@ class Prediction:
         self._repeats: dict[str, str] = {}
         self._first: set[str] = set()
         self._confirmation = Confirmation()
+        self._to_confirm: dict[str, Item] | None = None  # not begun
+        self._confirming: Future[tuple[dict[str, Entry], dict[str, str]]] | None = None
+        self._ahead: Ahead | None = None
         self._outdated: dict[str, list[str]] = {}
 
     def _key(self, segment: Segment, change: str) -> str:
@@ -105,22 +111,31 @@ class Prediction:
         """Inputs without an answer, before :meth:`refuse_odd_lengths`."""
         return list(self._failures.values())
 
-    def run(
-        self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
-    ) -> None:
-        """Answer what is not in the cache."""
-        try:
-            self._answer(kind, jobs, progress, fresh, confirm)
-        finally:
-            self._store.close()
-
-    def _answer(self, kind: type[Model], jobs: int, progress: bool, fresh: bool, confirm: bool) -> None:
+    def begin(self, *, fresh: bool = False, confirm: bool = True, ahead: Ahead | None = None) -> None:
+        """Find what is in the cache, and begin to ask for some of it again if there are threads."""
         if fresh:
             self._store.clear()
         self._entries = self._store.load()
+        self._to_confirm = self._choose_kept() if confirm else {}
+        if self._to_confirm and ahead is not None:
+            self._ahead = ahead
+            self._confirming = ahead.begin(functools.partial(self._ask_again, [*self._to_confirm.values()]))
+
+    def run(
+        self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
+    ) -> None:
+        """Answer what is not in the cache; what was not begun begins now."""
+        try:
+            if self._to_confirm is None:
+                self.begin(fresh=fresh, confirm=confirm)
+            self._answer(kind, jobs, progress)
+        finally:
+            self._store.close()
+
+    def _answer(self, kind: type[Model], jobs: int, progress: bool) -> None:
         self._warn(self._damaged_notes())
         known = self._store.damage[:]
-        again = self._confirm(kind, jobs, progress) if confirm else {}  # which may empty the cache
+        again = self._confirm(kind, jobs, progress)  # which may empty the cache
         rounds = [self._to_ask_first(), list(self._missing())]
         missing = [item for items in rounds for item in items]
         if self._first <= set(self._entries) | self._known_failures:
@@ -130,10 +145,12 @@ class Prediction:
         self._warn(outdated_notes(len(self._outdated), self._outdated_by()))
         if missing:
             count = sum(len(item.calls) for item in missing)
+            self._wait_for_others()
             with Progress("predictions", f"inputs of {self._entry.name}", count, shown=progress) as told:
                 self._ask(kind, rounds, told, jobs=jobs, progress=progress)
         twice = self._to_repeat()
         if twice:
+            self._wait_for_others()
             self._repeat(twice)
         self._remember_unlike(again)
         self._store.settle()
@@ -196,12 +213,13 @@ class Prediction:
         ignored = (str(self._out), str(self._cache))
         setup = Setup(self._entry, self._suite, changes, self._sounds, ignored)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
+        ended = self._ahead.stopped.is_set if self._ahead is not None else lambda: False
         with (
-            LocalWorkers(setup, jobs, self._cache, path)
+            LocalWorkers(setup, jobs, self._cache, path, ended)
             if cluster is None
             else ClusterWorkers(cluster, setup, self._fingerprint, self._cache, path)
         ) as workers:
-            dispatcher = Dispatcher(workers, self._entry.batch or 1, finished)
+            dispatcher = Dispatcher(workers, self._entry.batch or 1, finished, ended)
             for items in rounds:
                 dispatcher.run(items)
         if cluster is not None:
@@ -300,35 +318,47 @@ class Prediction:
 
     # asking again
 
-    def _confirm(self, kind: type[Model], jobs: int, progress: bool) -> dict[str, Entry]:
-        """Ask some inputs again and forget all answers if one is another now; gives the new answers."""
-        kept: dict[str, Item] = {}
+    def _wait_for_others(self) -> None:
+        if self._ahead is not None:
+            self._ahead.wait()
+
+    def _choose_kept(self) -> dict[str, Item]:
+        """Choose kept answers that are asked for again."""
+        kept: dict[str, tuple[Segment, int | None]] = {}
         for segments in self._segments.values():
             for segment in segments:
                 for change in segment.changes:
                     number = self._numbers[change]
                     key = self._keys.key(segment.content, number)
                     if key in self._entries:
-                        call = Call(key, number)
-                        kept[key] = Item(segment.path, segment.start, segment.end, segment.content, (call,))
-        clean = [key for key, item in kept.items() if item.calls[0].change is None]
-        chosen = canaries.choose(clean, kept.keys() - {*clean})
+                        kept[key] = segment, number
+        clean = [key for key, (_, number) in kept.items() if number is None]
+        return {
+            key: Item(segment.path, segment.start, segment.end, segment.content, (Call(key, number),))
+            for key in canaries.choose(clean, kept.keys() - {*clean})
+            for segment, number in [kept[key]]
+        }
+
+    def _confirm(self, kind: type[Model], jobs: int, progress: bool) -> dict[str, Entry]:
+        """Ask some inputs again and forget all answers if one is another now; gives the new answers."""
+        chosen = self._to_confirm
         if not chosen:
             return {}
-        items = [kept[key] for key in chosen]
-        new, failed = self._ask_again(items)
+        items = list(chosen.values())
+        new, failed = self._confirming.result() if self._confirming else self._ask_again(items)
         if failed and not new:  # perhaps it has to be prepared, which nobody did in this run
             try:
                 kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=progress)
                 new, failed = self._ask_again(items)
             except InputError as error:
                 failed = dict.fromkeys(failed, error.problems[0].what)
+        clean = [key for key in self._clean_segments() if key in self._entries]
         likely = {key: repeated_key(key) for key in [*heapq.nsmallest(REPEATED, clean), *chosen]}
         pairs = [(self._entries[k], self._entries[r]) for k, r in likely.items() if r in self._entries]
         comparison = self._comparison(pairs)
         different = comparison.different(self._entries, new)
         if different:  # a model that does not answer alike twice need not be another one
-            second, _ = self._ask_again([kept[key] for key in reversed(different)])
+            second, _ = self._ask_again([chosen[key] for key in reversed(different)])
             comparison = self._comparison([*pairs, *((new[key], entry) for key, entry in second.items())])
             different = comparison.different(self._entries, {key: new[key] for key in second})
             if not different:

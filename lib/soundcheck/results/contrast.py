@@ -27,7 +27,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control
 
 from soundcheck.common.escaping import spreadsheet
 from soundcheck.common.json_file import JsonFile
@@ -36,6 +35,7 @@ from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import SHOWN, Verdict
 from soundcheck.statistics.evidence import NO_INTERVAL
+from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import LEAST_BLOCKS, paired_interval, paired_p_value, standard_error, welch
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
 
@@ -211,7 +211,7 @@ def _contrast(baseline: Judged, candidate: Judged, same_draws: bool) -> Contrast
 def _settled(rows: Sequence[Contrast]) -> list[Contrast]:
     """Decide what is better or worse among all tests of a comparison."""
     tested = [n for n, row in enumerate(rows) if row.p_value is not None]
-    adjusted = false_discovery_control([rows[n].p_value for n in tested]) if tested else []
+    adjusted = adjusted_p_values([rows[n].p_value for n in tested]) if tested else []
     found = list(rows)
     for n, p in zip(tested, round_significant(np.asarray(adjusted)).tolist(), strict=True):
         outcome = NO_EVIDENCE

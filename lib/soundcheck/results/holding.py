@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control
 
 from soundcheck.results.verdict import state_of
+from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.rules import one_sided
 
 __all__ = ["FALSE_DISCOVERY_RATE", "candidates", "cannot_hold", "settle", "states", "tests"]
@@ -42,7 +42,7 @@ def settle(frame: pd.DataFrame) -> pd.DataFrame:
     judged = frame[frame["p_value"].notna()]
     counted = judged["p_value"].where(candidates(judged), 1.0)
     for rows in judged.groupby(["model", "category"]).groups.values():
-        found = false_discovery_control(counted[rows].to_numpy(np.float64)) <= FALSE_DISCOVERY_RATE
+        found = adjusted_p_values(counted[rows].to_numpy(np.float64)) <= FALSE_DISCOVERY_RATE
         holds[rows] = pd.Series(found.tolist(), index=rows, dtype=object)
     return frame.assign(holds=holds)
 

@@ -8,6 +8,8 @@ answers are that were kept, and how many were asked anew.
 from __future__ import annotations
 
 import dataclasses
+import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -110,10 +112,26 @@ class ModelRecord:
         kept = sum(self.days.values())
         if not kept:
             return f"{self.asked:,} asked now, none kept from an earlier run" if self.asked else ""
-        days = [f"{day} ({count:,})" for day, count in sorted(self.days.items())]
-        when = " and ".join(days) if len(days) < 3 else f"{min(self.days)} to {max(self.days)}"
-        when = min(self.days) if len(days) == 1 else when
-        return f"{kept:,} kept from {when}, {self.asked:,} asked now"
+        return f"{kept:,} kept from {_when(self.days)}, {self.asked:,} asked now"
+
+    def answered(self, today: datetime.date) -> dict[str, int]:
+        """Count the answers of each day, as ISO 8601; those that this run did not find are of today."""
+        if not (self.asked or self.days):
+            return {}  # nobody listens
+        new = self.inputs - self.failed - self.unusable - sum(self.days.values())
+        return self.days | ({str(today): new + self.days.get(str(today), 0)} if new > 0 else {})
+
+    def given(self, today: datetime.date) -> str:
+        """Say when the answers were given; the next run that finds all of them says the same."""
+        days = self.answered(today)
+        return f"{sum(days.values()):,} given on {_when(days)}" if days else ""
+
+
+def _when(days: Mapping[str, int]) -> str:
+    if len(days) == 1:
+        return min(days)
+    named = [f"{day} ({count:,})" for day, count in sorted(days.items())]
+    return " and ".join(named) if len(days) < 3 else f"{min(days)} to {max(days)}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -23,13 +23,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
-from scipy.stats import false_discovery_control
+import scipy  # scipy.stats is loaded when first used
 
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import KEY
+from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import LEAST_BLOCKS, paired_p_value, standard_error, welch
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
 
@@ -59,8 +59,8 @@ class _Side:
             return np.nan
         half = (self.interval[1] - self.interval[0]) / 2
         if self.kind == "t":
-            return float(half / stats.t.ppf(0.975, self.blocks - 1))
-        return float(half / stats.norm.ppf(0.975) * np.sqrt(self.blocks / (self.blocks - 1)))
+            return float(half / scipy.stats.t.ppf(0.975, self.blocks - 1))
+        return float(half / scipy.stats.norm.ppf(0.975) * np.sqrt(self.blocks / (self.blocks - 1)))
 
 
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def got_worse(compared: Sequence[pd.DataFrame], matters: float = MATTERS_WORSE) 
     known = p.notna().to_numpy()
     found = np.zeros(len(p), dtype=bool)
     if known.any():
-        found[known] = false_discovery_control(p[known].to_numpy()) <= FALSE_DISCOVERY_RATE
+        found[known] = adjusted_p_values(p[known].to_numpy()) <= FALSE_DISCOVERY_RATE
     ends = np.cumsum([len(frame) for frame in compared])
     parts = np.split(found, ends[:-1])
     return [pd.Series(part, index=frame.index) for part, frame in zip(parts, compared, strict=True)]

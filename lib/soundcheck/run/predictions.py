@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.engine import predict_model
+from soundcheck.predict.engine import begin_model
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run import adding, notebook_jobs, planning, tables
@@ -20,6 +21,8 @@ from soundcheck.run.output import Output
 from soundcheck.suite.entries import ModelEntry
 
 __all__ = ["predict_all", "questions"]
+
+MANY = 20_000  # segments of all corpora, from which the models of a run are loaded one after the other
 
 
 def questions(entry: ModelEntry, material: Material) -> dict[str, Any]:
@@ -68,8 +71,10 @@ def predict_all(
         The material with the corpora of spoken words; model -> what became of its inputs.
     """
 
-    def predict(entry: ModelEntry, corpora: Sequence[Corpus], log: str = "") -> PredictionReport:
-        return predict_model(
+    def begin(
+        entry: ModelEntry, corpora: Sequence[Corpus], log: str = "", ahead: Ahead | None = None
+    ) -> Callable[[], PredictionReport]:
+        return begin_model(
             entry,
             suite,
             corpora,
@@ -82,14 +87,24 @@ def predict_all(
             confirm=not log and failed is None,
             failed=() if log else (failed or {}).get(entry.name, ()),
             cluster=cluster,
+            ahead=ahead,
             **questions(entry, material),
         )
 
     suite, tested, sounds = material.suite, material.families, material.sounds
-    reports = {
-        entry.name: predict(entry, planning.predicted_corpora(suite, entry, tested, material.corpora))
-        for entry in material.asked
-    }
+    reports = {}
+    segments = sum(len(corpus.segments) for corpus in material.corpora)
+    most = jobs if jobs > 1 and segments <= MANY else 0  # that wait for their turn
+    with Ahead(jobs) as ahead:
+        begun: dict[str, Callable[[], PredictionReport]] = {}
+        for entry in material.asked:
+            twin = any(material.fingerprints[n] == material.fingerprints[entry.name] for n in begun)
+            while len(begun) > (0 if twin else most):  # the twin has the same answers, and may get more
+                first = next(iter(begun))
+                reports[first] = begun.pop(first)()
+            corpora = planning.predicted_corpora(suite, entry, tested, material.corpora)
+            begun[entry.name] = begin(entry, corpora, ahead=ahead if most else None)
+        reports |= {name: finish() for name, finish in begun.items()}
     reports = {name: (reports | material.kept)[name] for name in suite.models}
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
@@ -103,7 +118,7 @@ def predict_all(
     for entry in material.asked:
         own = planning.predicted_corpora(suite, entry, tested, probes)
         if own:
-            reports[entry.name] = reports[entry.name].joined(predict(entry, own, "words"))
+            reports[entry.name] = reports[entry.name].joined(begin(entry, own, "words")())
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})

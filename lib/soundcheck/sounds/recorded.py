@@ -21,7 +21,6 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
-from soundcheck.corpora.audformat_db import read_database
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import parse
@@ -225,6 +224,8 @@ def _of_database(entry: SoundEntry) -> list[_Place]:
     )
     where = f"sounds.{entry.kind}.where"
     try:
+        from soundcheck.corpora.audformat_db import read_database  # late: few sounds need it
+
         table = parse(read_database(corpus, {}), corpus, {}).table
     except InputError as error:
         what = f"column {quoted(next(iter(entry.where)))} cannot be read from {entry.shown_path}"

@@ -18,8 +18,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import scipy  # scipy.stats is loaded when first used
 from scipy.special import expit, logit, stdtr, stdtrit
-from scipy.stats import binomtest
 
 from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN
@@ -165,7 +165,7 @@ def t_interval(
     limit = scale.limit_of(replicates)
     if limit is not None:
         reached, counted = _reached(value, limit, blocks, of_blocks)
-        found = binomtest(reached, counted).proportion_ci(level)
+        found = scipy.stats.binomtest(reached, counted).proportion_ci(level)
         ends = sorted((scale.value(found.low, limit), scale.value(found.high, limit)))
         return min(ends[0], value), max(ends[1], value)
     if not np.isfinite(scale.free(value)):  # on a limit that few replicates reach
@@ -219,7 +219,7 @@ def p_value(
         reached, counted = _reached(value, limit, blocks, of_blocks)
         fails = (limit == scale.low) == (rule == ABOVE)  # the more blocks reach it, the worse
         side = "greater" if fails else "less"
-        return float(binomtest(reached, counted, scale.proportion(threshold, limit), side).pvalue)
+        return float(scipy.stats.binomtest(reached, counted, scale.proportion(threshold, limit), side).pvalue)
     if not (np.isfinite(scale.free(value)) and np.isfinite(scale.free(threshold))):
         scale = FREE
     center, freed = _freed(value, replicates, scale)

@@ -30,12 +30,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from scipy.special import stdtrit
-from scipy.stats import false_discovery_control
 
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.statistics.bootstrap import REPLICATES, Resampled, resample_all
 from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error
 from soundcheck.statistics.repeated_groups import repeated_groups
 
@@ -224,7 +224,7 @@ def search(
         found += looked_at(pieces)
     adjusted = np.empty(0)
     if found:
-        adjusted = round_significant(false_discovery_control([one.p_value for one in found]))
+        adjusted = round_significant(adjusted_p_values([one.p_value for one in found]))
     chosen = np.flatnonzero(adjusted <= FALSE_DISCOVERY_RATE)
     level = 1 - FALSE_DISCOVERY_RATE * len(chosen) / len(found) if len(chosen) else np.nan
     named = [_named(found[n], float(adjusted[n]), level, statistic) for n in chosen]

@@ -18,8 +18,6 @@ from pathlib import Path
 
 import audiofile
 import numpy as np
-import pandas as pd
-from joblib import Parallel, delayed
 
 from soundcheck.common import seeds, store
 from soundcheck.common.files import digest
@@ -97,7 +95,9 @@ def _trained(cache: Path, size: str, jobs: int = 1) -> dict:
 
 
 def _fit(folder: Path, jobs: int) -> dict:
-    from sklearn.linear_model import LogisticRegression  # late: workers that only predict need it not
+    import pandas as pd  # late, as all of these: workers that only predict need them not
+    from joblib import Parallel, delayed
+    from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
 
     table = pd.read_csv(folder / corpus.TABLE, keep_default_na=False)

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 import parselmouth
-from scipy.signal import find_peaks, resample_poly
+import scipy  # scipy.signal is loaded when first used: it takes a second
 
 SAMPLING_RATE = 16000  # signals of another rate are resampled
 PITCH_FLOOR, PITCH_CEILING = 75.0, 600.0
@@ -114,7 +114,7 @@ def prepared(signal: np.ndarray, sampling_rate: int, longest: int) -> np.ndarray
     signal = np.clip(np.nan_to_num(signal.astype(np.float64)), -LOUDEST, LOUDEST)
     if sampling_rate != SAMPLING_RATE and len(signal):
         common = math.gcd(int(sampling_rate), SAMPLING_RATE)
-        signal = resample_poly(signal, SAMPLING_RATE // common, int(sampling_rate) // common)
+        signal = scipy.signal.resample_poly(signal, SAMPLING_RATE // common, int(sampling_rate) // common)
     if len(signal) < FRAME:
         signal = np.pad(signal, (0, FRAME - len(signal)))
     return signal - signal.mean()
@@ -152,7 +152,7 @@ def _level(level: np.ndarray, active: np.ndarray) -> dict[str, float]:
     window = np.hanning(9)
     smooth = np.convolve(np.pad(level, 4, mode="edge"), window / window.sum(), mode="valid")
     # Taken as a syllable: a maximum that stands out by 2 dB from the level around, smoothed over some 40 ms.
-    peaks, _ = find_peaks(smooth, prominence=2.0)
+    peaks, _ = scipy.signal.find_peaks(smooth, prominence=2.0)
     seconds = (last - first + 1) * HOP / SAMPLING_RATE
     return {
         "level_high": np.percentile(level, 90),

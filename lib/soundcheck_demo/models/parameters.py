@@ -10,15 +10,17 @@ import importlib.metadata
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import audiofile
 import numpy as np
-import pandas as pd
-from joblib import Parallel, delayed
 
 from soundcheck.common.files import digest
 from soundcheck.common.progress import Progress
 from soundcheck_demo.speech import corpus
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["measure", "parameter_file", "plain"]
 
@@ -75,6 +77,9 @@ def measure(
     tuple of pandas.DataFrame and numpy.ndarray
         One row a segment of the training split; features, ``(segments, features)``.
     """
+    import pandas as pd  # late, as the next: a model that is trained needs neither
+    from joblib import Parallel, delayed
+
     table = pd.read_csv(folder / corpus.TABLE, keep_default_na=False)
     table = table[table["split"] == "train"].reset_index(drop=True)
     running = Parallel(n_jobs=max(1, jobs), return_as="generator")(

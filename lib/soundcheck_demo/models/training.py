@@ -8,15 +8,18 @@ rounded to six digits; see :mod:`soundcheck_demo.models.parameters`.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from soundcheck.common import store
 from soundcheck_demo.models import features, parameters
 from soundcheck_demo.models.parameters import plain
 from soundcheck_demo.speech import corpus
 from soundcheck_demo.speech.labels import DIMENSIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LIMIT = 3.0  # standard deviations; what lies farther out is not in the training data
 RIDGE = 0.25  # penalty a training segment

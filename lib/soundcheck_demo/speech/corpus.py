@@ -22,11 +22,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import parselmouth
-from joblib import Parallel, delayed
 
 from soundcheck.common import seeds, store
 from soundcheck.common.errors import SoundcheckError, input_error
@@ -49,6 +48,9 @@ from soundcheck_demo.speech.voices import (
     TEXTS,
     Speaker,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PARTS = (SPEECH, TEXTS, RECORDINGS, COMMANDS)
 # Segments of a speaker of a split or part at most.
@@ -125,6 +127,8 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
     pandas.DataFrame
         One row a segment, ordered by file.
     """
+    import pandas as pd  # late: who only asks for the fingerprint needs no tables
+
     if part == RECORDINGS:
         return _recordings(size)
     rows = []
@@ -166,6 +170,8 @@ def speakers(size: str, part: str) -> list[tuple[Speaker, int]]:
 
 
 def _recordings(size: str) -> pd.DataFrame:
+    import pandas as pd
+
     speech = table(size)
     speech = speech[speech["split"] == "test"].groupby("speaker", sort=False).head(ITEMS)
     rows = []
@@ -180,6 +186,8 @@ def _recordings(size: str) -> pd.DataFrame:
 
 
 def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, progress: bool) -> None:
+    from joblib import Parallel, delayed
+
     if part == RECORDINGS:
         items = _recordings(size).groupby("item", sort=False)
         Parallel(n_jobs=max(1, jobs), backend="threading")(
@@ -221,6 +229,8 @@ def write_speakers(
     SynthesisError
         If the synthesiser fails.
     """
+    from joblib import Parallel, delayed
+
     for speaker, _ in speakers:
         (folder / file_name(speaker, 0)).parent.mkdir(parents=True)
     # One process forks all speakers; where that is not possible, threads wait for a process of each.
