@@ -1,8 +1,8 @@
 """Makes pictures small without changing what is seen: a book has hundreds of them.
 
-Matplotlib writes positions to a millionth of a point, every point of a smooth curve, a name for every part and
-an indentation for every line. Of pixels, 16 steps a colour are enough for lines, areas and colour maps: few
-pictures then have more than the 256 colours of a palette.
+Matplotlib writes positions to a millionth of a point, every point of a smooth curve, a name and a style for
+every part and an indentation for every line. Of pixels, 16 steps a colour are enough for lines, areas and
+colour maps: few pictures then have more than the 256 colours of a palette.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _rounded(found: re.Match) -> str:
 
 
 def shorter_svg(data: bytes) -> bytes:
-    """Write a smaller SVG shorter: long lines with the points that they need, styles once, no names of parts."""
+    """Write a smaller SVG shorter: lines with the points that they need, styles once, parts without names."""
     root = ElementTree.fromstring(data)
     styles = Counter(style for part in root.iter() if (style := part.get("style")))
     classes = {style: f"s{n}" for n, (style, often) in enumerate(styles.most_common()) if often > 1}
@@ -147,8 +147,8 @@ def png(pixels: np.ndarray) -> bytes:
     Parameters
     ----------
     pixels
-        uint8 ``(height, width, 3)``, red, green and blue. Each is stored at most 8 of 255 steps from what it was;
-        a picture that has more than 256 colours even then, in the colours nearest to all of its own.
+        uint8 ``(height, width, 3)``, red, green and blue. Each is stored at most 8 of 255 steps from what it
+        was; a picture that has more than 256 colours even then, in 256 that cover its own.
     """
     steps = np.array([round(value * (STEPS - 1) / 255) for value in range(256)], dtype=np.uint16)[pixels]
     codes = (steps[..., 0] * STEPS + steps[..., 1]) * STEPS + steps[..., 2]
