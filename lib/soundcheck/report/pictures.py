@@ -19,6 +19,7 @@ __all__ = ["png", "shorter_svg", "smaller_png", "smaller_svg"]
 
 STEPS = 16  # of each of red, green and blue; white and black stay what they are
 CURVE = 0.04  # points; how far a curve may be from where it was
+_TAG = re.compile(r"<[A-Za-z][^>]*>")
 _POSITIONS = re.compile(r' (?:d|x|y|transform)="[^"]*"')
 _SHIFT = re.compile(r"translate\([^)]*\)")  # in the unit of positions, which a scale is not
 _LONG = re.compile(r"-?\d+\.\d{3,}")
@@ -35,8 +36,12 @@ _SVG = "{http://www.w3.org/2000/svg}"
 def smaller_svg(data: bytes) -> bytes:
     """Write a figure of Matplotlib shorter: positions to a hundredth of a point, no indentation."""
     text = _METADATA.sub("", data.decode("utf-8"), count=1)  # not what a name says
-    text = _POSITIONS.sub(_shorter, text)
-    return _INDENTATION.sub("\n", text).replace("xlink:href", "href").replace(_FONT, "g").encode("utf-8")
+    text = _TAG.sub(_shorter_tag, text)  # words that a figure shows are not touched
+    return _INDENTATION.sub("\n", text).encode("utf-8")
+
+
+def _shorter_tag(found: re.Match) -> str:
+    return _POSITIONS.sub(_shorter, found[0]).replace("xlink:href", "href").replace(_FONT, "g")
 
 
 def _shorter(found: re.Match) -> str:
