@@ -48,7 +48,8 @@ PALETTE = (BLUE, RED, GREEN, ORANGE, "#cc79a7", "#56b4e9", "black", GREY)  # tol
 MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
 LABEL_LIMIT = 30
 NARROW = 500  # pixels; figures below may stand side by side
-MOST_MARKS = 300  # above, a figure is stored as pixels
+MOST_MARKS = 2000  # points of lines; above, a figure is stored as pixels
+A_MARK = 6  # points of a line are as long as a mark or a shape of its own
 SVG_BYTES = 150_000  # above, too
 SCREEN = 96  # pixels an inch; sharp screens have twice as many
 
@@ -146,14 +147,14 @@ def _picture(figure: Figure, pixels: bool) -> bytes:
 
 
 def _marks(figure: Figure) -> int:
-    """Count what makes an SVG long: shapes and marks one by one, of smooth lines some of the points."""
-    marks = 0
+    """Count what makes an SVG long: points of lines, and marks and shapes at their length."""
+    points = marks = 0
     for axes in figure.axes:
         for line in axes.lines:
-            points = len(line.get_xdata())
-            marks += points // 10 if line.get_marker() in ("", " ", "None", None) else points
+            points += len(line.get_xdata())
+            marks += len(line.get_xdata()) * (line.get_marker() not in ("", " ", "None", None))
         marks += len(axes.patches)
         for collection in axes.collections:
             if not collection.get_rasterized():
                 marks += max(len(collection.get_offsets()), len(collection.get_paths()))
-    return marks
+    return points + A_MARK * marks
