@@ -10,7 +10,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from soundcheck.report.pictures import smaller_png, smaller_svg
+from soundcheck.common.media import MediaStore
+from soundcheck.report import figures
+from soundcheck.report.pictures import CURVE, png, shorter_svg, smaller_png, smaller_svg
+from soundcheck.report.style import look, new, show
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 HOSTILE = '<metadata> xlink:href d="1.23456 - x -" DejaVuSans-- </metadata>'
@@ -81,3 +84,121 @@ def test_a_picture_that_cannot_get_smaller_stays():
     buffer = io.BytesIO()
     Image.new("P", (1, 1)).save(buffer, "PNG", optimize=True)
     assert len(smaller_png(buffer.getvalue())) <= len(buffer.getvalue())
+
+
+STEP = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
+
+
+def corners(path):
+    """All points of a path of lines, absolute or from the one before."""
+    numbers = np.array([float(n) for n in STEP.findall(path)]).reshape(-1, 2)
+    return np.cumsum(numbers, axis=0) if "l" in path else numbers
+
+
+def furthest(points, line):
+    """How far the furthest point is from a line, in the unit of both."""
+    start, along = line[:-1], np.diff(line, axis=0)
+    away = points[:, None] - start
+    share = np.clip((away * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-12), 0, 1)
+    return np.hypot(*np.moveaxis(away - share[..., None] * along, -1, 0)).min(axis=1).max()
+
+
+def kinds(data):
+    """Tags and words of what is drawn, in order."""
+    drawn = ("path", "use", "text", "image")
+    parts = ((part.tag.rpartition("}")[2], part) for part in ElementTree.fromstring(data).iter())
+    return [(tag, part.text if tag == "text" else part.get("href")) for tag, part in parts if tag in drawn]
+
+
+def test_a_shorter_svg_draws_the_same_in_fewer_bytes(figure):
+    with look():
+        before = smaller_svg(drawn(figure, "svg"))
+    after = shorter_svg(before)
+    assert len(after) < 0.7 * len(before)
+    assert kinds(after) == kinds(before)
+    paths = [
+        [part.get("d") for part in ElementTree.fromstring(data).iter() if part.tag.endswith("path")]
+        for data in (before, after)
+    ]
+    for path, shorter in zip(*paths, strict=True):
+        if "C" in path or "Q" in path:
+            assert path == shorter
+            continue
+        assert furthest(corners(path), corners(shorter)) <= CURVE + 0.015
+        assert furthest(corners(shorter), corners(path)) <= 0.015
+        assert path.endswith("z") == shorter.endswith("z")
+
+
+def test_a_line_that_turns_back_or_stands_still_stays():
+    head = '<svg xmlns="http://www.w3.org/2000/svg"><defs><style>*{}</style></defs>'
+    for path in (
+        "M0 0L10 0L5 0L20 0",
+        "M1 1L1 1L1 1L1 1",
+        "M0 0L10 0L10 10L0 10L0 0z",
+        "M0 0L-5.25 0L3 0.5L4 -0.5",
+    ):
+        data = shorter_svg(f'{head}<path d="{path}"/></svg>'.encode()).decode()
+        shorter = corners(re.search(r'd="(M[^"]+)"', data)[1])
+        assert furthest(corners(path), shorter) <= CURVE
+        assert np.allclose(corners(path)[[0, -1]], shorter[[0, -1]])
+
+
+def test_styles_are_told_once_and_links_lead_somewhere(figure):
+    with look():
+        data = shorter_svg(smaller_svg(drawn(figure, "svg")))
+    text = data.decode()
+    ids, links = set(re.findall(r'id="([^"]+)"', text)), set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    assert links and links <= ids
+    styles = re.findall(r' style="([^"]*)"', text)
+    assert len(styles) == len(set(styles))
+    assert set(re.findall(r'class="(s\d+)"', text)) == set(re.findall(r"\.(s\d+)\{", text))
+    assert f"Title {HOSTILE}" in [part.text for part in ElementTree.fromstring(data).iter()]
+
+
+@pytest.mark.parametrize("colors", [2, 300, 100_000])
+def test_pixels_keep_their_colours_within_a_few_steps(rng, colors):
+    pixels = rng.integers(0, 256, (colors, 3), dtype=np.uint8)[rng.integers(0, colors, (150, 200))]
+    pixels[:20], pixels[20:40] = 255, 0
+    data = png(pixels)
+    with Image.open(io.BytesIO(data)) as image:
+        assert image.mode == "P" and image.size == (200, 150)
+        found = np.asarray(image.convert("RGB")).astype(int)
+    if colors == 2:
+        assert np.abs(found - pixels).max() <= 8
+    if colors < 100_000:
+        assert np.abs(found - pixels).mean() < 8
+    assert (found[:40] == pixels[:40]).all() or colors > 256
+    assert png(pixels) == data
+
+
+def test_a_figure_is_laid_out_once_and_drawn_once(tmp_path, monkeypatch):
+    calls = []
+    figure, (axes,) = new(4, 3)
+    axes.plot([0, 1], [0, 1])
+    engine = figure.get_layout_engine()
+    execute, draw = engine.execute, axes.draw
+    monkeypatch.setattr(engine, "execute", lambda *a: calls.append("layout") or execute(*a))
+    monkeypatch.setattr(axes, "draw", lambda *a: calls.append("draw") or draw(*a))
+    first = show(MediaStore(tmp_path), figure, "x")
+    assert calls == ["layout", "draw"]
+    assert str(show(MediaStore(tmp_path), figure, "x")) == str(first)  # where everything is stays
+
+
+@pytest.mark.parametrize("count", [100, 10_000])
+def test_the_size_of_a_figure_does_not_grow_with_its_data(tmp_path, rng, count):
+    media = MediaStore(tmp_path)
+    truth, said = rng.random(count), rng.random(count)
+    with look():
+        lines, (axes,) = new(4, 3)
+        axes.plot(np.linspace(0, 1, count), np.cumsum(rng.normal(size=count)))
+    for figure in (figures.truth_and_prediction(truth, said, "x"), lines):
+        alt = f"{count} points & <more>"
+        html = str(show(media, figure, alt))
+        assert f'alt="{count} points &amp; &lt;more&gt;"' in html
+        name = re.search(r'src="media/([^"]+)"', html)[1]
+        assert name.endswith(".svg" if count == 100 else ".png")
+        assert (tmp_path / name).stat().st_size < 150_000
+        if name.endswith(".png"):
+            with Image.open(tmp_path / name) as image:
+                width, height = map(int, re.search(r'width="(\d+)" height="(\d+)"', html).groups())
+                assert np.allclose(image.size, (2 * width, 2 * height), atol=2)  # sharp on a sharp screen

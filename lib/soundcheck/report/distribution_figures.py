@@ -9,7 +9,8 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -273,7 +274,10 @@ def histogram(
     if len(values):
         smooth = {"kde": bool(np.std(values) > 1e-9), "line_kws": {"linestyle": line, "linewidth": 1.5}}
         look_of_bars = {"color": color, "alpha": 0.3, "linewidth": 0}
-        seaborn.histplot(x=values, bins=list(edges), stat=stat, ax=axes, **look_of_bars, **smooth, **options)
+        with _names_kept(axes):
+            seaborn.histplot(
+                x=values, bins=list(edges), stat=stat, ax=axes, **look_of_bars, **smooth, **options
+            )
 
 
 def counts_map(
@@ -301,7 +305,8 @@ def counts_map(
         "rasterized": True,
     }
     words = {"cbar": True, "cbar_kws": {"label": "segments"}} if cbar else {}
-    seaborn.histplot(x=x, y=y, bins=[list(each) for each in edges], ax=axes, **scale, **words)
+    with _names_kept(axes):
+        seaborn.histplot(x=x, y=y, bins=[list(each) for each in edges], ax=axes, **scale, **words)
 
 
 def heat_map(
@@ -354,7 +359,17 @@ def _shape(
             axes.axvline(value, color=color, linewidth=2)
         return
     width = {"linewidth": 1, "fill": True, "alpha": 0.35} if filled else {"linewidth": 2}
-    seaborn.kdeplot(x=values, weights=weights, clip=(0, 1), cut=0, color=color, ax=axes, **width)
+    with _names_kept(axes):
+        seaborn.kdeplot(x=values, weights=weights, clip=(0, 1), cut=0, color=color, ax=axes, **width)
+
+
+@contextmanager
+def _names_kept(axes: Axes) -> Iterator[None]:
+    """Leave the names of axes to the caller: seaborn works out all ticks before it names them itself."""
+    names = {"xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
+    axes.set(**{which: name or "-" for which, name in names.items()})
+    yield
+    axes.set(**names)
 
 
 def _bars(

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 
-import audplot
-import matplotlib.pyplot as plt
 import numpy as np
+from PIL import ImageColor
 
 from soundcheck.augment.level import decibel, peak, rms
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.pictures import smaller_png
+from soundcheck.report.pictures import png
 
 COLORS = {"original": "#e13b41", "changed": "#3277b4"}
-_SIZE, _DPI = (4.0, 1.4), 90
-_WIDTH, _HEIGHT = round(_SIZE[0] * _DPI), round(_SIZE[1] * _DPI)
+_WIDTH, _HEIGHT = 360, 126
 _UNITS = {"frequency": "Hz", "cutoff": "Hz", "bit_rate": "bit/s"}
 
 
@@ -110,20 +107,22 @@ def row(players: Sequence[Html], title: str = "") -> Html:
 
 
 def _waveform(signal: np.ndarray, color: str) -> bytes:
-    """Draw a waveform as PNG; the same signal gives the same bytes.
+    """Draw a waveform as PNG: of each column of pixels all that the signal passes through.
 
     All share one scale down to half of full scale, so that louder looks louder and quiet speech still shows.
     """
-    figure = plt.figure(figsize=_SIZE, dpi=_DPI)  # audplot draws on the current figure
-    try:
-        axes = figure.add_axes((0, 0, 1, 1))
-        if len(signal) < 2:
-            axes.set_axis_off()
-        else:
-            reach = max(0.5, float(peak(signal)))
-            audplot.waveform(signal, color=color, ax=axes, ylim=(-reach, reach), linewidth=0.7)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", metadata={"Software": None})
-    finally:
-        plt.close(figure)
-    return smaller_png(buffer.getvalue())
+    width, height = 2 * _WIDTH, 2 * _HEIGHT  # for sharp screens
+    pixels = np.full((height, width, 3), 255, dtype=np.uint8)
+    if len(signal) > 1:
+        reach = max(0.5, float(peak(signal)))
+        # A column begins with the last sample of the one before: the line is not broken.
+        edges = np.linspace(0, len(signal) - 1, width + 1)
+        first, last = np.floor(edges[:-1]).astype(int), np.ceil(edges[1:]).astype(int)
+        starts = np.stack([first, last + 1], axis=1).ravel()
+        padded = np.append(signal, signal[-1])
+        lowest, highest = (way.reduceat(padded, starts)[::2] for way in (np.minimum, np.maximum))
+        rows = np.arange(height)[:, None]
+        top, bottom = ((1 - value / reach) * (height - 1) / 2 for value in (highest, lowest))
+        inside = (rows >= np.floor(top)) & (rows <= np.ceil(bottom))
+        pixels[inside] = ImageColor.getrgb(color)
+    return png(pixels)

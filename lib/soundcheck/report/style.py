@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from types import ModuleType
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ from matplotlib.figure import Figure
 from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import MediaStore
 from soundcheck.report.html import Html, element
-from soundcheck.report.pictures import smaller_png, smaller_svg
+from soundcheck.report.pictures import png, shorter_svg, smaller_svg
 
 
 def _when_used(name: str) -> ModuleType:
@@ -47,8 +48,10 @@ PALETTE = (BLUE, RED, GREEN, ORANGE, "#cc79a7", "#56b4e9", "black", GREY)  # tol
 MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
 LABEL_LIMIT = 30
 NARROW = 500  # pixels; figures below may stand side by side
-MOST_MARKS = 2000  # above, a figure is stored as pixels
+MOST_MARKS = 2000  # points of lines; above, a figure is stored as pixels
+A_MARK = 6  # points of a line are as long as a mark or a shape of its own
 SVG_BYTES = 150_000  # above, too
+SCREEN = 96  # pixels an inch; sharp screens have twice as many
 
 _SETTINGS = {
     "axes.grid": True,
@@ -60,7 +63,7 @@ _SETTINGS = {
     "font.size": 10,
     "grid.alpha": 0.25,
     "legend.frameon": False,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "soundcheck",
     "text.parse_math": False,
 }
@@ -117,7 +120,7 @@ def show(media: MediaStore, figure: Figure, alt: str, *, dense: bool | None = No
     data = _picture(figure, pixels)
     if dense is None and not pixels and len(data) > SVG_BYTES:
         pixels, data = True, _picture(figure, True)
-    width, height = (round(96 * size) for size in figure.get_size_inches())
+    width, height = (round(SCREEN * size) for size in figure.get_size_inches())
     source = media.add(data, ".png" if pixels else ".svg")
     image = element(
         "img", class_="sc-picture", src=source, alt=alt, width=width, height=height, loading="lazy"
@@ -126,19 +129,32 @@ def show(media: MediaStore, figure: Figure, alt: str, *, dense: bool | None = No
 
 
 def _picture(figure: Figure, pixels: bool) -> bytes:
-    metadata = {"Software": None} if pixels else {"Date": None, "Creator": None}
-    buffer = io.BytesIO()
+    if not isinstance(figure.canvas, FigureCanvasAgg):
+        FigureCanvasAgg(figure)
     with look():
-        name = "png" if pixels else "svg"
-        figure.savefig(buffer, format=name, metadata=metadata, facecolor="white", dpi=110)
-    return (smaller_png if pixels else smaller_svg)(buffer.getvalue())
+        figure.set_dpi(2 * SCREEN)
+        figure.set_facecolor("white")
+        # Once, here: Matplotlib would draw everything one more time to find places before it saves.
+        if (engine := figure.get_layout_engine()) is not None:
+            engine.execute(figure)
+            figure.set_layout_engine(None)
+        if pixels:
+            figure.canvas.draw()
+            return png(np.asarray(figure.canvas.buffer_rgba())[..., :3])
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, dpi=2 * SCREEN)
+    return shorter_svg(smaller_svg(buffer.getvalue()))
 
 
 def _marks(figure: Figure) -> int:
-    marks = 0
+    """Count what makes an SVG long: points of lines, and marks and shapes at their length."""
+    points = marks = 0
     for axes in figure.axes:
-        marks += sum(len(line.get_xdata()) for line in axes.lines) + len(axes.patches)
+        for line in axes.lines:
+            points += len(line.get_xdata())
+            marks += len(line.get_xdata()) * (line.get_marker() not in ("", " ", "None", None))
+        marks += len(axes.patches)
         for collection in axes.collections:
             if not collection.get_rasterized():
                 marks += max(len(collection.get_offsets()), len(collection.get_paths()))
-    return marks
+    return points + A_MARK * marks

@@ -1,0 +1,26 @@
+"""What a book takes along of each trial can be read again."""
+
+import gzip
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.media import MediaStore
+from soundcheck.report import verification_tables
+
+
+def test_scores_of_trials_are_packed_and_the_same_each_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(verification_tables, "threshold_in_use", lambda *_: 0.5)
+    segments = pd.DataFrame({"enrol": ["a", "b", "c"], "test": ["d", "e", "f"]})
+    scores = SimpleNamespace(clean=np.array([0.25, np.nan, 0.75]))
+    subset = SimpleNamespace(corpus="<voices>", segments=segments, predictions=scores, truth=None)
+    evaluation = SimpleNamespace(family="x", model="y", media=MediaStore(tmp_path))
+    html = str(verification_tables.score_file(evaluation, subset))
+    assert str(verification_tables.score_file(evaluation, subset)) == html
+    assert "<voices>" not in html and 'download="scores.txt.gz"' in html and "2 scores" in html
+    (path,) = tmp_path.iterdir()
+    assert re.search(r'href="media/([0-9a-f]{20}\.gz)"', html)[1] == path.name
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    assert lines == ["score enrol test decision threshold", "0.25 a d reject 0.5", "0.75 c f accept 0.5"]
