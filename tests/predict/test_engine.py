@@ -642,6 +642,7 @@ def test_a_disk_that_is_full_while_the_store_grows(world):
     assert (report.reused, report.computed, report.damage) == (6, 6, ())
 
 
+@pytest.mark.usefixtures("asked_twice")
 def test_a_damaged_store_is_computed_again_and_told(world, caplog):
     world.model("")
     first = table(world.run(TONE))

@@ -94,9 +94,11 @@ def _run(source: Path, work: Path, jobs: int, log: Path) -> Problem | None:
 def _written_since(begin: float, work: Path) -> int:
     """Count the pages that Sphinx has written."""
     count = 0
-    for path in (work / "html").rglob("*.html"):
-        with contextlib.suppress(OSError):
-            count += path.stat().st_mtime >= begin
+    for folder, _, names in os.walk(work / "html"):  # which passes over folders that vanish meanwhile
+        for name in names:
+            if name.endswith(".html"):
+                with contextlib.suppress(OSError):
+                    count += os.stat(os.path.join(folder, name)).st_mtime >= begin
     return count
 
 

@@ -27,7 +27,7 @@ import psutil
 
 from soundcheck.common.store import CACHE_VARIABLE
 
-_ONE_THREAD = (
+ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -49,7 +49,7 @@ def environment(cache: str | os.PathLike | None = None) -> dict[str, str]:
     cache
         Folder where models may keep things, given as ``SOUNDCHECK_CACHE``; default: as it is.
     """
-    changed = dict.fromkeys(_ONE_THREAD, "1")
+    changed = dict.fromkeys(ONE_THREAD, "1")
     changed |= {
         "PYTHONHASHSEED": "0",  # the order of a set must not decide about an answer
         "PYTHONDONTWRITEBYTECODE": "1",  # nothing is written beside the user's files

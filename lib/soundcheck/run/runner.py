@@ -25,6 +25,7 @@ from soundcheck.common import files
 from soundcheck.common.description import Description
 from soundcheck.common.errors import InputError, Problem
 from soundcheck.common.json_file import JsonFile
+from soundcheck.models.processes import ONE_THREAD
 from soundcheck.results import REPLICATES
 from soundcheck.results.record import Executed
 from soundcheck.run.notebook_process import Ending, NotebookTask, jupyter_folders
@@ -254,10 +255,14 @@ class _Running:
 
 
 def _environment(folder: Path, cache: Path) -> dict[str, str]:
-    """Give the environment of a worker, with Jupyter folders of its own."""
+    """Give the environment of a worker, with Jupyter folders of its own.
+
+    Several work at a time, so each uses one thread: more would only wait for each other.
+    """
     (cache / "matplotlib").mkdir(parents=True, exist_ok=True)
     own = {"MPLCONFIGDIR": str(cache / "matplotlib"), "PYTHONHASHSEED": "0"}
-    return os.environ | jupyter_folders(folder / "jupyter") | own
+    one_thread = dict.fromkeys(ONE_THREAD, "1")
+    return os.environ | one_thread | jupyter_folders(folder / "jupyter") | own
 
 
 def execute(
