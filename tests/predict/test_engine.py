@@ -27,6 +27,7 @@ from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.models.reference import reference_predictions
 from soundcheck.predict import dispatch, opened_files, prediction, recorder, supervised
 from soundcheck.predict.engine import predict_model
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.tables import read_predictions
@@ -98,7 +99,7 @@ class World:
         out = out or self.out
         options = {"jobs": jobs, "log": log, "fresh": fresh, "confirm": confirm}
         with mock.patch.object(prediction, "REPEATED", self.repeated):
-            return predict_model(model, suite, corpora, changes or {}, out, self.cache, **options)
+            return predict_model(Questions(model, suite, corpora, changes or {}, out, self.cache), **options)
 
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in (self.out / "logs").glob("*"))
