@@ -35,6 +35,7 @@ COMMAND = "command"
 MODELS = ("soundcheck.models.importing", "soundcheck.predict.workers")
 NOTEBOOKS = "soundcheck.run.notebook_worker"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
+LATE = ("seaborn", "scipy.stats")  # what the library loads when it is used
 POLL_SECONDS = 0.02
 PACKAGES = ("book", "corpora", "corpora.formats", "corpora.measures", "corpora.trials", "models", "predict")
 PACKAGES += ("results", "run", "sounds", "suite", "augment", "statistics")
@@ -194,12 +195,17 @@ class _Forked:
 def _preload() -> None:
     from soundcheck import cli, pipeline  # noqa: F401
     from soundcheck.run import notebook_worker
+    from soundcheck.suite import corpus_format, model_kind
 
     notebook_worker._preload()
     for package in PACKAGES:
         found = importlib.import_module(f"soundcheck.{package}")
         for module in pkgutil.iter_modules(found.__path__):
             importlib.import_module(f"soundcheck.{package}.{module.name}")
+    for name in LATE:
+        vars(importlib.import_module(name))  # loads it; each process that draws or counts would do it anew
+    for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
+        len(words)  # looks through all that is installed
     gc.collect()
     gc.freeze()  # else a fork copies all of it when it looks for what nobody needs
 
