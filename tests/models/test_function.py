@@ -1,6 +1,9 @@
+import importlib.util
 import os
+import sys
 import textwrap
 import time
+import types
 from pathlib import Path
 
 import numpy as np
@@ -237,3 +240,21 @@ def test_prepare_that_fails(root, tmp_path):
     write(root, model="def prepare(): raise OSError('no space')\n" + GOOD)
     with pytest.raises(InputError, match=r"prepare\(\) failed: OSError: no space"):
         FunctionModel.prepare(entry(), suite(root), cache=tmp_path, jobs=1, progress=False)
+
+
+def test_looking_for_sources_loads_nothing_that_waits(root, monkeypatch):
+    """A module that is loaded when it is looked at is a source, through links too, and stays as it is."""
+    write(root, model=GOOD, late="raise ImportError('it was loaded')")
+    (root.parent / "link").symlink_to(root)
+    specification = importlib.util.spec_from_file_location("late", root.parent / "link" / "late.py")
+    specification.loader = importlib.util.LazyLoader(specification.loader)
+    late = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(late)
+    monkeypatch.setitem(sys.modules, "late", late)
+    model = types.ModuleType("model")
+    model.__file__ = str(root / "model.py")
+    monkeypatch.setitem(sys.modules, "model", model)
+    found = importing.sources(importing.Imported(model, print), root)
+    assert [name for name, _ in found] == ["late.py", "model.py"]
+    with pytest.raises(ImportError, match="it was loaded"):
+        _ = late.anything
