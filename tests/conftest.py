@@ -14,6 +14,7 @@ import pytest
 from preloaded import Preloaded
 from pydantic import TypeAdapter
 
+from soundcheck.book import jupyter_book
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_worker
@@ -159,6 +160,15 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
         return Preloaded.start(os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"})
 
     return server
+
+
+@pytest.fixture(scope="module")
+def forked_sphinx(preloaded):
+    """Books that a test builds without the command: forks of the server that has imported Sphinx."""
+    with pytest.MonkeyPatch.context() as patch:
+        if notebook_worker.FORKS:
+            patch.setattr(jupyter_book, "subprocess", preloaded().subprocess())
+        yield
 
 
 @pytest.fixture(scope="session")
