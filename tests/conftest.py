@@ -91,14 +91,15 @@ def recorded():
 
 
 @pytest.fixture(scope="session")
-def shown() -> Callable[[Path, str, str], str]:
+def shown() -> Callable[..., str]:
     """Give what the page of a family would show: ``shown(folder / "out", "my model", "fairness_sex")``.
 
     It is the HTML that its notebook has made; how pages are made of notebooks is tested in ``tests/book``.
+    ``shown(folder / "out", slug, kind="comparisons")`` is that of a comparison.
     """
 
-    def show(output: Path, model: str, family: str) -> str:
-        notebook = json.loads((output / "notebooks" / model / f"{family}.ipynb").read_text("utf-8"))
+    def show(output: Path, *names: str, kind: str = "notebooks") -> str:
+        notebook = json.loads(output.joinpath(kind, *names).with_suffix(".ipynb").read_text("utf-8"))
         texts = []
         for cell in notebook["cells"]:
             texts += [cell["source"]] if cell["cell_type"] == "markdown" else []

@@ -208,13 +208,14 @@ def compare(
     jobs: int = 1,
     no_code: bool = False,
     strict: bool = False,
+    book: bool = True,
     cluster: str = "",
 ) -> Outcome:
     """Run the models that are to be compared, and compare them.
 
     Parameters
     ----------
-    suite_file, out, families, jobs, no_code, cluster
+    suite_file, out, families, jobs, no_code, book, cluster
         See :func:`run`.
     pair
         Names of baseline and candidate; ``None`` for the comparisons that the suite lists.
@@ -230,7 +231,8 @@ def compare(
     output = Output(out)
     output.check(corpus_folders(suite))
     with _connected(cluster) as workers, FolderLock(output.folder, output.display_name) as lock:
-        outcome = _run(adding.whole(suite), output, lock, jobs=jobs, no_code=no_code, cluster=workers)
+        options = {"jobs": jobs, "no_code": no_code, "book": book, "cluster": workers}
+        outcome = _run(adding.whole(suite), output, lock, **options)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
@@ -318,7 +320,7 @@ def _run(
     stages.end()
     record = dataclasses.replace(record, seconds=stages.seconds, book=book and not problems)
     record.write(output.record)
-    last = _about_book(output, wanted=book, problems=problems)
+    last = output.about_book(wanted=book, problems=problems)
     last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account]
     unloaded = [
         f"{name} could not be loaded here, its answers are those of the shards: {why}"
@@ -427,15 +429,3 @@ def _outcome(
     fine = not (record.failed or failed_inputs or problems)
     worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
-
-
-def _about_book(output: Output, *, wanted: bool, problems: Sequence[Problem]) -> list[str]:
-    """Say where the book is, or why there is none of this run."""
-    place = Path(output.display_name) / "html" / "index.html"
-    if problems:
-        why = f"The book could not be built; {output.log.name} in {output.display_name} tells more."
-        return [*map(str, problems), why]
-    if wanted:
-        return [f"Book: {place}"]
-    old = f"; {place} is the book of an earlier run" if output.html.exists() else ""
-    return [f"Book: not built{old}"]
