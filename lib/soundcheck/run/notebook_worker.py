@@ -35,6 +35,7 @@ LATE = (  # what only some import, or only what they import does, when it is use
     "PIL.PngImagePlugin",
     "pyarrow.dataset",
     "pyarrow.pandas_compat",
+    "scipy.signal",
     "scipy.stats",
     "soundcheck.corpora.languages",
     "sqlite3",
