@@ -15,6 +15,7 @@ from preloaded import Preloaded
 from pydantic import TypeAdapter
 
 from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_worker
 from soundcheck.sounds.sound import Sounds
@@ -159,6 +160,14 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
         return Preloaded.start(os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"})
 
     return server
+
+
+@pytest.fixture
+def forked_models(preloaded, monkeypatch) -> None:
+    """Fork the processes of models that a test asks itself, as those of the fixture ``command`` are."""
+    if notebook_worker.FORKS:
+        for name, module in zip(("subprocess", "os"), preloaded().modules(), strict=True):
+            monkeypatch.setattr(processes, name, module)
 
 
 @pytest.fixture(scope="session")

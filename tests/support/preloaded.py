@@ -102,6 +102,13 @@ class Preloaded:
                 elif not left:
                     return None
 
+    def modules(self) -> tuple[types.SimpleNamespace, types.SimpleNamespace]:
+        """Give what code that starts processes takes for ``subprocess`` and ``os``: they are forked here."""
+        changed = {"Popen": functools.partial(_Forked, self)}
+        known = vars(os).copy()
+        known.pop("waitid", None)  # they are no children of whoever asks
+        return types.SimpleNamespace(**vars(subprocess) | changed), types.SimpleNamespace(**known)
+
     def _read(self) -> None:
         """Read what the server says: which process has begun, and how others have ended."""
         received = self._connection.recv(4096)
@@ -266,11 +273,8 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         mains = (importing._serve, workers.main, notebook_worker.serve)
         dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
         return
-    changed = {"Popen": functools.partial(_Forked, Preloaded(connection))}
-    processes.subprocess = notebook_worker.subprocess = types.SimpleNamespace(**vars(subprocess) | changed)
-    known = vars(os).copy()
-    known.pop("waitid", None)  # its children are not those of the command
-    processes.os = types.SimpleNamespace(**known)
+    notebook_worker.subprocess, _ = replaced = Preloaded(connection).modules()
+    processes.subprocess, processes.os = replaced
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 
