@@ -63,7 +63,7 @@ class _FreshLoader(importlib.machinery.SourceFileLoader):
 
 
 def _real(path: str) -> str:
-    """Resolve links as ``os.path.realpath``, but those of a folder once: thousands of modules may be loaded."""
+    """Resolve links as ``os.path.realpath``, but those of a folder once, for thousands of modules."""
     folder, name = os.path.split(path)
     if not folder or folder == path or name in ("", os.curdir, os.pardir):
         return os.path.realpath(path)
