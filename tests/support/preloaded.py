@@ -213,6 +213,7 @@ class _Forked:
 def _preload() -> None:
     from soundcheck import cli, pipeline  # noqa: F401
     from soundcheck.run import notebook_worker
+    from soundcheck.suite import corpus_format, model_kind
 
     notebook_worker._preload()
     for package in PACKAGES:
@@ -220,7 +221,9 @@ def _preload() -> None:
         for module in pkgutil.iter_modules(found.__path__):
             importlib.import_module(f"soundcheck.{package}.{module.name}")
     for name in LAZY:
-        importlib.import_module(name)
+        vars(importlib.import_module(name))  # loads one that waits for its first use
+    for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
+        len(words)  # looks through all that is installed
     _keep_apart()
 
 
