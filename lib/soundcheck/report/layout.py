@@ -42,8 +42,7 @@ def laid_out(figure: Figure) -> Iterator[None]:
     for axis in unnamed:
         axis.set_visible(False)
     for axes in everywhere:
-        if axes.get_axes_locator() is None:  # else it moves with another one
-            axes.get_tightbbox = _remembered(axes)
+        axes.get_tightbbox = _remembered(axes)
         axes.yaxis.get_tightbbox = _if_needed(axes.yaxis)
         for axis in (axes.xaxis, axes.yaxis):
             if not axis.label.get_text():
@@ -65,7 +64,8 @@ def _remembered(axes: Axes) -> Callable[..., BboxBase | None]:
     measure, known = axes.get_tightbbox, []
 
     def get_tightbbox(renderer: object = None, **options: object) -> BboxBase | None:
-        axes.apply_aspect()
+        locator = axes.get_axes_locator()  # of a scale of colours
+        axes.apply_aspect(locator(axes, renderer) if locator else None)
         ticks = [axis.get_majorticklocs().tolist() for axis in (axes.xaxis, axes.yaxis)]
         if known and known[0] == ticks and not axes.texts:
             return Bbox(axes.bbox.get_points() + known[1])
