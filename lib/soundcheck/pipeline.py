@@ -19,6 +19,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Problem
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
 from soundcheck.run import notebook_jobs, planning, runner, tables
@@ -173,13 +174,14 @@ def compare(
     jobs: int = 1,
     no_code: bool = False,
     strict: bool = False,
+    book: bool = True,
     cluster: str = "",
 ) -> Outcome:
     """Run the models that are to be compared, and compare them.
 
     Parameters
     ----------
-    suite_file, out, families, jobs, no_code, cluster
+    suite_file, out, families, jobs, no_code, book, cluster
         See :func:`run`.
     pair
         Names of baseline and candidate; ``None`` for the comparisons that the suite lists.
@@ -193,7 +195,7 @@ def compare(
     """
     suite = comparing(select(read_suite(suite_file), (), families), pair)
     with opened(suite, out) as folder, _connected(cluster) as workers:
-        outcome = _run(folder, jobs=jobs, no_code=no_code, cluster=workers)
+        outcome = _run(folder, jobs=jobs, no_code=no_code, book=book, cluster=workers)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
@@ -218,11 +220,16 @@ def _run(
     plan, output = folder.plan, folder.output
     stages = Stages()
     stages.begin("corpora")
-    material = load(plan, tested, output, jobs, answered=shards.fingerprints if shards else None)
-    failed = shards.take_over(material, output) if shards else None
-    tables.write_segments(material.corpora, material.lists, output)
-    stages.begin("predictions")
-    material, reports = predict_all(material, output, jobs=jobs, fresh=fresh, failed=failed, cluster=cluster)
+    answered = shards.fingerprints if shards else None
+    confirming = jobs > 1 and not fresh and shards is None
+    with Ahead(jobs) as ahead:
+        material = load(plan, tested, output, jobs, answered=answered, ahead=ahead if confirming else None)
+        failed = shards.take_over(material, output) if shards else None
+        tables.write_segments(material.corpora, material.lists, output)
+        stages.begin("predictions")
+        material, reports = predict_all(
+            material, output, jobs=jobs, fresh=fresh, failed=failed, cluster=cluster, ahead=ahead
+        )
     suite, corpora, lists, sounds = material.suite, material.corpora, material.lists, material.sounds
     stages.begin("notebooks")
     figures = key_figures(suite, tested, corpora, lists, reports)

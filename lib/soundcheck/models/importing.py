@@ -9,11 +9,13 @@ Conventions
   size and time, so a changed model could go unnoticed. None are written.
 - Importing runs code. It is done in children of this process only: ``python -m soundcheck.models.importing``
   imports once and answers with the model's fingerprint or with what is wrong; it also runs a model's
-  ``prepare``.
+  ``prepare``. A process that is to stay then gets the name of a module, and goes on with its
+  ``serve(connection)``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -25,6 +27,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
 
@@ -36,6 +39,7 @@ from soundcheck.models.base import reason
 
 IMPORT_SECONDS = 60.0  # that the check of a model may take
 PREPARE_SECONDS = 6 * 3600.0  # that a model may take to prepare itself, for instance to train
+STAY = "check and stay"  # an action: the process can be asked more afterwards
 
 
 class ModelImportError(Exception):
@@ -63,7 +67,7 @@ class _FreshLoader(importlib.machinery.SourceFileLoader):
 
 
 def _real(path: str) -> str:
-    """Resolve links as ``os.path.realpath``, but those of a folder once: thousands of modules may be loaded."""
+    """Resolve links as ``os.path.realpath``, but those of a folder once, for thousands of modules."""
     folder, name = os.path.split(path)
     if not folder or folder == path or name in ("", os.curdir, os.pardir):
         return os.path.realpath(path)
@@ -293,9 +297,19 @@ def _check_signature(imported: Imported) -> None:
 
 
 def _serve() -> None:
-    """Answer one request of the parent."""
+    """Answer one request of the parent, and go on if the model is to stay."""
     connection = processes.connect()
     action, target, root, options = connection.recv()
+    if action != STAY:
+        _answer(connection, action, target, root, options)
+        return
+    with processes.silent():  # what a check prints is nobody's
+        _answer(connection, "check", target, root, options)
+    with contextlib.suppress(EOFError):  # nothing more is wanted
+        importlib.import_module(connection.recv()).serve(connection)
+
+
+def _answer(connection: Connection, action: str, target: str, root: Path, options: dict) -> None:
     try:
         imported = import_function(target, root)
         if action == "check":

@@ -20,6 +20,7 @@ from soundcheck.common.progress import Progress
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import Model
 from soundcheck.models.packing import unpack
+from soundcheck.models.processes import Child
 from soundcheck.predict import canaries, protocol
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.canaries import Comparison, Confirmation
@@ -106,9 +107,13 @@ class Prediction:
             self._store.clear()
         self._entries = self._store.load()
         self._to_confirm = self._choose_kept() if confirm else {}
+        ready = ahead.take(self._entry.name) if ahead is not None else None
         if self._to_confirm and ahead is not None:
             self._ahead = ahead
-            self._confirming = ahead.begin(functools.partial(self._ask_again, [*self._to_confirm.values()]))
+            ask = functools.partial(self._ask_again, [*self._to_confirm.values()], ready)
+            self._confirming = ahead.begin(ask)
+        elif ready is not None:
+            ready.kill()
 
     def run(
         self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
@@ -196,6 +201,7 @@ class Prediction:
         jobs: int,
         finished: Callable[[Result], None],
         cluster: Cluster | None = None,
+        ready: Child | None = None,
     ) -> None:
         """Ask about some items; what comes in another round is asked when all before is answered."""
         changes = tuple(self._changes.values())
@@ -204,7 +210,7 @@ class Prediction:
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
         ended = self._ahead.stopped.is_set if self._ahead is not None else lambda: False
         with (
-            LocalWorkers(setup, jobs, self._cache, path, ended)
+            LocalWorkers(setup, jobs, self._cache, path, ended, ready)
             if cluster is None
             else ClusterWorkers(cluster, setup, self._questions.fingerprint, self._cache, path)
         ) as workers:
@@ -360,8 +366,13 @@ class Prediction:
             self._entries.clear()
         return new
 
-    def _ask_again(self, items: list[Item]) -> tuple[dict[str, Entry], dict[str, str]]:
-        """Ask without keeping anything; gives new answers and the problems of the model's own."""
+    def _ask_again(
+        self, items: list[Item], ready: Child | None = None
+    ) -> tuple[dict[str, Entry], dict[str, str]]:
+        """Ask without keeping anything; gives new answers and the problems of the model's own.
+
+        A process that has checked the model may be asked: what it had opened before does not matter here.
+        """
         new: dict[str, Entry] = {}
         failed: dict[str, str] = {}
 
@@ -371,7 +382,7 @@ class Prediction:
             elif result.fault == protocol.BY_MODEL:
                 failed[result.key] = result.problem
 
-        self._dispatch([items], ".again", 1, finished)
+        self._dispatch([items], ".again", 1, finished, ready=ready)
         return new, failed
 
     def _remember_unlike(self, new: dict[str, Entry]) -> None:

@@ -64,6 +64,7 @@ def predict_all(
     fresh: bool = False,
     failed: Mapping[str, Sequence[Result]] | None = None,
     cluster: Cluster | None = None,
+    ahead: Ahead,
 ) -> tuple[Material, dict[str, PredictionReport]]:
     """Ask all models.
 
@@ -81,6 +82,8 @@ def predict_all(
         Model -> inputs without an answer, after shards have asked everything; ``None`` = nobody has.
     cluster
         Whose workers are asked; ``None`` = those of this machine.
+    ahead
+        Threads that models are asked in before it is their turn; those that have checked some may wait.
 
     Returns
     -------
@@ -105,16 +108,17 @@ def predict_all(
     reports = {}
     segments = sum(len(corpus.segments) for corpus in material.corpora)
     most = jobs if jobs > 1 and segments <= MANY else 0  # that wait for their turn
-    with Ahead(jobs) as ahead:
-        begun: dict[str, Callable[[], PredictionReport]] = {}
-        for entry in material.asked:
-            twin = any(material.fingerprints[n] == material.fingerprints[entry.name] for n in begun)
-            while len(begun) > (0 if twin else most):  # the twin has the same answers, and may get more
-                first = next(iter(begun))
-                reports[first] = begun.pop(first)()
-            asked = questions(entry, material, output, material.corpora)
-            begun[entry.name] = begin(asked, ahead=ahead if most else None)
-        reports |= {name: finish() for name, finish in begun.items()}
+    if not most:
+        ahead.dismiss()
+    begun: dict[str, Callable[[], PredictionReport]] = {}
+    for entry in material.asked:
+        twin = any(material.fingerprints[n] == material.fingerprints[entry.name] for n in begun)
+        while len(begun) > (0 if twin else most):  # the twin has the same answers, and may get more
+            first = next(iter(begun))
+            reports[first] = begun.pop(first)()
+        asked = questions(entry, material, output, material.corpora)
+        begun[entry.name] = begin(asked, ahead=ahead if most else None)
+    reports |= {name: finish() for name, finish in begun.items()}
     reports = {name: (reports | material.kept)[name] for name in suite.models}
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
