@@ -80,7 +80,7 @@ def test_what_is_drawn_is_the_same(make):
                 if axes.get_subplotspec() is None:  # a scale of colours, whose place follows
                     continue
                 place = expected.get_position().bounds
-                np.testing.assert_allclose(axes.get_position().bounds, place, atol=0.007)  # some pixels
+                np.testing.assert_allclose(axes.get_position().bounds, place, atol=0.005)  # some pixels
                 axes.set_position(place)
             figure.canvas.draw()
     drawn = [np.asarray(each.canvas.buffer_rgba())[..., :3].astype(int) for each in (usual, figure)]

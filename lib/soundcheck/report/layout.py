@@ -3,8 +3,8 @@
 Matplotlib measures all that stands around axes twice, because ticks may change when axes get another size,
 and every title and label measures the ticks beside it once more: more time than drawing takes. Here
 
-- axes are measured a second time only if their ticks did change, or if they hold words, which may then reach
-  beyond an edge;
+- axes are measured a second time only if their ticks did change, or if words in them or sloping names may
+  reach beyond another edge;
 - nobody looks for a place of a label without words, or for a power of ten that is not there;
 - ticks without names, as panels have that share an axis, are two lines and not five parts each.
 
@@ -42,8 +42,7 @@ def laid_out(figure: Figure) -> Iterator[None]:
     for axis in unnamed:
         axis.set_visible(False)
     for axes in everywhere:
-        if axes.get_axes_locator() is None:  # else it moves with another one
-            axes.get_tightbbox = _remembered(axes)
+        axes.get_tightbbox = _remembered(axes)
         axes.yaxis.get_tightbbox = _if_needed(axes.yaxis)
         for axis in (axes.xaxis, axes.yaxis):
             if not axis.label.get_text():
@@ -65,9 +64,10 @@ def _remembered(axes: Axes) -> Callable[..., BboxBase | None]:
     measure, known = axes.get_tightbbox, []
 
     def get_tightbbox(renderer: object = None, **options: object) -> BboxBase | None:
-        axes.apply_aspect()
+        locator = axes.get_axes_locator()  # of a scale of colours
+        axes.apply_aspect(locator(axes, renderer) if locator else None)
         ticks = [axis.get_majorticklocs().tolist() for axis in (axes.xaxis, axes.yaxis)]
-        if known and known[0] == ticks and not axes.texts:
+        if known and known[0] == ticks and not axes.texts and not _slope(axes.xaxis):
             return Bbox(axes.bbox.get_points() + known[1])
         found = measure(renderer, **options)
         if found is not None:
@@ -75,6 +75,10 @@ def _remembered(axes: Axes) -> Callable[..., BboxBase | None]:
         return found
 
     return get_tightbbox
+
+
+def _slope(axis: Axis) -> bool:
+    return axis.get_visible() and axis.get_major_ticks(1)[0].label1.get_rotation() % 90 != 0
 
 
 def _if_needed(axis: Axis) -> Callable[..., BboxBase | None]:
