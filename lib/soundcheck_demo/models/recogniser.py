@@ -3,7 +3,7 @@
 In a suite: ``python: "soundcheck_demo.models.recogniser:grammar"``, or ``hurried``, ``words``, ``digits``.
 
 - ``grammar`` expects a sentence of :mod:`soundcheck_demo.speech.commands` from beginning to end.
-- ``hurried`` expects the same and looks less closely: it needs two thirds of the time and errs more.
+- ``hurried`` expects the same and looks less closely: it needs less time and errs more.
 - ``words`` expects the words of the commands in any order.
 - ``digits`` expects one digit or more.
 
@@ -41,11 +41,12 @@ SHORTEST = 0.1  # seconds; shorter signals hold no word
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 # What the decoder is told. Looser beams and a second pass over the lattice take longer and find no more.
 # "wip" is what a word costs, else noise is heard as many short words; a grammar of sentences needs the usual
-# cost only. Commands are heard under many changes of the sound, so a state has 2 Gaussians there, not 4.
+# cost only. Commands are heard under many changes of the sound, so a state has 2 Gaussians there, not 4, and
+# not every frame is scored ("ds"); a beam that is a little wider makes up for that.
 COMMON = {"beam": 1e-30, "pbeam": 1e-30, "wbeam": 1e-20, "pl_window": 0, "bestpath": False}
 SETTINGS: dict[str, dict[str, float]] = {
-    "grammar": {"topn": 2},
-    "hurried": {"topn": 2, "ds": 2, "beam": 1e-20, "pbeam": 1e-20, "wbeam": 1e-15},  # every second frame
+    "grammar": {"topn": 2, "ds": 2, "beam": 1e-35, "pbeam": 1e-35, "wbeam": 1e-23},
+    "hurried": {"topn": 2, "ds": 3, "beam": 1e-25, "pbeam": 1e-25, "wbeam": 1e-17},
     "words": {"wip": 0.01},
     "digits": {"wip": 0.01},
 }
