@@ -39,6 +39,7 @@ __all__ = ["digits", "fingerprint", "grammar", "hurried", "words"]
 SAMPLING_RATE = 16000
 SHORTEST = 0.1  # seconds; shorter signals hold no word
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+SENTENCES = ("grammar", "hurried")  # tasks that expect whole sentences
 # What the decoder is told. Looser beams and a second pass over the lattice take longer and find no more.
 # "wip" is what a word costs, else noise is heard as many short words; a grammar of sentences needs the usual
 # cost only. Commands are heard under many changes of the sound, so a state has 2 Gaussians there, not 4, and
@@ -124,14 +125,17 @@ def _decoder(task: str) -> pocketsphinx.Decoder:
             logfn=os.devnull,
             **(COMMON | SETTINGS[task]),
         )
-    decoder.add_fsg(task, word_graph.condensed(decoder, text))
+    if task in SENTENCES:
+        decoder.add_fsg(task, word_graph.condensed(decoder, text))
+    else:  # words in any order come back to where they began, which has few states anyway
+        decoder.add_jsgf_string(task, text)
     decoder.activate_search(task)
     return decoder
 
 
 def _task(task: str) -> tuple[str, tuple[str, ...]]:
     """Give grammar and vocabulary."""
-    if task in ("grammar", "hurried"):
+    if task in SENTENCES:
         return commands.GRAMMAR, commands.grammar_words()
     vocabulary = commands.vocabulary() if task == "words" else DIGITS
     return f"#JSGF V1.0;\ngrammar {task};\npublic <{task}> = ({' | '.join(vocabulary)})+;\n", vocabulary
