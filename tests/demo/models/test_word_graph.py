@@ -73,7 +73,12 @@ def test_random_graphs_keep_their_sentences():
     assert smaller > 20
 
 
-def test_the_commands_are_recognised_as_with_the_whole_graph(shared_cache):
+def test_words_may_be_said_again():
+    arcs = [(0, 1, "0.5", "a"), (1, 1, "0.5", "a"), (1, 2, "0.5", "b")]
+    assert word_graph.condense(0, 2, arcs) == (0, 2, arcs)
+
+
+def test_commands_are_recognised_as_with_the_whole_graph(shared_cache):
     folder = corpus.build(shared_cache, size="small", part="commands", jobs=2)
     decoder = recogniser._decoder("grammar")
     decoder.add_jsgf_string("whole", commands.GRAMMAR)
