@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from soundcheck.book import jupyter_book
 from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_worker
 from soundcheck.sounds.sound import Sounds
@@ -163,12 +164,20 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
     return server
 
 
+@pytest.fixture
+def forked_models(preloaded, monkeypatch) -> None:
+    """Fork the processes of models that a test asks itself, as those of the fixture ``command`` are."""
+    if notebook_worker.FORKS:
+        for name, module in zip(("subprocess", "os"), preloaded().modules(), strict=True):
+            monkeypatch.setattr(processes, name, module)
+
+
 @pytest.fixture(scope="module")
 def forked_sphinx(preloaded):
     """Books that a test builds without the command: forks of the server that has imported Sphinx."""
     with pytest.MonkeyPatch.context() as patch:
         if notebook_worker.FORKS:
-            patch.setattr(jupyter_book, "subprocess", preloaded().subprocess())
+            patch.setattr(jupyter_book, "subprocess", preloaded().modules()[0])
         yield
 
 

@@ -16,30 +16,23 @@ import pandas as pd
 
 from soundcheck import results
 from soundcheck.common import files
-from soundcheck.common.errors import (
-    EXIT_INCOMPLETE,
-    EXIT_OK,
-    EXIT_TEST_FAILED,
-    Problem,
-)
+from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Problem
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
-from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.shares import Share
-from soundcheck.report.run_summary import summary_lines
-from soundcheck.results.record import RunRecord
-from soundcheck.results.standing import standings
-from soundcheck.run import adding, notebook_jobs, planning, runner, tables
+from soundcheck.run import notebook_jobs, planning, runner, tables
 from soundcheck.run.forecast import forecast
 from soundcheck.run.key_figures import key_figures
-from soundcheck.run.lock import FolderLock
 from soundcheck.run.material import load
 from soundcheck.run.merging import Shards, read_shards
+from soundcheck.run.opening import Opened, opened
+from soundcheck.run.outcome import Outcome, about_book, sum_up
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
-from soundcheck.run.selection import comparing, corpus_folders, read_families, refuse_code, select
+from soundcheck.run.selection import comparing, select
 from soundcheck.run.shards import ask_shard
 from soundcheck.run.stages import Stages
 from soundcheck.suite.entries import Suite
@@ -47,15 +40,6 @@ from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
 
 WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    exit_code: int
-    summary: str
-    worse: int = 0  # tests on which a candidate is worse than its baseline
 
 
 def run(
@@ -99,13 +83,8 @@ def run(
         If anything that the suite names cannot be used; nothing has run then. If a model answers on another
         scale than the suite says; its answers are kept.
     """
-    suite, output = read_suite(suite_file), Output(out)
-    chosen = select(suite, models, families)
-    output.check(corpus_folders(suite))
-    with _connected(cluster) as workers, FolderLock(output.folder, output.display_name) as lock:
-        plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-        options = {"jobs": jobs, "no_code": no_code, "fresh": fresh, "book": book, "cluster": workers}
-        return _run(plan, output, lock, **options)
+    with opened(read_suite(suite_file), out, models, families) as folder, _connected(cluster) as workers:
+        return _run(folder, jobs=jobs, no_code=no_code, fresh=fresh, book=book, cluster=workers)
 
 
 def plan_run(
@@ -129,16 +108,10 @@ def plan_run(
     InputError
         As a run.
     """
-    suite, output = read_suite(suite_file), Output(out)
-    chosen = select(suite, models, families)
-    output.check(corpus_folders(suite))
-    with FolderLock(output.folder, output.display_name) as lock:
-        plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-        tested = _refuse_early(plan, no_code)
-        output.prepare()
-        lock.take()
+    with opened(read_suite(suite_file), out, models, families) as folder:
+        tested, output = folder.begin(no_code=no_code), folder.output
         start = time.monotonic()
-        material = load(plan, tested, output, jobs)
+        material = load(folder.plan, tested, output, jobs)
         took = time.monotonic() - start
         found = forecast(material, output, jobs=jobs, took=took, fresh=fresh, book=book, share=share)
     return Outcome(EXIT_OK, found.text([family.name for family in tested], output.display_name))
@@ -152,18 +125,13 @@ def run_shard(suite_file: Path, out: Path, share: Share, *, jobs: int = 1, no_co
     InputError
         As a run.
     """
-    suite, output = read_suite(suite_file), Output(out)
-    output.check(corpus_folders(suite))
-    with FolderLock(output.folder, output.display_name) as lock:
-        plan = adding.whole(suite)
-        tested = _refuse_early(plan, no_code)
-        output.prepare()
-        lock.take()
+    with opened(read_suite(suite_file), out) as folder:
+        tested = folder.begin(no_code=no_code)
         stages = Stages()
         stages.begin("corpora")
-        material = load(plan, tested, output, jobs)
+        material = load(folder.plan, tested, folder.output, jobs)
         stages.begin("predictions")
-        code, summary = ask_shard(material, output, share, jobs=jobs)
+        code, summary = ask_shard(material, folder.output, share, jobs=jobs)
         stages.end()
     return Outcome(code, f"{summary}\n{stages.account}")
 
@@ -191,12 +159,10 @@ def merge(
     InputError
         As a run. If shards are missing, or do not belong to the suite, the models or the data.
     """
-    suite, output = read_suite(suite_file), Output(out)
+    suite = read_suite(suite_file)
     found = read_shards(shards, suite)
-    output.check(corpus_folders(suite))
-    with FolderLock(output.folder, output.display_name) as lock:
-        plan = adding.whole(suite)
-        return _run(plan, output, lock, jobs=jobs, no_code=no_code, book=book, shards=found)
+    with opened(suite, out) as folder:
+        return _run(folder, jobs=jobs, no_code=no_code, book=book, shards=found)
 
 
 def compare(
@@ -228,11 +194,8 @@ def compare(
         If anything that is asked for cannot be used; nothing has run then.
     """
     suite = comparing(select(read_suite(suite_file), (), families), pair)
-    output = Output(out)
-    output.check(corpus_folders(suite))
-    with _connected(cluster) as workers, FolderLock(output.folder, output.display_name) as lock:
-        options = {"jobs": jobs, "no_code": no_code, "book": book, "cluster": workers}
-        outcome = _run(adding.whole(suite), output, lock, **options)
+    with opened(suite, out) as folder, _connected(cluster) as workers:
+        outcome = _run(folder, jobs=jobs, no_code=no_code, book=book, cluster=workers)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome
@@ -243,9 +206,7 @@ def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None
 
 
 def _run(
-    plan: adding.Plan,
-    output: Output,
-    lock: FolderLock,
+    folder: Opened,
     *,
     jobs: int,
     no_code: bool,
@@ -255,16 +216,20 @@ def _run(
     shards: Shards | None = None,
 ) -> Outcome:
     """Run a suite, or a part of it; what shards have answered is not asked."""
-    tested = _refuse_early(plan, no_code)
-    output.prepare()
-    lock.take()
+    tested = folder.begin(no_code=no_code)
+    plan, output = folder.plan, folder.output
     stages = Stages()
     stages.begin("corpora")
-    material = load(plan, tested, output, jobs, answered=shards.fingerprints if shards else None)
-    failed = shards.take_over(material, output) if shards else None
-    tables.write_segments(material.corpora, material.lists, output)
-    stages.begin("predictions")
-    material, reports = predict_all(material, output, jobs=jobs, fresh=fresh, failed=failed, cluster=cluster)
+    answered = shards.fingerprints if shards else None
+    confirming = jobs > 1 and not fresh and shards is None
+    with Ahead(jobs) as ahead:
+        material = load(plan, tested, output, jobs, answered=answered, ahead=ahead if confirming else None)
+        failed = shards.take_over(material, output) if shards else None
+        tables.write_segments(material.corpora, material.lists, output)
+        stages.begin("predictions")
+        material, reports = predict_all(
+            material, output, jobs=jobs, fresh=fresh, failed=failed, cluster=cluster, ahead=ahead
+        )
     suite, corpora, lists, sounds = material.suite, material.corpora, material.lists, material.sounds
     stages.begin("notebooks")
     figures = key_figures(suite, tested, corpora, lists, reports)
@@ -320,21 +285,13 @@ def _run(
     stages.end()
     record = dataclasses.replace(record, seconds=stages.seconds, book=book and not problems)
     record.write(output.record)
-    last = output.about_book(wanted=book, problems=problems)
+    last = about_book(output, wanted=book, problems=problems)
     last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account]
     unloaded = [
         f"{name} could not be loaded here, its answers are those of the shards: {why}"
         for name, why in material.unloaded.items()
     ]
-    return _outcome(output, frame, record, reports, problems, plan, [*unloaded, *last])
-
-
-def _refuse_early(plan: adding.Plan, no_code: bool) -> list[Family]:
-    """Read the families, and refuse what needs no corpus to be refused."""
-    families = read_families(plan.suite)
-    if no_code:
-        refuse_code(plan.suite, [entry for name, entry in plan.suite.models.items() if name in plan.asked])
-    return families
+    return sum_up(output, frame, record, reports, problems, plan, [*unloaded, *last])
 
 
 def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
@@ -391,41 +348,3 @@ def _contrasts(outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:
         if not outcome.failed:
             rows += results.load_contrasts(outcome.job.rows)
     return results.contrast_frame(rows)
-
-
-def _outcome(
-    output: Output,
-    frame: pd.DataFrame,
-    record: RunRecord,
-    reports: dict[str, PredictionReport],
-    problems: Sequence[Problem],
-    plan: adding.Plan,
-    last: Sequence[str],
-) -> Outcome:
-    """Sum up a run in a few lines, and give its exit code."""
-    lines = []
-    standing = standings(frame, record.figures)
-    for model in record.models:
-        lines += summary_lines(model, record, frame[frame["model"].eq(model.name)], standing)
-    lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
-    for comparison in record.comparisons:
-        counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
-        lines.append(f"{comparison.candidate} against {comparison.baseline}: {counts}")
-    for notebook in record.failed:
-        first = "".join(notebook.error.splitlines()[:1])
-        lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
-    for name in (entry.name for entry in plan.kept):
-        lines.append(f"{name} was not asked in this run: its answers are those of {reports[name].answers_of}")
-    lines += plan.notices
-    failed_inputs = {name: reports[name].failed for name in plan.asked if reports[name].failed}
-    for name, count in failed_inputs.items():
-        lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
-    lines += [f"{name}: {told}" for name, report in reports.items() for told in report.class_notes()]
-    lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
-    left_out = sum(len(corpus.unused) for corpus in record.corpora)
-    if left_out:
-        lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
-    lines += last
-    fine = not (record.failed or failed_inputs or problems)
-    worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
-    return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)

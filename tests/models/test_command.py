@@ -24,6 +24,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.command import CommandModel, parse_command
 from soundcheck.models.load import check_model, load_model
 from soundcheck.predict.engine import predict_model
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code
@@ -386,7 +387,7 @@ def predict(world: World, count: int, jobs: int = 1, time_limit: float = 30.0) -
     corpus = SimpleNamespace(name="demo", root=world.root, segments=segments)
     entry, suite = world.suite("my-asr {audio}", time_limit=time_limit)
     out = world.root / "out"
-    return predict_model(entry, suite, [corpus], {}, out, out / "cache", jobs=jobs)
+    return predict_model(Questions(entry, suite, [corpus], {}, out, out / "cache"), jobs=jobs)
 
 
 def test_what_programs_do_to_a_run(world):

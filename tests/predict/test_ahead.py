@@ -16,6 +16,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict import dispatch
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.engine import begin_model, predict_model
+from soundcheck.predict.questions import Questions
 from soundcheck.suite.entries import ModelEntry, Suite
 
 # In the second run each model waits until the other one is asked as well.
@@ -58,22 +59,22 @@ class World:
             models[own] = ModelEntry(name=own, **about)
         self.suite = Suite("t", 0, 100, "percentile", (), {}, models, BUILTIN, root, root / "suite.yml")
 
-    def arguments(self, name, out):
-        return self.suite.models[name], self.suite, [self.corpus], {}, out, self.root / "cache"
+    def questions(self, name, out):
+        return Questions(self.suite.models[name], self.suite, [self.corpus], {}, out, self.root / "cache")
 
     def one_by_one(self, out="out"):
-        return [predict_model(*self.arguments(name, self.root / out)) for name in self.suite.models]
+        return [predict_model(self.questions(name, self.root / out)) for name in self.suite.models]
 
     def together(self, out="out", jobs=2):
         with Ahead(jobs) as ahead:
             begun = [
-                begin_model(*self.arguments(name, self.root / out), ahead=ahead) for name in self.suite.models
+                begin_model(self.questions(name, self.root / out), ahead=ahead) for name in self.suite.models
             ]
             return [finish() for finish in begun]
 
 
 @pytest.fixture
-def world(tmp_path):
+def world(tmp_path, forked_models):
     world = World(tmp_path)
     world.one_by_one()
     return world
@@ -116,7 +117,7 @@ def test_after_an_error_nobody_waits_for_a_model(world):
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt), Ahead(2) as ahead:
         for name in world.suite.models:
-            begin_model(*world.arguments(name, world.root / "out"), ahead=ahead)
+            begin_model(world.questions(name, world.root / "out"), ahead=ahead)
         while not (world.root / "one.asked").exists():
             time.sleep(0.01)
         raise KeyboardInterrupt

@@ -22,6 +22,7 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.predict import cluster as cluster_module
 from soundcheck.predict.cluster import connect
 from soundcheck.predict.engine import predict_model
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
@@ -61,7 +62,7 @@ def scheduler():
 
 
 @pytest.fixture
-def world(tmp_path):
+def world(tmp_path, forked_models):
     rng = np.random.default_rng(0)
     (tmp_path / "data").mkdir()
     for number in range(SEGMENTS):
@@ -81,9 +82,8 @@ def run(world: Path, name: str, cluster=None, **options):
     suite = Suite(
         "t", 0, 100, "percentile", (), {}, {"mine": model}, BUILTIN, root=world, file=world / "suite.yml"
     )
-    return predict_model(
-        model, suite, [corpus], TONE, world / name, world / name / "cache", jobs=2, cluster=cluster, **options
-    )
+    asked = Questions(model, suite, [corpus], TONE, world / name, world / name / "cache")
+    return predict_model(asked, jobs=2, cluster=cluster, **options)
 
 
 def content(report) -> bytes:

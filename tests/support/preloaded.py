@@ -82,10 +82,6 @@ class Preloaded:
         server._process = process  # else Python would warn that nobody waits for it
         return server
 
-    def subprocess(self) -> types.SimpleNamespace:
-        """Give what the library may take for the module ``subprocess``."""
-        return types.SimpleNamespace(**vars(subprocess) | {"Popen": functools.partial(_Forked, self)})
-
     def fork(self, request: dict[str, Any], *descriptors: int) -> int:
         """Ask for a process with these as its input, output and errors, and perhaps one more.
 
@@ -115,6 +111,13 @@ class Preloaded:
                     self._read()
                 elif not left:
                     return None
+
+    def modules(self) -> tuple[types.SimpleNamespace, types.SimpleNamespace]:
+        """Give what code that starts processes takes for ``subprocess`` and ``os``: they are forked here."""
+        changed = {"Popen": functools.partial(_Forked, self)}
+        known = vars(os).copy()
+        known.pop("waitid", None)  # they are no children of whoever asks
+        return types.SimpleNamespace(**vars(subprocess) | changed), types.SimpleNamespace(**known)
 
     def _read(self) -> None:
         """Read what the server says: which process has begun, and how others have ended."""
@@ -210,6 +213,7 @@ class _Forked:
 def _preload() -> None:
     from soundcheck import cli, pipeline  # noqa: F401
     from soundcheck.run import notebook_worker
+    from soundcheck.suite import corpus_format, model_kind
 
     notebook_worker._preload()
     for package in PACKAGES:
@@ -217,7 +221,9 @@ def _preload() -> None:
         for module in pkgutil.iter_modules(found.__path__):
             importlib.import_module(f"soundcheck.{package}.{module.name}")
     for name in LAZY:
-        importlib.import_module(name)
+        vars(importlib.import_module(name))  # loads one that waits for its first use
+    for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
+        len(words)  # looks through all that is installed
     _keep_apart()
 
 
@@ -315,11 +321,9 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         mains = (importing._serve, workers.main, notebook_worker.serve)
         dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
         return
-    forking = Preloaded(connection).subprocess()
-    processes.subprocess = notebook_worker.subprocess = jupyter_book.subprocess = forking
-    known = vars(os).copy()
-    known.pop("waitid", None)  # its children are not those of the command
-    processes.os = types.SimpleNamespace(**known)
+    replaced = Preloaded(connection).modules()
+    processes.subprocess, processes.os = replaced
+    notebook_worker.subprocess = jupyter_book.subprocess = replaced[0]
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 

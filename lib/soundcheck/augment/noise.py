@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
-import scipy.fft
+import scipy  # scipy.fft is loaded when first used: it takes a third of a second
 
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES, amplitude, limit, peak, rms

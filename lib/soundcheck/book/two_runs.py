@@ -16,6 +16,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.report.html import element, join
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import runner, two_runs
+from soundcheck.run.outcome import about_book
 from soundcheck.run.output import Output
 
 __all__ = ["Compared", "compare_runs"]
@@ -97,7 +98,7 @@ def compare_runs(
     lines += [
         f"The notebook of {one.name} failed: {one.error[:200]}" for one in record.comparisons if one.failed
     ]
-    lines += output.about_book(wanted=book, problems=problems)
+    lines += about_book(output, wanted=book, problems=problems)
     lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
     code = EXIT_INCOMPLETE if problems or record.failed else EXIT_OK
     if strict and code == EXIT_OK and frame["outcome"].eq(results.WORSE).any():

@@ -55,6 +55,7 @@ class FunctionModel(Model):
     """
 
     keyword = "python"
+    checked_by = CHILD
 
     def __init__(self, entry: ModelEntry, imported: importing.Imported, root: Path) -> None:
         self.name = entry.name
@@ -100,6 +101,14 @@ class FunctionModel(Model):
         return _fingerprint(entry, _ask(entry, suite, "check", {}, limit, "importing the module"))
 
     @classmethod
+    def check_and_stay(cls, entry: ModelEntry, suite: Suite, child: processes.Child) -> str:
+        """Import the function in a child that can be asked about signals afterwards."""
+        request = (importing.STAY, entry.target, suite.root, {})
+        found = processes.ask_child(child, request, importing.IMPORT_SECONDS)
+        content = _understand(entry, suite, *found, importing.IMPORT_SECONDS, "importing the module")
+        return _fingerprint(entry, content)
+
+    @classmethod
     def prepare(
         cls, entry: ModelEntry, suite: Suite, *, cache: str | os.PathLike, jobs: int, progress: bool
     ) -> None:
@@ -136,7 +145,14 @@ def _ask(
     entry: ModelEntry, suite: Suite, action: str, options: dict, seconds: float, doing: str, **settings: Any
 ) -> Any:
     request = (action, entry.target, suite.root, options)
-    answer, problem = processes.ask(CHILD, request, seconds, **settings)
+    found = processes.ask(CHILD, request, seconds, **settings)
+    return _understand(entry, suite, *found, seconds, doing)
+
+
+def _understand(
+    entry: ModelEntry, suite: Suite, answer: object, problem: str, seconds: float, doing: str
+) -> Any:
+    """Give what a child has answered, or say why it has not."""
     if problem == processes.TOO_LONG:
         remedy = "Load what takes long when the first signal is predicted, or in prepare()"
         raise _refuse(entry, suite, f"{doing} did not end within {seconds:g} s", remedy)

@@ -9,12 +9,15 @@ Conventions
   size and time, so a changed model could go unnoticed. None are written.
 - Importing runs code. It is done in children of this process only: ``python -m soundcheck.models.importing``
   imports once and answers with the model's fingerprint or with what is wrong; it also runs a model's
-  ``prepare``.
+  ``prepare``. A process that is to stay then gets the name of a module, and goes on with its
+  ``serve(connection)``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import importlib
 import importlib.machinery
 import importlib.util
@@ -24,6 +27,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
 
@@ -35,6 +39,7 @@ from soundcheck.models.base import reason
 
 IMPORT_SECONDS = 60.0  # that the check of a model may take
 PREPARE_SECONDS = 6 * 3600.0  # that a model may take to prepare itself, for instance to train
+STAY = "check and stay"  # an action: the process can be asked more afterwards
 
 
 class ModelImportError(Exception):
@@ -61,6 +66,18 @@ class _FreshLoader(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
+def _real(path: str) -> str:
+    """Resolve links as ``os.path.realpath``, but those of a folder once, for thousands of modules."""
+    folder, name = os.path.split(path)
+    if not folder or folder == path or name in ("", os.curdir, os.pardir):
+        return os.path.realpath(path)
+    place = os.path.join(_real_folder(folder), name)
+    return os.path.realpath(place) if os.path.islink(place) else place
+
+
+_real_folder = functools.cache(_real)
+
+
 class _Root:
     """The suite's folder as a place to import from."""
 
@@ -77,7 +94,7 @@ class _Root:
         """Whether a file or folder is the suite's own, not part of something installed below it."""
         if not path:
             return False
-        path = os.path.realpath(path)
+        path = _real(path)
         return self._below(path) and not (path + os.sep).startswith(self.foreign)
 
     def make_importable(self) -> None:
@@ -226,6 +243,13 @@ def _explain(error: BaseException, name: str, place: _Root) -> ModelImportError:
     return ModelImportError(what, remedy)
 
 
+def _file(module: object) -> object:
+    """Say where a module lies, if it tells; one that loads itself when it is looked at is left as it is."""
+    if isinstance(module, ModuleType):
+        return object.__getattribute__(module, "__dict__").get("__file__")
+    return getattr(module, "__file__", None)
+
+
 def sources(imported: Imported, root: Path) -> list[tuple[str, str]]:
     """List the source files that a model consists of, as far as they are loaded.
 
@@ -240,9 +264,9 @@ def sources(imported: Imported, root: Path) -> list[tuple[str, str]]:
     package = (imported.module.__package__ or "").rstrip(".") + "."
     found = {}
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
+        file = _file(module)
         related = module is imported.module or (package != "." and name.startswith(package))
-        if not isinstance(file, str) or not os.path.isfile(file) or not (related or place.owns(file)):
+        if not isinstance(file, str) or not (related or place.owns(file)) or not os.path.isfile(file):
             continue
         shown = os.path.relpath(os.path.realpath(file), place.folder) if place.owns(file) else name
         found[shown] = files.digest(Path(file))
@@ -273,9 +297,19 @@ def _check_signature(imported: Imported) -> None:
 
 
 def _serve() -> None:
-    """Answer one request of the parent."""
+    """Answer one request of the parent, and go on if the model is to stay."""
     connection = processes.connect()
     action, target, root, options = connection.recv()
+    if action != STAY:
+        _answer(connection, action, target, root, options)
+        return
+    with processes.silent():  # what a check prints is nobody's
+        _answer(connection, "check", target, root, options)
+    with contextlib.suppress(EOFError):  # nothing more is wanted
+        importlib.import_module(connection.recv()).serve(connection)
+
+
+def _answer(connection: Connection, action: str, target: str, root: Path, options: dict) -> None:
     try:
         imported = import_function(target, root)
         if action == "check":

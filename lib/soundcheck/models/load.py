@@ -15,6 +15,7 @@ from soundcheck.models.base import Model
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
+    from soundcheck.models.processes import Child
     from soundcheck.suite.entries import ModelEntry, Suite
 
 
@@ -49,7 +50,15 @@ def check_model(entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ())
     InputError
         Saying what was looked for, where, and what is wrong.
     """
-    fingerprint = entry.about.check(entry, suite, corpora)
+    return _with_named_files(entry, suite, entry.about.check(entry, suite, corpora))
+
+
+def check_and_stay(entry: ModelEntry, suite: Suite, child: Child) -> str:
+    """Make sure of the same in a child of the module that the model's kind names; it can be asked then."""
+    return _with_named_files(entry, suite, entry.about.check_and_stay(entry, suite, child))
+
+
+def _with_named_files(entry: ModelEntry, suite: Suite, fingerprint: str) -> str:
     named = entry.about.named_files(entry, suite)
     if not named:
         return fingerprint

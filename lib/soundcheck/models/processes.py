@@ -20,6 +20,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
@@ -136,6 +137,12 @@ class Child:
             time.sleep(0.005)
         return True
 
+    def interrupt(self) -> None:
+        """Kill the process while another thread waits for what it says."""
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
     def kill(self) -> str:
         """Kill the process and all that it started, if they still run.
 
@@ -145,8 +152,7 @@ class Child:
             How the process ended, such as ``"signal 11, SIGSEGV"`` or ``"exit code 1"``.
         """
         if self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+            self.interrupt()
             self.process.wait()
         self._close()
         return ending(self.process.returncode)
@@ -198,17 +204,39 @@ def ask(
         :data:`TOO_LONG`, or how it ended; empty if it answered.
     """
     with Child(module, cache=cache, output=output) as child:
-        try:
-            child.connection.send(request)
-            while child.connection.poll(seconds):
-                answer = child.connection.recv()
-                if not isinstance(answer, MoreTime):
-                    return answer, ""
-                seconds = answer.seconds
-        except (EOFError, OSError):
-            child.wait(1.0)
-            return None, child.kill()
-        return None, TOO_LONG
+        return ask_child(child, request, seconds)
+
+
+def ask_child(child: Child, request: object, seconds: float) -> tuple[object, str]:
+    """Ask a child one thing, as :func:`ask`; if it answers, it goes on."""
+    try:
+        child.connection.send(request)
+        while child.connection.poll(seconds):
+            answer = child.connection.recv()
+            if not isinstance(answer, MoreTime):
+                return answer, ""
+            seconds = answer.seconds
+    except (EOFError, OSError):
+        child.wait(1.0)
+        return None, child.kill()
+    child.kill()
+    return None, TOO_LONG
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """Let nothing that this process prints get out, for the time of the block."""
+    own = {number: os.dup(number) for number in (1, 2)}
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        for number in own:
+            os.dup2(nowhere, number)
+        yield
+    finally:
+        for number, kept in own.items():
+            os.dup2(kept, number)
+            os.close(kept)
+        os.close(nowhere)
 
 
 def connect() -> Connection:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,38 +21,27 @@ from soundcheck.models.answer_scale import nominal
 from soundcheck.models.load import check_model
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
-from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.look_up import look_up
 from soundcheck.predict.prediction import Prediction
-from soundcheck.predict.protocol import PlainChange, Result
+from soundcheck.predict.protocol import Result
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import Columns, write_predictions
-from soundcheck.sounds.sound import Sounds
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite.entries import ModelEntry, Suite
-    from soundcheck.suite.families import Perturbation
+    from soundcheck.suite.entries import ModelEntry
 
 
-def predict_model(*arguments: Any, **options: Any) -> PredictionReport:
+def predict_model(questions: Questions, **options: Any) -> PredictionReport:
     """Predict all segments with one model and write its prediction tables; see :func:`begin_model`."""
-    return begin_model(*arguments, **options)()
+    return begin_model(questions, **options)()
 
 
 def begin_model(
-    entry: ModelEntry,
-    suite: Suite,
-    corpora: Sequence[Corpus],
-    changes: Mapping[str, Perturbation],
-    out: Path,
-    cache: Path,
+    questions: Questions,
+    *,
     jobs: int = 1,
     progress: bool = False,
-    *,
-    fingerprint: str = "",
-    wanted: Wanted | None = None,
-    sounds: Sounds | None = None,
     log: str = "",
     fresh: bool = False,
     confirm: bool = True,
@@ -65,28 +53,12 @@ def begin_model(
 
     Parameters
     ----------
-    entry, suite
-        The model; imported in child processes only.
-    corpora
-        Loaded corpora.
-    changes
-        Id in the column ``change`` -> what is done to the signals. Models that cannot answer for changed
-        signals are asked about clean ones only.
-    out
-        Output folder: tables go to ``predictions/<model>/<corpus>.parquet``, what workers print to ``logs``.
-    cache
-        Folder of everything that is computed once.
+    questions
+        The model and what it is asked.
     jobs
         Worker processes.
     progress
         Whether to tell how far it is.
-    fingerprint
-        As returned by :func:`soundcheck.models.load.check_model`, if the model has been checked.
-    wanted
-        Gives for a corpus, and each change, which segments anybody wants answers for under this change, bool
-        ``(segments,)``; default all.
-    sounds
-        Noises and impulse responses that changes draw from.
     log
         Part of the name of the log, for models that are asked in several rounds.
     fresh
@@ -116,22 +88,11 @@ def begin_model(
     """
     start = time.monotonic()
     prediction = None
-    out, cache = Path(out).absolute(), Path(cache).absolute()
+    entry, suite = questions.entry, questions.suite
     if entry.about.needs_audio:
-        prediction = Prediction(
-            entry,
-            suite,
-            fingerprint or check_model(entry, suite),
-            corpora,
-            plain_changes(changes, sounds or Sounds()),
-            wanted,
-            sounds or Sounds(),
-            cache=cache,
-            out=out,
-            log=log_file(out, entry, log),
-            failed=failed,
-            cluster=cluster,
-        )
+        checked = questions.fingerprint or check_model(entry, suite)
+        questions = dataclasses.replace(questions, fingerprint=checked)
+        prediction = Prediction(questions, log=questions.log(log), failed=failed, cluster=cluster)
         prediction.begin(fresh=fresh, confirm=confirm, ahead=ahead)
     seconds = time.monotonic() - start
 
@@ -145,10 +106,10 @@ def begin_model(
             answered = {corpus: Columns.of_rows(own, tasks) for corpus, own in rows.items()}
         else:
             model = kind.load(entry, suite)
-            report, answered = look_up(model, corpora, changes, wanted)
+            report, answered = look_up(model, questions.corpora, questions.changes, questions.wanted)
             tasks = model.table_tasks(tasks)
         answered = {corpus: _in_nominal_range(table, tasks, entry) for corpus, table in answered.items()}
-        folder = out / "predictions" / files.slug(entry.name)
+        folder = questions.out / "predictions" / files.slug(entry.name)
         tables = {}
         for corpus, table in answered.items():
             tables[corpus] = folder / f"{files.slug(corpus)}.parquet"
@@ -164,27 +125,6 @@ def begin_model(
         )
 
     return finish
-
-
-def log_file(out: Path, entry: ModelEntry, part: str = "") -> Path:
-    """Name the file that gets what a model prints."""
-    return out / "logs" / ".".join(filter(None, (files.slug(entry.name), part, "log")))
-
-
-def plain_changes(changes: Mapping[str, Perturbation], sounds: Sounds) -> dict[str, PlainChange]:
-    """Say of each change all that its answers depend on."""
-    from soundcheck.augment.registry import kind_of_sounds  # late: loading all transforms takes half a second
-
-    return {
-        name: PlainChange(
-            change.name,
-            change.transform,
-            dict(change.options),
-            change.common,
-            "|".join(map(sounds.digest, kind_of_sounds(change))),
-        )
-        for name, change in changes.items()
-    }
 
 
 def _in_nominal_range(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:

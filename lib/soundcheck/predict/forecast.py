@@ -9,25 +9,17 @@ import dataclasses
 import heapq
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import Model
-from soundcheck.predict.engine import log_file, plain_changes
 from soundcheck.predict.entries import Entry
-from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Call, Item, Result
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.recorder import Recorder
 from soundcheck.predict.shares import Share
-from soundcheck.sounds.sound import Sounds
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite.entries import ModelEntry, Suite
-    from soundcheck.suite.families import Perturbation
 
 __all__ = ["ModelForecast", "forecast_model"]
 
@@ -96,18 +88,10 @@ class ModelForecast:
 
 
 def forecast_model(
-    entry: ModelEntry,
-    suite: Suite,
-    corpora: Sequence[Corpus],
-    changes: Mapping[str, Perturbation],
-    out: Path,
-    cache: Path,
+    questions: Questions,
     *,
     scratch: Path,
     jobs: int,
-    fingerprint: str,
-    wanted: Wanted,
-    sounds: Sounds,
     fresh: bool = False,
     share: Share | None = None,
 ) -> ModelForecast:
@@ -115,27 +99,15 @@ def forecast_model(
 
     Parameters
     ----------
-    entry, suite, corpora, changes, out, cache, jobs, fingerprint, wanted, sounds, fresh
-        See :func:`soundcheck.predict.engine.predict_model`.
+    questions, jobs, fresh
+        See :func:`soundcheck.predict.engine.begin_model`.
     scratch
         Folder for what the model prints.
     share
         Part of the inputs; ``None`` = all.
     """
-    forecast = _Forecast(
-        entry,
-        suite,
-        fingerprint,
-        corpora,
-        plain_changes(changes, sounds),
-        wanted,
-        sounds,
-        cache=cache,
-        out=out,
-        log=log_file(scratch, entry),
-        share=share,
-    )
-    return forecast.made(entry.about, jobs=jobs, fresh=fresh)
+    log = dataclasses.replace(questions, out=scratch).log()
+    return _Forecast(questions, log=log, share=share).made(questions.entry.about, jobs=jobs, fresh=fresh)
 
 
 class _Forecast(Prediction):

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
+from soundcheck.models.processes import Child
 from soundcheck.predict.protocol import Answered, Result, Setup, Unit
 from soundcheck.predict.supervised import Idle, Log, Supervised
 
@@ -29,6 +30,8 @@ class LocalWorkers:
         File for what the model prints; the number of the process is put before its suffix.
     ended
         Tells whether somebody else wants what :meth:`stop` does.
+    ready
+        A process that has checked the model.
     """
 
     def __init__(
@@ -38,11 +41,12 @@ class LocalWorkers:
         cache: Path,
         log: Path,
         ended: Callable[[], bool] = lambda: False,
+        ready: Child | None = None,
     ) -> None:
         self.count = max(1, jobs)
         self._setup, self._cache, self._log = setup, cache, log
         self._logs: list[Log] = []
-        self._stopped, self._ended = threading.Event(), ended
+        self._stopped, self._ended, self._ready = threading.Event(), ended, ready
         self._idle = Idle(self._supervised)
         self._threads = ThreadPoolExecutor(self.count)
 
@@ -73,7 +77,8 @@ class LocalWorkers:
     def _supervised(self, number: int) -> Supervised:
         path = self._log.with_suffix(f".{number + 1}{self._log.suffix}")
         self._logs.append(Log.file(path))
-        return Supervised(self._setup, self._cache, self._logs[-1].write, self._is_stopped)
+        ready = self._ready if number == 0 else None
+        return Supervised(self._setup, self._cache, self._logs[-1].write, self._is_stopped, ready)
 
     def _is_stopped(self) -> bool:
         return self._stopped.is_set() or self._ended()

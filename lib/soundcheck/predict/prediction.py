@@ -11,7 +11,6 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
@@ -21,27 +20,24 @@ from soundcheck.common.progress import Progress
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import Model
 from soundcheck.models.packing import unpack
+from soundcheck.models.processes import Child
 from soundcheck.predict import canaries, protocol
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.canaries import Comparison, Confirmation
 from soundcheck.predict.cluster import Cluster, ClusterWorkers
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.entries import Entry
-from soundcheck.predict.inputs import Segment, Wanted, list_segments
+from soundcheck.predict.inputs import Segment, list_segments
 from soundcheck.predict.keys import Keys, repeated_key
 from soundcheck.predict.local import LocalWorkers
-from soundcheck.predict.protocol import Call, Item, PlainChange, Result, Setup
+from soundcheck.predict.protocol import Call, Item, Result, Setup
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.recorder import Recorder
 from soundcheck.predict.report import PredictionReport, damaged_notes, dropped_notes, outdated_notes
 from soundcheck.predict.shares import Share, of_share
 from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.store import Store, writing
 from soundcheck.predict.tables import Row
-from soundcheck.sounds.sound import Sounds
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite.entries import ModelEntry, Suite
 
 REPEATED = 8  # clean inputs that are asked twice
 FIRST = 20  # clean inputs that are asked first: their numbers tell whether the scale is right
@@ -54,33 +50,27 @@ class Prediction:
 
     def __init__(
         self,
-        entry: ModelEntry,
-        suite: Suite,
-        fingerprint: str,
-        corpora: Sequence[Corpus],
-        changes: dict[str, PlainChange],
-        wanted: Wanted | None,
-        sounds: Sounds,
+        questions: Questions,
         *,
-        cache: Path,
-        out: Path,
         log: Path,
         share: Share | None = None,
         failed: Iterable[Result] = (),
         cluster: Cluster | None = None,
     ) -> None:
         self._cluster, self._notices = cluster, []
-        self._entry, self._suite, self._fingerprint, self._cache = entry, suite, fingerprint, cache
-        self._out, self._log = out, log
+        self._questions, self._entry, self._suite = questions, questions.entry, questions.suite
+        self._cache, self._log = questions.cache, log
+        entry, suite, cache, fingerprint = self._entry, self._suite, self._cache, questions.fingerprint
         digests = cache / "digests" / f"{files.slug(entry.name)}.opened.json"
         self._store = Store(cache, fingerprint, SourceCheck(suite.root, Contents(digests)))
         self._tasks = [suite.tasks[name] for name in entry.tasks]
-        self._changes, self._sounds = changes, sounds
-        self._numbers = {"": None} | {name: number for number, name in enumerate(changes)}
+        self._changes = questions.plain_changes()
+        self._numbers = {"": None} | {name: number for number, name in enumerate(self._changes)}
         self._keys = Keys(fingerprint, self._tasks, tuple(self._changes.values()), suite.seed)
         self._segments = {
-            corpus.name: list(of_share(list_segments(corpus, list(changes), wanted), self._key, share))
-            for corpus in corpora
+            corpus.name: list(of_share(segments, self._key, share))
+            for corpus in questions.corpora
+            for segments in [list_segments(corpus, list(self._changes), questions.wanted)]
         }
         self._entries: dict[str, Entry] = {}
         self._new: set[str] = set()
@@ -117,9 +107,13 @@ class Prediction:
             self._store.clear()
         self._entries = self._store.load()
         self._to_confirm = self._choose_kept() if confirm else {}
+        ready = ahead.take(self._entry.name) if ahead is not None else None
         if self._to_confirm and ahead is not None:
             self._ahead = ahead
-            self._confirming = ahead.begin(functools.partial(self._ask_again, [*self._to_confirm.values()]))
+            ask = functools.partial(self._ask_again, [*self._to_confirm.values()], ready)
+            self._confirming = ahead.begin(ask)
+        elif ready is not None:
+            ready.kill()
 
     def run(
         self, kind: type[Model], *, jobs: int, progress: bool, fresh: bool = False, confirm: bool = True
@@ -207,17 +201,18 @@ class Prediction:
         jobs: int,
         finished: Callable[[Result], None],
         cluster: Cluster | None = None,
+        ready: Child | None = None,
     ) -> None:
         """Ask about some items; what comes in another round is asked when all before is answered."""
         changes = tuple(self._changes.values())
-        ignored = (str(self._out), str(self._cache))
-        setup = Setup(self._entry, self._suite, changes, self._sounds, ignored)
+        ignored = (str(self._questions.out), str(self._cache))
+        setup = Setup(self._entry, self._suite, changes, self._questions.sounds, ignored)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
         ended = self._ahead.stopped.is_set if self._ahead is not None else lambda: False
         with (
-            LocalWorkers(setup, jobs, self._cache, path, ended)
+            LocalWorkers(setup, jobs, self._cache, path, ended, ready)
             if cluster is None
-            else ClusterWorkers(cluster, setup, self._fingerprint, self._cache, path)
+            else ClusterWorkers(cluster, setup, self._questions.fingerprint, self._cache, path)
         ) as workers:
             dispatcher = Dispatcher(workers, self._entry.batch or 1, finished, ended)
             for items in rounds:
@@ -371,8 +366,13 @@ class Prediction:
             self._entries.clear()
         return new
 
-    def _ask_again(self, items: list[Item]) -> tuple[dict[str, Entry], dict[str, str]]:
-        """Ask without keeping anything; gives new answers and the problems of the model's own."""
+    def _ask_again(
+        self, items: list[Item], ready: Child | None = None
+    ) -> tuple[dict[str, Entry], dict[str, str]]:
+        """Ask without keeping anything; gives new answers and the problems of the model's own.
+
+        A process that has checked the model may be asked: what it had opened before does not matter here.
+        """
         new: dict[str, Entry] = {}
         failed: dict[str, str] = {}
 
@@ -382,7 +382,7 @@ class Prediction:
             elif result.fault == protocol.BY_MODEL:
                 failed[result.key] = result.problem
 
-        self._dispatch([items], ".again", 1, finished)
+        self._dispatch([items], ".again", 1, finished, ready=ready)
         return new, failed
 
     def _remember_unlike(self, new: dict[str, Entry]) -> None:
@@ -454,7 +454,7 @@ class Prediction:
         asked = counts["computed"] + counts["failed"] - counts.pop("known", 0)
         return PredictionReport(
             self._entry.name,
-            self._fingerprint,
+            self._questions.fingerprint,
             failures=failures,
             repeated=len(pairs),
             repeated_different=sum(exact.differ(*pair) for pair in pairs),

@@ -5,49 +5,27 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from soundcheck.predict.engine import log_file, plain_changes
 from soundcheck.predict.entries import Entry
-from soundcheck.predict.inputs import Wanted
 from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.shares import Share
 from soundcheck.predict.sources import SourceCheck, Sources
 from soundcheck.predict.store import Store, writing
-from soundcheck.sounds.sound import Sounds
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
-    from soundcheck.suite.entries import ModelEntry, Suite
-    from soundcheck.suite.families import Perturbation
 
 __all__ = ["Elsewhere", "answer_share", "asked_keys", "read_elsewhere", "take_over"]
 
 
-def answer_share(
-    entry: ModelEntry,
-    suite: Suite,
-    corpora: Sequence[Corpus],
-    changes: Mapping[str, Perturbation],
-    out: Path,
-    cache: Path,
-    *,
-    jobs: int,
-    share: Share,
-    fingerprint: str,
-    wanted: Wanted,
-    sounds: Sounds,
-) -> tuple[PredictionReport, list[Result]]:
+def answer_share(questions: Questions, share: Share, *, jobs: int) -> tuple[PredictionReport, list[Result]]:
     """Ask a model that listens about a share of its inputs; only the cache keeps what it answers.
 
     Parameters
     ----------
-    entry, suite, corpora, changes, out, cache, jobs, fingerprint, wanted, sounds
-        See :func:`soundcheck.predict.engine.predict_model`.
+    questions, jobs
+        See :func:`soundcheck.predict.engine.begin_model`.
     share
         Which.
 
@@ -59,11 +37,11 @@ def answer_share(
     Raises
     ------
     InputError, OutputError
-        See :func:`soundcheck.predict.engine.predict_model`.
+        See :func:`soundcheck.predict.engine.begin_model`.
     """
     start = time.monotonic()
-    prediction = _prediction(entry, suite, corpora, changes, out, cache, fingerprint, wanted, sounds, share)
-    prediction.run(entry.about, jobs=jobs, progress=True)
+    prediction = Prediction(questions, log=questions.log(), share=share)
+    prediction.run(questions.entry.about, jobs=jobs, progress=True)
     report = prediction.report()
     inputs = report.computed + report.reused + report.failed + report.unusable
     seconds = round(time.monotonic() - start, 3)
@@ -71,47 +49,9 @@ def answer_share(
     return dataclasses.replace(report, inputs=inputs, seconds=seconds), failures
 
 
-def asked_keys(
-    entry: ModelEntry,
-    suite: Suite,
-    corpora: Sequence[Corpus],
-    changes: Mapping[str, Perturbation],
-    out: Path,
-    cache: Path,
-    *,
-    fingerprint: str,
-    wanted: Wanted,
-    sounds: Sounds,
-) -> set[str]:
+def asked_keys(questions: Questions) -> set[str]:
     """Give the keys of all inputs that a model is asked about."""
-    return _prediction(entry, suite, corpora, changes, out, cache, fingerprint, wanted, sounds).keys()
-
-
-def _prediction(
-    entry: ModelEntry,
-    suite: Suite,
-    corpora: Sequence[Corpus],
-    changes: Mapping[str, Perturbation],
-    out: Path,
-    cache: Path,
-    fingerprint: str,
-    wanted: Wanted,
-    sounds: Sounds,
-    share: Share | None = None,
-) -> Prediction:
-    return Prediction(
-        entry,
-        suite,
-        fingerprint,
-        corpora,
-        plain_changes(changes, sounds),
-        wanted,
-        sounds,
-        cache=cache,
-        out=out,
-        log=log_file(out, entry),
-        share=share,
-    )
+    return Prediction(questions, log=questions.log()).keys()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -99,6 +99,9 @@ class Supervised:
         Takes what the process prints.
     stopped
         Whether the process is to be killed whatever it does; asked a few times a second.
+    ready
+        A process that has checked the model, it goes on in place of
+        the first one.
     """
 
     def __init__(
@@ -107,8 +110,10 @@ class Supervised:
         cache: Path,
         log: Callable[[bytes], None],
         stopped: Callable[[], bool] = lambda: False,
+        ready: processes.Child | None = None,
     ) -> None:
         self._setup, self._cache, self._log, self._stopped = setup, cache, log, stopped
+        self._ready = ready
         self._limit = setup.entry.time_limit
         self._loading = min(LOADING_SECONDS, LOADING_SHARE * self._limit)
         self._loaded = False  # whether a first call has ever been answered
@@ -164,7 +169,11 @@ class Supervised:
     def _start(self) -> None:
         """Start a process in the place of the one that is gone."""
         self._end(late=True)
-        self._child = processes.Child(MODULE, cache=self._cache, output=processes.CAPTURED)
+        ready, self._ready = self._ready, None
+        if ready is not None and ready.gone():
+            ready.kill()
+            ready = None
+        self._child = ready or processes.Child(MODULE, cache=self._cache, output=processes.CAPTURED)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._child.connection, selectors.EVENT_READ)
         self._selector.register(self._child.output, selectors.EVENT_READ)
@@ -172,6 +181,8 @@ class Supervised:
         self._hung_up, self._looked = False, 0.0
         self._unable = ""  # why it cannot load the model
         self._enter(protocol.STARTING)
+        if ready is not None:
+            self._send(MODULE)  # with which it is to go on
         self._send(self._setup)
 
     def _send(self, message: object) -> None:

@@ -164,8 +164,12 @@ def _watch(setup: Setup) -> Watch:
 
 
 def main() -> None:
+    """Work for the parent."""
+    serve(processes.connect())
+
+
+def serve(connection: Connection) -> None:
     """Load the model and work until the parent hangs up."""
-    connection = processes.connect()
     try:
         setup: Setup = connection.recv()
     except EOFError:

@@ -27,6 +27,7 @@ from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.forecast import ModelForecast, forecast_model
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.shares import Share
 from soundcheck.results.record import RunRecord
@@ -35,7 +36,6 @@ from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import questions
-from soundcheck.suite.entries import ModelEntry
 
 __all__ = ["Forecast", "forecast"]
 
@@ -213,55 +213,36 @@ class _Asking:
         tables.write_segments(material.corpora, material.lists, self.scratch)
         for name, report in adding.keep_answers(material.plan, tested, probes, sounds, self.output).items():
             _copy_tables(name, report, self.scratch)
-        asked = {entry.name for entry in material.asked if self._heard(material, entry, probes)}
+        asked = {
+            entry.name
+            for entry in material.asked
+            if planning.predicted_corpora(material.suite, entry, material.families, probes)
+        }
         return material, complete - (asked - self.ask_all(material, probes))
 
     def ask_all(self, material: Material, corpora: Sequence[Corpus]) -> set[str]:
         """Count what all models are asked about some corpora; names those whose answers are all known."""
         complete = set()
         for entry in material.asked:
-            own = self._heard(material, entry, corpora)
-            if not own or self._ask(entry, material, own):
+            asked = questions(entry, material, self.output, corpora)
+            if not asked.corpora or self._ask(asked):
                 complete.add(entry.name)
         return complete
 
-    def _heard(self, material: Material, entry: ModelEntry, corpora: Sequence[Corpus]) -> list[Corpus]:
-        return planning.predicted_corpora(material.suite, entry, material.families, corpora)
-
-    def _ask(self, entry: ModelEntry, material: Material, corpora: Sequence[Corpus]) -> bool:
-        """Count what a model is asked about some corpora; returns whether all answers are known."""
-        asked, name, output = questions(entry, material), entry.name, self.output
-        if entry.about.needs_audio:
-            model = forecast_model(
-                entry,
-                material.suite,
-                corpora,
-                out=output.folder,
-                cache=output.cache,
-                scratch=self.scratch.folder,
-                jobs=self.jobs,
-                fresh=self.fresh,
-                share=self.share,
-                **asked,
-            )
+    def _ask(self, asked: Questions) -> bool:
+        """Count what a model is asked; returns whether all answers are known."""
+        name, listens, scratch = asked.entry.name, asked.entry.about.needs_audio, self.scratch.folder
+        if listens:
+            model = forecast_model(asked, scratch=scratch, jobs=self.jobs, fresh=self.fresh, share=self.share)
             before = self.found.models.get(name)
             self.found.models[name] = before.joined(model) if before else model
-            self.found.changes[name] = len(asked["changes"])
+            self.found.changes[name] = len(asked.changes)
             if model.asked:
                 return False
         if self.share is not None:
             return True
-        report = predict_model(
-            entry,
-            material.suite,
-            corpora,
-            out=self.scratch.folder,
-            cache=output.cache,
-            jobs=self.jobs,
-            confirm=False,
-            **asked,
-        )
-        if not entry.about.needs_audio:
+        report = predict_model(dataclasses.replace(asked, out=scratch), jobs=self.jobs, confirm=False)
+        if not listens:
             self.found.looked_up[name] = self.found.looked_up.get(name, 0) + report.inputs
         return True
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
 from soundcheck.common.errors import InputError, Problems
@@ -17,6 +17,7 @@ from soundcheck.corpora.measured import measure
 from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.load import check_model
+from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run import adding, planning
 from soundcheck.run.output import Output
@@ -82,6 +83,7 @@ def load(
     output: Output,
     jobs: int,
     answered: Mapping[str, str] | None = None,
+    ahead: Ahead | None = None,
 ) -> Material:
     """Load all corpora and sounds, check the models that are asked, and tell all problems at once.
 
@@ -93,6 +95,8 @@ def load(
         Processes.
     answered
         Model that another machine has asked -> its fingerprint there; it need not load here.
+    ahead
+        Threads that check models while corpora are loaded, in processes that stay to be asked.
 
     Raises
     ------
@@ -104,6 +108,9 @@ def load(
     asked = [entry for name, entry in suite.models.items() if name in plan.asked]
     sounds = Sounds()
     corpora, fingerprints, unloaded = [], {}, {}
+    checked: dict[str, Future[str]] = {}
+    if ahead is not None:
+        checked = {entry.name: ahead.check(entry, suite) for entry in asked if entry.about.checked_by}
     for entry in suite.corpora.values():
         try:
             corpora.append(load_corpus(entry, suite, output.cache, jobs, progress=True))
@@ -115,11 +122,13 @@ def load(
         except InputError as error:
             problems.extend(error)
     # Threads only wait: models are imported, and train themselves on first use, in processes of their own.
-    with concurrent.futures.ThreadPoolExecutor(max(1, jobs)) as pool:
-        checked = {entry.name: pool.submit(check_model, entry, suite, corpora) for entry in asked}
-    for name, found in checked.items():
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        for entry in asked:
+            if entry.name not in checked:
+                checked[entry.name] = pool.submit(check_model, entry, suite, corpora)
+    for name in (entry.name for entry in asked):
         try:
-            fingerprints[name] = found.result()
+            fingerprints[name] = checked[name].result()
         except InputError as error:
             if name in (answered or {}):
                 fingerprints[name], unloaded[name] = answered[name], str(error)

@@ -22,7 +22,6 @@ from soundcheck.predict.database import NAME
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.shared_answers import Elsewhere, asked_keys, read_elsewhere, take_over
 from soundcheck.predict.shares import Share
-from soundcheck.run import planning
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import questions
@@ -174,17 +173,14 @@ class Shards:
         self, problems: Problems, entry: ModelEntry, material: Material, output: Output
     ) -> Elsewhere:
         """Collect the answers of a model, and make sure that each shard has all of its own."""
-        suite = material.suite
-        corpora = planning.predicted_corpora(suite, entry, material.families, material.corpora)
-        needed = asked_keys(
-            entry, suite, corpora, out=output.folder, cache=output.cache, **questions(entry, material)
-        )
+        needed = asked_keys(questions(entry, material, output, material.corpora))
+        root = material.suite.root
         found: dict[Path, Elsewhere] = {}
         for share, (folder, shard) in self._found.items():
             known = Elsewhere()
             for cache in _caches(folder, output):
                 if cache not in found:
-                    found[cache] = read_elsewhere(cache, material.fingerprints[entry.name], suite.root)
+                    found[cache] = read_elsewhere(cache, material.fingerprints[entry.name], root)
                 known = known.joined(found[cache])
             failed = {one.key for one in shard.models[entry.name].failures}
             missing = sum(key in share and key not in failed for key in needed - known.entries.keys())

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 from soundcheck import __version__
 from soundcheck.common import files
-from soundcheck.common.errors import Problem, input_error
+from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
 from soundcheck.common.store import CACHE_VARIABLE
@@ -112,17 +111,6 @@ class Output:
         if not marker.is_file():
             files.write_text(marker, json.dumps({"written by": f"soundcheck {__version__}"}) + "\n")
         self.sweep()
-
-    def about_book(self, *, wanted: bool, problems: Sequence[Problem]) -> list[str]:
-        """Say where the book is, or why there is none of this run."""
-        place = Path(self.display_name) / "html" / "index.html"
-        if problems:
-            why = f"The book could not be built; {self.log.name} in {self.display_name} tells more."
-            return [*map(str, problems), why]
-        if wanted:
-            return [f"Book: {place}"]
-        old = f"; {place} is the book of an earlier run" if self.html.exists() else ""
-        return [f"Book: not built{old}"]
 
     def sweep(self) -> None:
         """Remove parts of files that an interrupted run left behind."""

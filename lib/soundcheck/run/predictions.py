@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from soundcheck.common import files
 from soundcheck.corpora.corpus import Corpus
@@ -13,6 +12,7 @@ from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.engine import begin_model
 from soundcheck.predict.protocol import Result
+from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run import adding, notebook_jobs, planning, tables
 from soundcheck.run.keyword_sentences import keyword_corpora
@@ -25,18 +25,35 @@ __all__ = ["predict_all", "questions"]
 MANY = 20_000  # segments of all corpora, from which the models of a run are loaded one after the other
 
 
-def questions(entry: ModelEntry, material: Material) -> dict[str, Any]:
-    """Say what a model is asked: the changes of the signal, and who wants answers for which segments."""
+def questions(entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus]) -> Questions:
+    """Say what a model is asked about some corpora.
+
+    Parameters
+    ----------
+    entry
+        The model.
+    material
+        What the run works with.
+    output
+        Where answers go, and where they are kept.
+    corpora
+        All, or those of spoken words; the model hears those that its families look at.
+    """
     suite, sounds = material.suite, material.sounds
     tasks = planning.tasks_of(suite, entry)
     families = [family for family in material.families if entry.is_for(family.name)]
     answered = [family for family in families if planning.answers_changes(entry, family, sounds)]
-    return {
-        "changes": planning.changes_of(answered, tasks, sounds),
-        "wanted": functools.partial(planning.needed_segments, families, tasks, suite.seed),
-        "sounds": sounds,
-        "fingerprint": material.fingerprints[entry.name],
-    }
+    return Questions(
+        entry,
+        suite,
+        planning.predicted_corpora(suite, entry, material.families, corpora),
+        planning.changes_of(answered, tasks, sounds),
+        output.folder,
+        output.cache,
+        material.fingerprints[entry.name],
+        functools.partial(planning.needed_segments, families, tasks, suite.seed),
+        sounds,
+    )
 
 
 def predict_all(
@@ -47,6 +64,7 @@ def predict_all(
     fresh: bool = False,
     failed: Mapping[str, Sequence[Result]] | None = None,
     cluster: Cluster | None = None,
+    ahead: Ahead,
 ) -> tuple[Material, dict[str, PredictionReport]]:
     """Ask all models.
 
@@ -64,6 +82,8 @@ def predict_all(
         Model -> inputs without an answer, after shards have asked everything; ``None`` = nobody has.
     cluster
         Whose workers are asked; ``None`` = those of this machine.
+    ahead
+        Threads that models are asked in before it is their turn; those that have checked some may wait.
 
     Returns
     -------
@@ -71,40 +91,34 @@ def predict_all(
         The material with the corpora of spoken words; model -> what became of its inputs.
     """
 
-    def begin(
-        entry: ModelEntry, corpora: Sequence[Corpus], log: str = "", ahead: Ahead | None = None
-    ) -> Callable[[], PredictionReport]:
+    def begin(asked: Questions, log: str = "", ahead: Ahead | None = None) -> Callable[[], PredictionReport]:
         return begin_model(
-            entry,
-            suite,
-            corpora,
-            out=output.folder,
-            cache=output.cache,
+            asked,
             jobs=jobs,
             progress=True,
             log=log,
             fresh=fresh and not log,  # a second round goes on with what the first has checked or asked anew
             confirm=not log and failed is None,
-            failed=() if log else (failed or {}).get(entry.name, ()),
+            failed=() if log else (failed or {}).get(asked.entry.name, ()),
             cluster=cluster,
             ahead=ahead,
-            **questions(entry, material),
         )
 
     suite, tested, sounds = material.suite, material.families, material.sounds
     reports = {}
     segments = sum(len(corpus.segments) for corpus in material.corpora)
     most = jobs if jobs > 1 and segments <= MANY else 0  # that wait for their turn
-    with Ahead(jobs) as ahead:
-        begun: dict[str, Callable[[], PredictionReport]] = {}
-        for entry in material.asked:
-            twin = any(material.fingerprints[n] == material.fingerprints[entry.name] for n in begun)
-            while len(begun) > (0 if twin else most):  # the twin has the same answers, and may get more
-                first = next(iter(begun))
-                reports[first] = begun.pop(first)()
-            corpora = planning.predicted_corpora(suite, entry, tested, material.corpora)
-            begun[entry.name] = begin(entry, corpora, ahead=ahead if most else None)
-        reports |= {name: finish() for name, finish in begun.items()}
+    if not most:
+        ahead.dismiss()
+    begun: dict[str, Callable[[], PredictionReport]] = {}
+    for entry in material.asked:
+        twin = any(material.fingerprints[n] == material.fingerprints[entry.name] for n in begun)
+        while len(begun) > (0 if twin else most):  # the twin has the same answers, and may get more
+            first = next(iter(begun))
+            reports[first] = begun.pop(first)()
+        asked = questions(entry, material, output, material.corpora)
+        begun[entry.name] = begin(asked, ahead=ahead if most else None)
+    reports |= {name: finish() for name, finish in begun.items()}
     reports = {name: (reports | material.kept)[name] for name in suite.models}
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
@@ -116,9 +130,9 @@ def predict_all(
     for name, report in kept_words.items():
         reports[name] = dataclasses.replace(reports[name], tables=reports[name].tables | report.tables)
     for entry in material.asked:
-        own = planning.predicted_corpora(suite, entry, tested, probes)
-        if own:
-            reports[entry.name] = reports[entry.name].joined(begin(entry, own, "words")())
+        asked = questions(entry, material, output, probes)
+        if asked.corpora:
+            reports[entry.name] = reports[entry.name].joined(begin(asked, "words")())
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})

@@ -23,7 +23,6 @@ from soundcheck.predict.shared_answers import (
     answer_share,
 )
 from soundcheck.predict.shares import Share
-from soundcheck.run import planning
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import questions
@@ -137,17 +136,8 @@ def ask_shard(material: Material, output: Output, share: Share, *, jobs: int) ->
     place.unlink(missing_ok=True)  # until it is true again
     models, lines = {}, []
     for entry in listening(material):
-        corpora = planning.predicted_corpora(material.suite, entry, material.families, material.corpora)
-        report, failures = answer_share(
-            entry,
-            material.suite,
-            corpora,
-            out=output.folder,
-            cache=output.cache,
-            jobs=jobs,
-            share=share,
-            **questions(entry, material),
-        )
+        asked = questions(entry, material, output, material.corpora)
+        report, failures = answer_share(asked, share, jobs=jobs)
         failed = tuple(Failure(one.key, one.problem, one.fault, one.drawn) for one in failures)
         models[entry.name] = ModelShard(
             report.fingerprint, report.inputs, report.failed + report.unusable, failed

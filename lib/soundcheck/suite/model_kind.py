@@ -55,6 +55,9 @@ class ModelKind:
         but for those that :meth:`check_tasks` refuses.
     for_trials
         Whether it answers for trials instead of segments, and so only for corpora with a list of them.
+    checked_by
+        Module of a child process that can check such a model whatever the corpora are, and be asked about
+        signals afterwards; empty if there is none.
     """
 
     keyword: ClassVar[str] = ""
@@ -65,6 +68,7 @@ class ModelKind:
     has_scale: ClassVar[bool] = True
     answers_declared: ClassVar[bool] = False
     for_trials: ClassVar[bool] = False
+    checked_by: ClassVar[str] = ""
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:

@@ -1,0 +1,77 @@
+"""What a model is asked, about which corpora, and where its answers go."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from soundcheck.common import files
+from soundcheck.predict.inputs import Wanted
+from soundcheck.predict.protocol import PlainChange
+from soundcheck.sounds.sound import Sounds
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.suite.entries import ModelEntry, Suite
+    from soundcheck.suite.families import Perturbation
+
+__all__ = ["Questions"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Questions:
+    """All that one model is asked in a run.
+
+    Parameters
+    ----------
+    entry, suite
+        The model; imported in child processes only.
+    corpora
+        Loaded corpora.
+    changes
+        Id in the column ``change`` -> what is done to the signals. Models that cannot answer for changed
+        signals are asked about clean ones only.
+    out
+        Output folder: tables go to ``predictions/<model>/<corpus>.parquet``, what workers print to ``logs``.
+    cache
+        Folder of everything that is computed once.
+    fingerprint
+        As returned by :func:`soundcheck.models.load.check_model`; empty if the model has not been checked.
+    wanted
+        Gives for a corpus, and each change, which segments anybody wants answers for under this change, bool
+        ``(segments,)``; default all.
+    sounds
+        Noises and impulse responses that changes draw from.
+    """
+
+    entry: ModelEntry
+    suite: Suite
+    corpora: Sequence[Corpus]
+    changes: Mapping[str, Perturbation]
+    out: Path
+    cache: Path
+    fingerprint: str = ""
+    wanted: Wanted | None = None
+    sounds: Sounds = dataclasses.field(default_factory=Sounds)
+
+    def log(self, part: str = "") -> Path:
+        """Name the file that gets what the model prints, in one of several rounds."""
+        return self.out / "logs" / ".".join(filter(None, (files.slug(self.entry.name), part, "log")))
+
+    def plain_changes(self) -> dict[str, PlainChange]:
+        """Say of each change all that its answers depend on."""
+        # Late: loading all transforms takes half a second.
+        from soundcheck.augment.registry import kind_of_sounds
+
+        return {
+            name: PlainChange(
+                change.name,
+                change.transform,
+                dict(change.options),
+                change.common,
+                "|".join(map(self.sounds.digest, kind_of_sounds(change))),
+            )
+            for name, change in self.changes.items()
+        }

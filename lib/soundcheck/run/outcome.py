@@ -1,0 +1,79 @@
+"""How a run ended: its exit code, and the lines that the command prints."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from soundcheck import results
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
+from soundcheck.predict.report import PredictionReport
+from soundcheck.report.run_summary import summary_lines
+from soundcheck.results.record import RunRecord
+from soundcheck.results.standing import standings
+from soundcheck.run import adding
+from soundcheck.run.output import Output
+
+__all__ = ["Outcome", "about_book", "sum_up"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    exit_code: int
+    summary: str
+    worse: int = 0  # tests on which a candidate is worse than its baseline
+
+
+def sum_up(
+    output: Output,
+    frame: pd.DataFrame,
+    record: RunRecord,
+    reports: dict[str, PredictionReport],
+    problems: Sequence[Problem],
+    plan: adding.Plan,
+    last: Sequence[str],
+) -> Outcome:
+    """Sum up a run in a few lines, and give its exit code."""
+    lines = []
+    standing = standings(frame, record.figures)
+    for model in record.models:
+        lines += summary_lines(model, record, frame[frame["model"].eq(model.name)], standing)
+    lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
+    for comparison in record.comparisons:
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
+        lines.append(f"{comparison.candidate} against {comparison.baseline}: {counts}")
+    for notebook in record.failed:
+        first = "".join(notebook.error.splitlines()[:1])
+        lines.append(f"The notebook {notebook.display_name} failed: {first[:200]}")
+    for name in (entry.name for entry in plan.kept):
+        lines.append(f"{name} was not asked in this run: its answers are those of {reports[name].answers_of}")
+    lines += plan.notices
+    failed_inputs = {name: reports[name].failed for name in plan.asked if reports[name].failed}
+    for name, count in failed_inputs.items():
+        lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
+    lines += [f"{name}: {told}" for name, report in reports.items() for told in report.class_notes()]
+    lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
+    left_out = sum(len(corpus.unused) for corpus in record.corpora)
+    if left_out:
+        lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
+    lines += last
+    fine = not (record.failed or failed_inputs or problems)
+    worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
+    return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
+
+
+def about_book(output: Output, *, wanted: bool, problems: Sequence[Problem]) -> list[str]:
+    """Say where the book is, or why there is none of this run."""
+    place = Path(output.display_name) / "html" / "index.html"
+    if problems:
+        why = f"The book could not be built; {output.log.name} in {output.display_name} tells more."
+        return [*map(str, problems), why]
+    if wanted:
+        return [f"Book: {place}"]
+    old = f"; {place} is the book of an earlier run" if output.html.exists() else ""
+    return [f"Book: not built{old}"]
