@@ -59,6 +59,7 @@ MISSING_WITHHELD = 0.1  # proportion of replicates without a value above which t
 
 _CACHED_WEIGHTS = 2**25  # entries; larger matrices are drawn again instead of kept
 _CHUNK = 2**21  # weights that are multiplied at a time, 16 MB as float64
+_DRAWN_AT_ONCE = 8192  # draws whose counts stay in the processor's cache
 _SUMS_AT_ONCE = 2**24  # sums of replicates that are held at a time, 128 MB
 
 
@@ -159,8 +160,13 @@ def _draws(n_blocks: int, seed: int) -> np.random.Generator:
 
 def _draw(rng: np.random.Generator, n_blocks: int, replicates: int) -> np.ndarray:
     counts = np.empty((replicates, n_blocks), dtype=np.uint16)
-    for row in counts:  # one short count a replicate stays in the processor's cache
-        row[:] = np.bincount(rng.integers(n_blocks, size=n_blocks, dtype=np.int32), minlength=n_blocks)
+    rows = max(1, _DRAWN_AT_ONCE // max(1, n_blocks))  # the draws do not depend on it
+    place = n_blocks * np.arange(min(rows, replicates), dtype=np.int32)[:, None]
+    for first in range(0, replicates, rows):
+        some = counts[first : first + rows]
+        drawn = rng.integers(n_blocks, size=some.shape, dtype=np.int32)
+        drawn += place[: len(some)]
+        some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
     counts.setflags(write=False)
     return counts
 
