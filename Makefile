@@ -2,6 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# The files name every package with its version, so there is nothing to find out, but on systems that want one
+# more (macOS); bytecode is made afterwards, by all cores.
+install = $(PIP) install --no-deps --no-compile -r $(1) && { $(PIP) check >/dev/null || $(PIP) install -r $(1); }
+COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests|Cython|debugpy|pip|setuptools)/' $(VENV)/lib
 SUITE ?= suite.yml
 OUT ?= build
 
@@ -36,9 +41,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: requirements.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(call install,requirements.txt)
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-test: requirements-test.txt requirements.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+	$(call install,requirements-test.txt)
+	@$(COMPILE)
 	@touch $(VENV)/.installed $@

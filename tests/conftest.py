@@ -14,7 +14,9 @@ import pytest
 from preloaded import Preloaded
 from pydantic import TypeAdapter
 
+from soundcheck.book import jupyter_book
 from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
 from soundcheck.run import notebook_worker
 from soundcheck.sounds.sound import Sounds
@@ -90,14 +92,15 @@ def recorded():
 
 
 @pytest.fixture(scope="session")
-def shown() -> Callable[[Path, str, str], str]:
+def shown() -> Callable[..., str]:
     """Give what the page of a family would show: ``shown(folder / "out", "my model", "fairness_sex")``.
 
     It is the HTML that its notebook has made; how pages are made of notebooks is tested in ``tests/book``.
+    ``shown(folder / "out", slug, kind="comparisons")`` is that of a comparison.
     """
 
-    def show(output: Path, model: str, family: str) -> str:
-        notebook = json.loads((output / "notebooks" / model / f"{family}.ipynb").read_text("utf-8"))
+    def show(output: Path, *names: str, kind: str = "notebooks") -> str:
+        notebook = json.loads(output.joinpath(kind, *names).with_suffix(".ipynb").read_text("utf-8"))
         texts = []
         for cell in notebook["cells"]:
             texts += [cell["source"]] if cell["cell_type"] == "markdown" else []
@@ -159,6 +162,23 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
         return Preloaded.start(os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"})
 
     return server
+
+
+@pytest.fixture
+def forked_models(preloaded, monkeypatch) -> None:
+    """Fork the processes of models that a test asks itself, as those of the fixture ``command`` are."""
+    if notebook_worker.FORKS:
+        for name, module in zip(("subprocess", "os"), preloaded().modules(), strict=True):
+            monkeypatch.setattr(processes, name, module)
+
+
+@pytest.fixture(scope="module")
+def forked_sphinx(preloaded):
+    """Books that a test builds without the command: forks of the server that has imported Sphinx."""
+    with pytest.MonkeyPatch.context() as patch:
+        if notebook_worker.FORKS:
+            patch.setattr(jupyter_book, "subprocess", preloaded().modules()[0])
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -151,6 +151,7 @@ def merge(
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
+@click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
 @click.option("--cluster", metavar="ADDRESS", default="", help="As for run.")
 def compare(
     suite: Path,
@@ -161,6 +162,7 @@ def compare(
     jobs: int | None,
     no_code: bool,
     strict: bool,
+    no_book: bool,
     cluster: str,
 ) -> NoReturn:
     """Test two models of SUITE on the same segments, and say where CANDIDATE differs from BASELINE.
@@ -180,8 +182,9 @@ def compare(
     if is_run(suite):
         if baseline is None or candidate is not None:
             raise click.UsageError(f"{suite} is the folder of a run. Name another one to compare it with.")
+        options = {"families": families, "jobs": jobs or os.cpu_count() or 1}
         compared = two_runs.compare_runs(
-            suite, Path(baseline), out, families=families, jobs=jobs or os.cpu_count() or 1, strict=strict
+            suite, Path(baseline), out, **options, strict=strict, book=not no_book
         )
         click.echo(terminal(compared.summary))
         sys.exit(compared.exit_code)
@@ -195,6 +198,7 @@ def compare(
         jobs=jobs or os.cpu_count() or 1,
         no_code=no_code,
         strict=strict,
+        book=not no_book,
         cluster=cluster,
     )
     click.echo(terminal(outcome.summary))

@@ -174,13 +174,14 @@ def compare(
     jobs: int = 1,
     no_code: bool = False,
     strict: bool = False,
+    book: bool = True,
     cluster: str = "",
 ) -> Outcome:
     """Run the models that are to be compared, and compare them.
 
     Parameters
     ----------
-    suite_file, out, families, jobs, no_code, cluster
+    suite_file, out, families, jobs, no_code, book, cluster
         See :func:`run`.
     pair
         Names of baseline and candidate; ``None`` for the comparisons that the suite lists.
@@ -194,7 +195,7 @@ def compare(
     """
     suite = comparing(select(read_suite(suite_file), (), families), pair)
     with opened(suite, out) as folder, _connected(cluster) as workers:
-        outcome = _run(folder, jobs=jobs, no_code=no_code, cluster=workers)
+        outcome = _run(folder, jobs=jobs, no_code=no_code, book=book, cluster=workers)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
         return dataclasses.replace(outcome, exit_code=EXIT_TEST_FAILED)
     return outcome

@@ -236,7 +236,7 @@ class Book:
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory, recorded):
+def book(tmp_path_factory, recorded, forked_sphinx):
     made = Book(tmp_path_factory.mktemp("book"), recorded)
     made.problems = made.build()
     return made

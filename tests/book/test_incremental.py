@@ -74,7 +74,7 @@ def book(built, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory, recorded):
+def built(tmp_path_factory, recorded, forked_sphinx):
     (folder := tmp_path_factory.mktemp("books") / "book").mkdir()
     return Book(folder, recorded)
 

@@ -247,3 +247,19 @@ def test_the_power_of_frames_is_that_of_the_signal(rng):
     signal = 0.1 * rng.standard_normal(5 * RATE)
     power, _ = power_spectra(signal, RATE)
     assert power.sum(axis=1).mean() == pytest.approx(np.mean(signal**2), rel=0.01)
+
+
+def test_frames_are_those_of_a_plain_loop_without_muted_ones(rng):
+    signal = (0.1 * rng.standard_normal(RATE)).astype(np.float32)
+    signal[3000:3064] = 0.25  # 4 ms of equal samples
+    signal[9000:9063] = 0.25  # one sample less
+    window = np.hanning(513)[:-1]
+    expected = []
+    for start in range(0, len(signal) - 511, 128):
+        frame = signal[start : start + 512].astype(np.float64)
+        if not (start <= 3000 and 3064 <= start + 512):
+            spectrum = np.fft.rfft((frame - signal.mean(dtype=np.float64)) * window)
+            expected.append(np.abs(spectrum) ** 2 * np.r_[1, np.full(255, 2), 1] / 512 / np.sum(window**2))
+    power, _ = power_spectra(signal, RATE)
+    assert len(power) == len(range(0, len(signal) - 511, 128)) - 4
+    assert power == pytest.approx(np.array(expected))

@@ -49,7 +49,7 @@ def make_project(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory, command):
     folder = make_project(tmp_path_factory.mktemp("compare"))
-    done = command("compare", "suite.yml", "old", "new", "--strict", cwd=folder, SOUNDCHECK_DEMO_SIZE="small")
+    done = command("compare", "suite.yml", "old", "new", "--strict", cwd=folder)
     return folder, done
 
 
@@ -95,9 +95,15 @@ def test_book_has_a_page_of_the_comparison(compared):
 
 def test_worse_candidate_fails_if_asked(compared, command):
     folder, _ = compared
-    done = command("compare", "suite.yml", "new", "old", "--strict", cwd=folder, SOUNDCHECK_DEMO_SIZE="small")
+    out = folder / "build" / "compare"
+    index = (out / "html" / "index.html").read_bytes()
+    done = command("compare", "suite.yml", "new", "old", "--strict", "--no-book", cwd=folder)
     assert done.returncode == 1
     assert "old against new: 0 better, 3 worse, 0 no evidence" in done.stdout
+    place = "build/compare/html/index.html"
+    assert f"Book: not built; {place} is the book of an earlier run\n" in done.stdout
+    assert (out / "html" / "index.html").read_bytes() == index
+    assert json.loads((out / "run.json").read_text())["book"] is False
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +113,7 @@ def later(compared, tmp_path_factory, command):
     shutil.copytree(compared[0], folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build"))
     (folder / "old.csv").write_text((folder / "new.csv").read_text())
     options = ("--model", "old", "--model", "third", "--out", "run", "--no-book")
-    done = command("run", "suite.yml", *options, cwd=folder, SOUNDCHECK_DEMO_SIZE="small")
+    done = command("run", "suite.yml", *options, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "run"
 
@@ -133,8 +139,9 @@ def test_two_runs(compared, later, command, tmp_path):
     for words in ("Before and after: old", "old (before)", "▲ better", "corrections"):
         assert words in text
     assert "<audio" not in text  # a run keeps no recordings
-    back = command("compare", later, before, "--out", "out", "--strict", cwd=tmp_path)
+    back = command("compare", later, before, "--out", "out", "--strict", "--no-book", cwd=tmp_path)
     assert back.returncode == 1
+    assert "Book: not built; out/html/index.html is the book of an earlier run" in back.stdout
     assert "old (after) is better than old (before) on 0 and worse on 3 of 3 tests." in back.stdout
 
 
@@ -143,9 +150,11 @@ def test_runs_with_other_seeds_are_unpaired(compared, later, command, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(later, other)
     (other / "run.json").write_text(json.dumps(record | {"seed": 1}))
-    done = command("compare", compared[0] / "build" / "compare", "other", "--out", "out", cwd=tmp_path)
+    before, options = compared[0] / "build" / "compare", ("--out", "out", "--no-book")
+    done = command("compare", before, "other", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "The runs have different seeds (0 and 1)." in done.stdout
+    assert "Book: not built\n" in done.stdout and not (tmp_path / "out" / "html").exists()
     assert "3 tests are unpaired" in done.stdout
     table = pd.read_csv(tmp_path / "out" / "comparisons.csv")
     assert table["pairing"].dropna().eq("unpaired").all()
@@ -223,7 +232,7 @@ studies: false
 """
 
 
-def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, command):
+def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, command, shown):
     rng = np.random.default_rng(1)
     rows = []
     for speaker in range(8):
@@ -241,11 +250,11 @@ def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, comman
             tmp_path / f"{name}.csv", index=False
         )
     (tmp_path / "suite.yml").write_text(RECOGNISERS)
-    done = command("compare", "suite.yml", cwd=tmp_path, SOUNDCHECK_DEMO_SIZE="small")
+    done = command("compare", "suite.yml", "--no-book", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     out = tmp_path / "build" / "compare"
     slug = json.loads((out / "run.json").read_text())["comparisons"][0]["slug"]
-    page = (out / "html" / "comparisons" / f"{slug}.html").read_text()
+    page = shown(out, slug, kind="comparisons")
     for words in ("Words corrected and broken", "talk: most words broken", "talk: most words corrected"):
         assert words in page
     assert "<i>" not in page.split("Words corrected and broken")[-1].split("Listen")[0]

@@ -74,7 +74,7 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path):
+def world(tmp_path, forked_models):
     world = World(tmp_path)
     world.one_by_one()
     return world

@@ -62,7 +62,7 @@ def scheduler():
 
 
 @pytest.fixture
-def world(tmp_path):
+def world(tmp_path, forked_models):
     rng = np.random.default_rng(0)
     (tmp_path / "data").mkdir()
     for number in range(SEGMENTS):

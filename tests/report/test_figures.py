@@ -246,8 +246,11 @@ def test_a_density_follows_the_weights():
 def test_histograms_are_of_the_values():
     values = np.repeat([0.1, 0.5, 0.9], [1, 2, 5])
     figure = figures.overlaid({"one": values})
-    heights = [bar.get_height() for bar in figure.axes[0].patches if bar.get_height()]
-    np.testing.assert_allclose(heights, [12.5, 25, 62.5])
+    (bars,) = figure.axes[0].patches
+    heights, edges, _ = bars.get_data()
+    np.testing.assert_allclose(heights[heights > 0], [12.5, 25, 62.5])
+    starts = edges[:-1][heights > 0]
+    assert ((starts <= [0.1, 0.5, 0.9]) & ([0.1, 0.5, 0.9] < starts + 0.03)).all()
     (smooth,) = figure.axes[0].lines
     area = np.trapezoid(smooth.get_ydata(), smooth.get_xdata())
     assert 0.03 * 100 * 0.5 < area < 0.03 * 100  # what lies beyond the values is cut

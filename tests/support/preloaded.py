@@ -1,10 +1,10 @@
-"""The ``soundcheck`` command and its notebook workers, forked from a process that has imported the library.
+"""The ``soundcheck`` command and what it starts, forked from a process that has imported the library.
 
 Starting Python and importing all that a run needs takes five seconds of processor time, and the tests run
 the command a hundred times. Here a server, started once a test process, imports and computes nothing; each
 command is a fork of it with its own arguments, folder, environment and output, and ends as Python ends. The
-processes that it starts for notebooks and models are forked from the same server, not from the command, so
-that they know nothing of it.
+processes that it starts for notebooks, models and the book are forked from the same server, not from the
+command, so that they know nothing of it.
 
 Tests that are about processes use the fixture ``started_command``, or start what they need themselves.
 """
@@ -29,11 +29,21 @@ import threading
 import time
 import traceback
 import types
+from pathlib import Path
 from typing import IO, Any, NoReturn
 
 COMMAND = "command"
 MODELS = ("soundcheck.models.importing", "soundcheck.predict.workers")
 NOTEBOOKS = "soundcheck.run.notebook_worker"
+BOOKS = "soundcheck.book.incremental"
+EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_comments", "sphinx_copybutton")
+EXTENSIONS += ("sphinx_external_toc", "sphinx_multitoc_numbering", "sphinx_thebe", "sphinx_togglebutton")
+EXTENSIONS += ("sphinx.ext.mathjax", "sphinx_design", "sphinxcontrib.bibtex", "pybtex.plugin")
+# What the library imports when it is first needed, and every fork would.
+LAZY = ("scipy.signal", "scipy.stats", "seaborn", "pyarrow.dataset", "pandas.core.methods.to_dict", "av")
+LAZY += ("matplotlib.backends.backend_svg", "matplotlib.style", "PIL.GifImagePlugin", "PIL.JpegImagePlugin")
+LAZY += ("pyroomacoustics", "IPython.core.completerlib", "IPython.core.debugger", "IPython.core.oinspect")
+LAZY += ("IPython.extensions.storemagic", "tornado.platform.asyncio")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
 POLL_SECONDS = 0.02
 PACKAGES = ("book", "corpora", "corpora.formats", "corpora.measures", "corpora.trials", "models", "predict")
@@ -102,6 +112,13 @@ class Preloaded:
                 elif not left:
                     return None
 
+    def modules(self) -> tuple[types.SimpleNamespace, types.SimpleNamespace]:
+        """Give what code that starts processes takes for ``subprocess`` and ``os``: they are forked here."""
+        changed = {"Popen": functools.partial(_Forked, self)}
+        known = vars(os).copy()
+        known.pop("waitid", None)  # they are no children of whoever asks
+        return types.SimpleNamespace(**vars(subprocess) | changed), types.SimpleNamespace(**known)
+
     def _read(self) -> None:
         """Read what the server says: which process has begun, and how others have ended."""
         received = self._connection.recv(4096)
@@ -148,14 +165,16 @@ class _Forked:
         stdout: int,
         stderr: IO | int | None,
         env: dict[str, str],
-        start_new_session: bool,
+        start_new_session: bool = False,
         pass_fds: list[int] = (),
     ) -> None:
-        python, _, _, module, *_ = arguments
-        assert python == sys.executable and module in (*MODELS, NOTEBOOKS) and start_new_session
+        python, _, _, module, *words = arguments
+        assert python == sys.executable and module in (*MODELS, NOTEBOOKS, BOOKS)
+        assert start_new_session == (module != BOOKS)
         self._server, self._module = server, module
         self.returncode: int | None = None
-        request = {"kind": module, "arguments": [], "folder": os.getcwd(), "environment": dict(env)}
+        words = words if module == BOOKS else []  # others get theirs as descriptors
+        request = {"kind": module, "arguments": words, "folder": os.getcwd(), "environment": dict(env)}
         with contextlib.ExitStack() as stack:
             nothing = stack.enter_context(open(os.devnull, "r+b")).fileno()
             theirs = {None: 2, subprocess.DEVNULL: nothing}
@@ -167,11 +186,18 @@ class _Forked:
                 stack.callback(os.close, stdin)
                 stack.callback(os.close, stdout)
                 stderr = stderr.fileno()
+            elif module == BOOKS:
+                stdout = stderr = stdout.fileno()
             descriptors = [theirs.get(one, one) for one in (stdin, stdout, stderr)]
             self.pid = server.fork(request, *descriptors, *pass_fds)
 
     def poll(self) -> int | None:
         return self.wait(0, ended=False)
+
+    def kill(self) -> None:
+        if self.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
 
     def wait(self, timeout: float = END_SECONDS, *, ended: bool = True) -> int | None:
         if ended and self._module == NOTEBOOKS:
@@ -187,12 +213,31 @@ class _Forked:
 def _preload() -> None:
     from soundcheck import cli, pipeline  # noqa: F401
     from soundcheck.run import notebook_worker
+    from soundcheck.suite import corpus_format, model_kind
 
     notebook_worker._preload()
     for package in PACKAGES:
         found = importlib.import_module(f"soundcheck.{package}")
         for module in pkgutil.iter_modules(found.__path__):
             importlib.import_module(f"soundcheck.{package}.{module.name}")
+    for name in LAZY:
+        vars(importlib.import_module(name))  # loads one that waits for its first use
+    for words in (model_kind.MODEL_KINDS, corpus_format.CORPUS_FORMATS):
+        len(words)  # looks through all that is installed
+    _keep_apart()
+
+
+@functools.cache
+def _preload_sphinx() -> None:
+    """Import what builds a book, once the first one is wanted."""
+    from sphinx.application import builtin_extensions
+
+    for name in ("soundcheck.book.incremental", *builtin_extensions, *EXTENSIONS):
+        importlib.import_module(name)
+    _keep_apart()
+
+
+def _keep_apart() -> None:
     gc.collect()
     gc.freeze()  # else a fork copies all of it when it looks for what nobody needs
 
@@ -219,6 +264,8 @@ def _serve(connection: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
                 continue
             with os.fdopen(descriptors[0]) as file:
                 request = json.load(file)
+            if request["kind"] == BOOKS:
+                _preload_sphinx()
             ours, theirs = socket.socketpair()
             pid = os.fork()
             if pid == 0:
@@ -253,7 +300,15 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
+    if request["kind"] == BOOKS:
+        from soundcheck.book import incremental
+
+        connection.close()
+        time.tzset()
+        source, work, jobs = request["arguments"]
+        sys.exit(incremental.build(Path(source), Path(work), int(jobs)))
     from soundcheck import cli
+    from soundcheck.book import jupyter_book
     from soundcheck.models import importing, processes
     from soundcheck.predict import workers
     from soundcheck.run import notebook_worker
@@ -266,11 +321,9 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         mains = (importing._serve, workers.main, notebook_worker.serve)
         dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
         return
-    changed = {"Popen": functools.partial(_Forked, Preloaded(connection))}
-    processes.subprocess = notebook_worker.subprocess = types.SimpleNamespace(**vars(subprocess) | changed)
-    known = vars(os).copy()
-    known.pop("waitid", None)  # its children are not those of the command
-    processes.os = types.SimpleNamespace(**known)
+    replaced = Preloaded(connection).modules()
+    processes.subprocess, processes.os = replaced
+    notebook_worker.subprocess = jupyter_book.subprocess = replaced[0]
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
 

@@ -16,6 +16,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.report.html import element, join
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import runner, two_runs
+from soundcheck.run.outcome import about_book
 from soundcheck.run.output import Output
 
 __all__ = ["Compared", "compare_runs"]
@@ -39,6 +40,7 @@ def compare_runs(
     families: Sequence[str] = (),
     jobs: int = 1,
     strict: bool = False,
+    book: bool = True,
 ) -> Compared:
     """Compare the models of the same name of two runs, or the only model of each.
 
@@ -54,6 +56,8 @@ def compare_runs(
         Processes for notebooks.
     strict
         Whether a model that became worse on a test changes the exit code.
+    book
+        Whether to build the book. Without, an earlier one stays as it is.
 
     Raises
     ------
@@ -90,13 +94,11 @@ def compare_runs(
     lines = two_runs.differences(before, after)
     lines += [line for rows in found.values() for line in _told(rows)]
     record = _record(after.record, output, list(found), executions, list(found.values()))
-    problems = _build(output, record, lines)
+    problems = _build(output, record, lines) if book else []
     lines += [
         f"The notebook of {one.name} failed: {one.error[:200]}" for one in record.comparisons if one.failed
     ]
-    lines += [str(problem) for problem in problems]
-    if not problems:
-        lines.append(f"Book: {Path(output.display_name) / 'html' / 'index.html'}")
+    lines += about_book(output, wanted=book, problems=problems)
     lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
     code = EXIT_INCOMPLETE if problems or record.failed else EXIT_OK
     if strict and code == EXIT_OK and frame["outcome"].eq(results.WORSE).any():

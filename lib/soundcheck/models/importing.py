@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import importlib.machinery
 import importlib.util
@@ -65,6 +66,18 @@ class _FreshLoader(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
+def _real(path: str) -> str:
+    """Resolve links as ``os.path.realpath``, but those of a folder once, for thousands of modules."""
+    folder, name = os.path.split(path)
+    if not folder or folder == path or name in ("", os.curdir, os.pardir):
+        return os.path.realpath(path)
+    place = os.path.join(_real_folder(folder), name)
+    return os.path.realpath(place) if os.path.islink(place) else place
+
+
+_real_folder = functools.cache(_real)
+
+
 class _Root:
     """The suite's folder as a place to import from."""
 
@@ -81,7 +94,7 @@ class _Root:
         """Whether a file or folder is the suite's own, not part of something installed below it."""
         if not path:
             return False
-        path = os.path.realpath(path)
+        path = _real(path)
         return self._below(path) and not (path + os.sep).startswith(self.foreign)
 
     def make_importable(self) -> None:
@@ -230,6 +243,13 @@ def _explain(error: BaseException, name: str, place: _Root) -> ModelImportError:
     return ModelImportError(what, remedy)
 
 
+def _file(module: object) -> object:
+    """Say where a module lies, if it tells; one that loads itself when it is looked at is left as it is."""
+    if isinstance(module, ModuleType):
+        return object.__getattribute__(module, "__dict__").get("__file__")
+    return getattr(module, "__file__", None)
+
+
 def sources(imported: Imported, root: Path) -> list[tuple[str, str]]:
     """List the source files that a model consists of, as far as they are loaded.
 
@@ -244,9 +264,9 @@ def sources(imported: Imported, root: Path) -> list[tuple[str, str]]:
     package = (imported.module.__package__ or "").rstrip(".") + "."
     found = {}
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
+        file = _file(module)
         related = module is imported.module or (package != "." and name.startswith(package))
-        if not isinstance(file, str) or not os.path.isfile(file) or not (related or place.owns(file)):
+        if not isinstance(file, str) or not (related or place.owns(file)) or not os.path.isfile(file):
             continue
         shown = os.path.relpath(os.path.realpath(file), place.folder) if place.owns(file) else name
         found[shown] = files.digest(Path(file))

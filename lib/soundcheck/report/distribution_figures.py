@@ -9,8 +9,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,16 +17,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from soundcheck.report.shapes import density, draw_density, histogram
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn
 
 __all__ = [
     "class_proportions",
     "contexts_against_all",
     "expected_ranges",
-    "counts_map",
     "groups_against_all",
     "heat_map",
-    "histogram",
     "overlaid",
 ]
 
@@ -55,7 +53,7 @@ def overlaid(values: Mapping[str, Sequence[float]], title: str = "") -> Figure:
             )
         axes.set(xlim=(0, 1), xlabel="value", ylabel="% of segments")
         axes.set_title(label(title, 50), loc="left")
-        if axes.containers:
+        if axes.patches:
             axes.legend(fontsize=9)
     return figure
 
@@ -176,6 +174,11 @@ def _against(
         figure, places = new(2.5 * across, 1.9 * down + 0.8, down, across, sharex=True, sharey=True)
         for axes in places[len(panels) :]:
             axes.set_axis_off()
+        for axes in places:
+            axes.set_autoscaley_on(False)  # what they share is set once, and not for each shape
+        if not len(classes):
+            places[0].set(xlim=(0, 1), xticks=(0, 0.5, 1))
+        outlines = {}  # panels may be laid over the same values
         for n, (axes, (name, own, remark, (everybody, weights))) in enumerate(
             zip(places, panels, strict=False)
         ):
@@ -183,10 +186,10 @@ def _against(
                 both = {"all": everybody, name: own}
                 _bars(axes, both, classes, colors=(GREY, BLUE), weights={"all": weights})
             else:
-                _shape(axes, everybody, GREY, filled=True, weights=weights)
-                _shape(axes, own, BLUE, filled=False)
-                axes.set(xlim=(0, 1), xticks=(0, 0.5, 1))
-            axes.set_xlabel("")
+                if id(everybody) not in outlines:
+                    outlines[id(everybody)] = density(everybody, weights)
+                draw_density(axes, outlines[id(everybody)], GREY, filled=True)
+                draw_density(axes, density(own), BLUE, filled=False)
             axes.set_title(f"{label(name, 18)} ({_count(own)}){remark}", loc="left", fontsize=9)
             axes.set_ylabel(("%" if len(classes) else "density") if n % across == 0 else "")
         heights = [axes.dataLim.y1 for axes in places[: len(panels)] if np.isfinite(axes.dataLim.y1)]
@@ -245,70 +248,6 @@ def expected_ranges(
     return figure
 
 
-def histogram(
-    axes: Axes,
-    values: np.ndarray,
-    edges: np.ndarray,
-    stat: str,
-    color: str,
-    line: str = "-",
-    **options: object,
-) -> None:
-    """Draw a histogram with a smooth density (Scott's rule); of constant values the bar alone.
-
-    Parameters
-    ----------
-    axes
-        Where.
-    values
-        Finite numbers, ``(N,)``.
-    edges
-        Of the bins.
-    stat
-        What heights are: ``count``, ``percent`` or ``density``.
-    color, line
-        Colour, and style of the density's line.
-    options
-        Of :func:`seaborn.histplot`.
-    """
-    if len(values):
-        smooth = {"kde": bool(np.std(values) > 1e-9), "line_kws": {"linestyle": line, "linewidth": 1.5}}
-        look_of_bars = {"color": color, "alpha": 0.3, "linewidth": 0}
-        with _names_kept(axes):
-            seaborn.histplot(
-                x=values, bins=list(edges), stat=stat, ax=axes, **look_of_bars, **smooth, **options
-            )
-
-
-def counts_map(
-    axes: Axes, x: np.ndarray, y: np.ndarray, edges: Sequence[np.ndarray], cbar: bool = False
-) -> None:
-    """Draw how many segments lie where, empty bins white.
-
-    Parameters
-    ----------
-    axes
-        Where.
-    x, y
-        Finite numbers, ``(N,)``.
-    edges
-        Of the bins, for both directions.
-    cbar
-        Whether to draw the scale of the colours.
-    """
-    if not len(x):
-        return
-    scale = {
-        "vmin": 0,
-        "vmax": np.histogram2d(x, y, bins=edges)[0].max(),
-        "cmap": "viridis_r",
-        "rasterized": True,
-    }
-    words = {"cbar": True, "cbar_kws": {"label": "segments"}} if cbar else {}
-    with _names_kept(axes):
-        seaborn.histplot(x=x, y=y, bins=[list(each) for each in edges], ax=axes, **scale, **words)
-
-
 def heat_map(
     axes: Axes,
     values: np.ndarray,
@@ -345,31 +284,6 @@ def heat_map(
 def _clipped(values: Sequence[float]) -> np.ndarray:
     values = np.asarray(values, dtype=float)
     return np.clip(values[np.isfinite(values)], 0, 1)
-
-
-def _shape(
-    axes: Axes, values: Sequence[float], color: str, filled: bool, weights: np.ndarray | None = None
-) -> None:
-    """Draw the density alone; constant values as a line where they are."""
-    values = np.asarray(values, dtype=float)
-    known = np.isfinite(values)
-    values, weights = np.clip(values[known], 0, 1), None if weights is None else weights[known]
-    if len(values) == 0 or np.std(values) < 1e-9:
-        for value in values[:1]:
-            axes.axvline(value, color=color, linewidth=2)
-        return
-    width = {"linewidth": 1, "fill": True, "alpha": 0.35} if filled else {"linewidth": 2}
-    with _names_kept(axes):
-        seaborn.kdeplot(x=values, weights=weights, clip=(0, 1), cut=0, color=color, ax=axes, **width)
-
-
-@contextmanager
-def _names_kept(axes: Axes) -> Iterator[None]:
-    """Leave the names of axes to the caller: seaborn works out all ticks before it names them itself."""
-    names = {"xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
-    axes.set(**{which: name or "-" for which, name in names.items()})
-    yield
-    axes.set(**names)
 
 
 def _bars(

@@ -18,13 +18,12 @@ from soundcheck.metrics.change import TOLERANCE
 from soundcheck.report.distribution_figures import (
     class_proportions,
     contexts_against_all,
-    counts_map,
     expected_ranges,
     groups_against_all,
     heat_map,
-    histogram,
     overlaid,
 )
+from soundcheck.report.shapes import counts_map, histogram
 from soundcheck.report.speaker_figures import averages, ranks
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn, show
 from soundcheck.report.sweep_figures import curves

@@ -27,6 +27,7 @@ from matplotlib.figure import Figure
 from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import MediaStore
 from soundcheck.report.html import Html, element
+from soundcheck.report.layout import laid_out
 from soundcheck.report.pictures import png, shorter_svg, smaller_svg
 
 
@@ -134,15 +135,12 @@ def _picture(figure: Figure, pixels: bool) -> bytes:
     with look():
         figure.set_dpi(2 * SCREEN)
         figure.set_facecolor("white")
-        # Once, here: Matplotlib would draw everything one more time to find places before it saves.
-        if (engine := figure.get_layout_engine()) is not None:
-            engine.execute(figure)
-            figure.set_layout_engine(None)
-        if pixels:
-            figure.canvas.draw()
-            return png(np.asarray(figure.canvas.buffer_rgba())[..., :3])
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, dpi=2 * SCREEN)
+        with laid_out(figure):
+            if pixels:
+                figure.canvas.draw()
+                return png(np.asarray(figure.canvas.buffer_rgba())[..., :3])
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, dpi=2 * SCREEN)
     return shorter_svg(smaller_svg(buffer.getvalue()))
 
 

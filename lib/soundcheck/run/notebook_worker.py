@@ -8,6 +8,7 @@ processes cannot be forked, each notebook gets a process that starts anew.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -26,6 +27,19 @@ from soundcheck.run.notebook_process import main
 __all__ = ["Worker", "serve"]
 
 PRELOADED = ("soundcheck.evaluation", "soundcheck.metrics", "soundcheck.report")  # what notebooks import
+LATE = (  # what only some import, or only what they import does, when it is used
+    "audformat",
+    "matplotlib.backends.backend_svg",
+    "PIL.GifImagePlugin",
+    "PIL.JpegImagePlugin",
+    "PIL.PngImagePlugin",
+    "pyarrow.dataset",
+    "pyarrow.pandas_compat",
+    "scipy.signal",
+    "scipy.stats",
+    "soundcheck.corpora.languages",
+    "sqlite3",
+)
 # The frameworks of macOS do not survive a fork: there each notebook gets a process that starts anew.
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"
 
@@ -123,6 +137,11 @@ def _preload() -> None:
         package = importlib.import_module(name)
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{name}.{module.name}")
+    for name in LATE:
+        importlib.import_module(name)
+    importlib.import_module("soundcheck.report.style").seaborn.histplot  # noqa: B018  (it is imported when used)
+    gc.collect()
+    gc.freeze()  # the forks' collector need not look at any of it, again and again
 
 
 def _execute(task: str, environment: dict[str, str]) -> NoReturn:

@@ -31,6 +31,7 @@ import audresample
 import numpy as np
 import pocketsphinx
 
+from soundcheck_demo.models import word_graph
 from soundcheck_demo.speech import commands
 
 __all__ = ["digits", "fingerprint", "grammar", "hurried", "words"]
@@ -122,7 +123,7 @@ def _decoder(task: str) -> pocketsphinx.Decoder:
             logfn=os.devnull,
             **(COMMON | SETTINGS[task]),
         )
-    decoder.add_jsgf_string(task, text)
+    decoder.add_fsg(task, word_graph.condensed(decoder, text))
     decoder.activate_search(task)
     return decoder
 

@@ -236,8 +236,8 @@ def test_processes_that_start_at_once_train_once(trained, tmp_path):
 def test_full_model_is_good_but_not_perfect(full_cache, monkeypatch):
     monkeypatch.setenv("SOUNDCHECK_CACHE", str(full_cache))
     monkeypatch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
-    voiceprint.prepare(jobs=2)
-    table, signals = segments(corpus.build(full_cache))
+    table, signals = segments(corpus.build(full_cache, jobs=2))
+    voiceprint.prepare()
     embeddings = embed(signals)
     sex, speaker = (table[name].to_numpy() for name in ("sex", "speaker"))
     within = error_rate(table, embeddings, lambda a, b: sex[a] == sex[b])

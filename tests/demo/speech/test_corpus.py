@@ -200,6 +200,7 @@ def test_full_size(full_cache):
     folder = corpus.build(full_cache, jobs=2)
     table, signals = load(folder)
     check_audio(table, signals)
-    pitch = mean_pitch(table, signals)
+    pitch = mean_pitch(table[table.groupby("speaker").cumcount() % 3 == 0], signals)
+    assert set(pitch.index.get_level_values("speaker")) == set(table["speaker"])
     assert pitch["female"].min() > pitch["male"].max() - 10
     assert (table["split"] == "test").sum() >= 600

@@ -39,16 +39,26 @@ def power_spectra(signal: np.ndarray, sampling_rate: int) -> tuple[np.ndarray, n
     if len(signal) < length:
         return np.zeros((0, len(frequencies))), frequencies
     step = max(step, -(-len(signal) // MOST))
+    # In place as far as it goes: getting memory for one array after the other takes longer than the sums.
     pieces = np.lib.stride_tricks.sliding_window_view(signal, length)[::step].astype(np.float64)
     window = scipy.signal.get_window("hann", length)
-    power = np.abs(np.fft.rfft((pieces - np.mean(signal, dtype=np.float64)) * window, axis=1)) ** 2
+    pieces -= np.mean(signal, dtype=np.float64)
+    pieces *= window
+    power = np.abs(np.fft.rfft(pieces, axis=1))
+    np.square(power, out=power)
     power[:, 1 : (length + 1) // 2] *= 2  # what lies at negative frequencies
     power /= length * np.sum(window**2)
-    return power[~_muted(pieces, round(STILL * sampling_rate))], frequencies
+    muted = _muted(signal, round(STILL * sampling_rate), length)[::step]
+    return power[~muted] if muted.any() else power, frequencies
 
 
-def _muted(pieces: np.ndarray, count: int) -> np.ndarray:
-    """Say which pieces have so many equal samples one after the other."""
-    equal = np.cumsum(np.diff(pieces, axis=1) == 0, axis=1, dtype=np.int32)
-    equal = np.pad(equal, ((0, 0), (1, 0)))
-    return np.any(equal[:, count - 1 :] - equal[:, : 1 - count] == count - 1, axis=1)
+def _muted(signal: np.ndarray, count: int, length: int) -> np.ndarray:
+    """Say for each place whether the frame from there on has so many equal samples one after the other."""
+    equal = _sums(signal[1:] == signal[:-1])
+    still = _sums(equal[count - 1 :] - equal[: 1 - count] == count - 1)
+    frames = length - count + 1  # places in a frame at which so many could begin
+    return still[frames:] > still[:-frames]
+
+
+def _sums(true: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(true)])
