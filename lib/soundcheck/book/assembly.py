@@ -90,8 +90,11 @@ def assemble(
         sources.page(name, cells)
     for model in record.models:
         page = f"models/{model.slug}"
-        make = functools.partial(model_and_corpus_pages.model_cells, model, record, results, near)
-        rows = results[results["model"].eq(model.name)].to_json(orient="split", double_precision=15)
+        own = results[results["model"].eq(model.name)]
+        rows = own.to_json(orient="split", double_precision=15)
+        draw = functools.partial(model_and_corpus_pages.value_cells, own, near)
+        values = kept.cells(f"{page}/values", draw, rows)  # apart: the page changes with any family
+        make = functools.partial(model_and_corpus_pages.model_cells, model, record, own, values)
         about = (inputs.shown(model), record.figures, record.families, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
     for about, corpus in zip(record.corpora, corpora, strict=True):

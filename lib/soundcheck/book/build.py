@@ -15,7 +15,6 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.book import inputs
-from soundcheck.book.assembly import assemble
 from soundcheck.book.check_site import inspect
 from soundcheck.book.jupyter_book import run_jupyter_book
 from soundcheck.book.pages import MEDIA, Sources
@@ -88,6 +87,8 @@ def build(
     state = _read(output)
     if state is not None and (state.inputs, state.site) == (depends, signature(output.html)):
         return []
+    from soundcheck.book.assembly import assemble  # late: what draws figures takes a second to load
+
     sources = Sources(output.folder / "book-src")
     assemble(sources, output, record, results, corpora=corpora, tasks=tasks, sounds=sounds, **arguments)
     tables = [output.results, output.left_out, output.comparison_table, output.word_errors]

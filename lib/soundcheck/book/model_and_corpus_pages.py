@@ -37,11 +37,31 @@ FILES = 20  # names of files that a page lists
 MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
 
 
+def value_cells(own: pd.DataFrame, media: MediaStore) -> list[dict]:
+    """Make the figure of the values of one model: it takes longer than all else on the model's page."""
+    if not own["value"].notna().any():
+        return []
+    figure = drawn.intervals(own)
+    return [
+        pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."),
+        pages.output(drawn.show(media, figure, "Values with 95 % intervals and thresholds")),
+    ]
+
+
 def model_cells(
-    model: ModelRecord, record: RunRecord, results: pd.DataFrame, media: MediaStore
+    model: ModelRecord, record: RunRecord, own: pd.DataFrame, values: Sequence[dict]
 ) -> list[dict]:
-    """Make the page of a model: what it is, what it passed, where it gave no answer."""
-    own = results[results["model"] == model.name]
+    """Make the page of a model: what it is, what it passed, where it gave no answer.
+
+    Parameters
+    ----------
+    model, record
+        The model, and the run.
+    own
+        Its rows of the results.
+    values
+        From :func:`value_cells`.
+    """
     facts = [
         ("name", model.name),
         ("kind", model.kind),
@@ -81,10 +101,7 @@ def model_cells(
         pages.output(_facts(facts)),
         pages.output(tables.notes(model.notes)),
     ]
-    if own["value"].notna().any():
-        cells.append(pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."))
-        figure = drawn.intervals(own)
-        cells.append(pages.output(drawn.show(media, figure, "Values with 95 % intervals and thresholds")))
+    cells += values
     if model.failures:
         cells.append(pages.markdown("## Inputs without an answer"))
         rows = [

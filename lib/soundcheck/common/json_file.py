@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from pathlib import Path
@@ -30,7 +31,7 @@ class JsonFile:
         ValueError
             If it is not JSON, or its fields are not those of the class (pydantic's ``ValidationError``).
         """
-        return TypeAdapter(cls).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
+        return _adapter(cls).validate_python(json.loads(Path(path).read_text(encoding="utf-8")))
 
     def write(self, path: str | os.PathLike) -> str:
         """Write all fields, as ASCII so that any text survives; returns the digest of the file.
@@ -40,5 +41,11 @@ class JsonFile:
         ValueError
             If a number is NaN or infinite.
         """
-        content = TypeAdapter(type(self)).dump_python(self, mode="json")
+        content = _adapter(type(self)).dump_python(self, mode="json")
         return files.write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+@functools.cache
+def _adapter(kind: type) -> TypeAdapter:
+    """Make what checks the fields of a class; that takes longer than to read a file."""
+    return TypeAdapter(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -50,7 +51,10 @@ def inspect_files(
     """
     version = files.digest(f"{limit} {files.digest(Path(audio.__file__))}")
     known = {key: AudioInfo(**value) for key, value in (store.read(path, version) or {}).items()}
-    hashes = Parallel(n_jobs=jobs, prefer="threads")(delayed(_digest)(root / name) for name in names)
+    with ThreadPoolExecutor(
+        max(1, jobs)
+    ) as pool:  # joblib takes longer to hand a small file out than to read it
+        hashes = list(pool.map(_digest, [root / name for name in names]))
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
     found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
         delayed(audio.inspect)(root / name, limit) for name in todo.values()
