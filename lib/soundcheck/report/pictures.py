@@ -98,7 +98,7 @@ def _shorten(part: ElementTree.Element, classes: dict[str, str]) -> None:
 
 
 def _rename(part: ElementTree.Element, names: dict[str, str]) -> None:
-    """Number the shapes that are used several times: a millionth of a point more is another digest."""
+    """Call shapes that are used several times by number: a millionth of a point more is another digest."""
     if part.get("id") in names:
         part.set("id", names[part.get("id")])
     for attribute in ("clip-path", "href"):
