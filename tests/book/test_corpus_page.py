@@ -18,7 +18,9 @@ HOSTILE = "<script>alert(1)</script>"
 def page(tmp_path):
     """Make the page of a corpus with some columns: its words and its HTML, one after the other."""
 
-    def made(audio: bool = True, groups: tuple[str, ...] = (), **columns: object) -> str:
+    def made(
+        audio: bool = True, groups: tuple[str, ...] = (), notices: tuple[str, ...] = (), **columns: object
+    ) -> str:
         soundfile.write(tmp_path / "a.wav", 0.1 * np.sin(np.arange(16000) / 10), 16000)
         table = pd.DataFrame({"file": ["a.wav"] * 4, "start": np.nan, "end": np.nan, "duration": 1.0})
         table = table.assign(speaker=["a", "a", "b", "b"], **columns)
@@ -27,7 +29,7 @@ def page(tmp_path):
         about = CorpusRecord(
             **dict.fromkeys(("name", "slug", "format", "title", "digest"), "c"),
             **{"description": "", "synthetic": False, "segments": 4, "speakers": 2, "seconds": 4.0},
-            **{"left_out": (), "notices": ()},
+            **{"left_out": (), "notices": notices},
         )
         cells = corpus_cells(about, corpus, {}, MediaStore(tmp_path / "media", "../media/"))
         shown = [o["data"]["text/html"] for cell in cells for o in cell.get("outputs", [])]
@@ -58,3 +60,10 @@ def test_numbers_that_were_cut_into_groups_are_shown_as_numbers(page):
 
 def test_without_audio_nothing_is_measured(page):
     assert "What was measured" not in page(audio=False, level=[np.nan] * 4)
+
+
+def test_what_to_know_is_told(page):
+    text = page(notices=("resampled together in intervals: speaker within meeting", HOSTILE))
+    assert "## What to know" in text and "resampled together in intervals: speaker within meeting" in text
+    assert "<script>" not in text and "&lt;script&gt;" in text
+    assert "## What to know" not in page()

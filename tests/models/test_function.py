@@ -11,7 +11,7 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models import importing
+from soundcheck.models import importing, processes
 from soundcheck.models.function import FunctionModel
 from soundcheck.models.load import check_model
 from soundcheck.suite.entries import ModelEntry, Suite
@@ -234,6 +234,30 @@ def test_prepare_gets_what_it_asks_for(root, tmp_path):
     write(root, model=source)
     FunctionModel.prepare(entry(), suite(root), cache=tmp_path, jobs=3, progress=True)
     assert (tmp_path / "prepared").read_text() == "3"
+
+
+def test_no_process_is_started_to_prepare_what_has_no_prepare(root, tmp_path, monkeypatch):
+    started = []
+    ask = processes.ask
+    monkeypatch.setattr(processes, "ask", lambda *args, **more: started.append(args) or ask(*args, **more))
+
+    def prepare():
+        before = len(started)
+        FunctionModel.prepare(entry(), suite(root), cache=tmp_path, jobs=1, progress=False)
+        return len(started) - before
+
+    write(root, model=GOOD)
+    assert prepare() == 1  # nobody has looked whether it has one
+    before = check(root)
+    assert prepare() == 0
+    source = """
+        import os, pathlib
+        def prepare():
+            pathlib.Path(os.environ["SOUNDCHECK_CACHE"], "prepared").touch()
+    """
+    write(root, model=textwrap.dedent(source) + GOOD)
+    assert check(root) != before
+    assert prepare() == 1 and (tmp_path / "prepared").exists()
 
 
 def test_prepare_that_fails(root, tmp_path):

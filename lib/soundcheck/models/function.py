@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
 CHILD = "soundcheck.models.importing"
+_unprepared: set[tuple[str, Path]] = set()  # targets and folders of models whose check found no ``prepare``
 
 
 class FunctionModel(Model):
@@ -98,7 +99,7 @@ class FunctionModel(Model):
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Import the function in a child, within a time limit."""
         limit = importing.IMPORT_SECONDS
-        return _fingerprint(entry, _ask(entry, suite, "check", {}, limit, "importing the module"))
+        return _checked(entry, suite, _ask(entry, suite, "check", {}, limit, "importing the module"))
 
     @classmethod
     def check_and_stay(cls, entry: ModelEntry, suite: Suite, child: processes.Child) -> str:
@@ -106,19 +107,21 @@ class FunctionModel(Model):
         request = (importing.STAY, entry.target, suite.root, {})
         found = processes.ask_child(child, request, importing.IMPORT_SECONDS)
         content = _understand(entry, suite, *found, importing.IMPORT_SECONDS, "importing the module")
-        return _fingerprint(entry, content)
+        return _checked(entry, suite, content)
 
     @classmethod
     def prepare(
         cls, entry: ModelEntry, suite: Suite, *, cache: str | os.PathLike, jobs: int, progress: bool
     ) -> None:
-        """Call the module's ``prepare`` in a child, if it has one.
+        """Call the module's ``prepare`` in a child, unless the last check has found none.
 
         Raises
         ------
         InputError
             If it fails, ends the process or does not end.
         """
+        if (entry.target, suite.root) in _unprepared:
+            return
         options = {"jobs": jobs, "progress": progress}
         seen = processes.TERMINAL if progress and sys.stderr.isatty() else processes.NOWHERE
         limit = importing.PREPARE_SECONDS
@@ -139,6 +142,13 @@ class FunctionModel(Model):
 
 def _fingerprint(entry: ModelEntry, source: str) -> str:
     return files.digest(repr(("python", entry.target, entry.batch, source)))
+
+
+def _checked(entry: ModelEntry, suite: Suite, content: tuple[str, bool]) -> str:
+    """Remember whether a model has to be prepared; gives its fingerprint."""
+    source, prepares = content
+    (_unprepared.discard if prepares else _unprepared.add)((entry.target, suite.root))
+    return _fingerprint(entry, source)
 
 
 def _ask(

@@ -8,9 +8,9 @@ Conventions
 - Files in the suite's folder are compiled anew each time: compiled files that Python keeps are trusted by
   size and time, so a changed model could go unnoticed. None are written.
 - Importing runs code. It is done in children of this process only: ``python -m soundcheck.models.importing``
-  imports once and answers with the model's fingerprint or with what is wrong; it also runs a model's
-  ``prepare``. A process that is to stay then gets the name of a module, and goes on with its
-  ``serve(connection)``.
+  imports once and answers with the model's fingerprint, and whether it has to be prepared, or with what is
+  wrong; it also runs a model's ``prepare``. A process that is to stay then gets the name of a module, and
+  goes on with its ``serve(connection)``.
 """
 
 from __future__ import annotations
@@ -315,17 +315,24 @@ def _answer(connection: Connection, action: str, target: str, root: Path, option
         if action == "check":
             _check_signature(imported)
             connection.send(processes.MoreTime(PREPARE_SECONDS))  # the module may have to read large files
-            connection.send(("fingerprint", source_fingerprint(imported, root)))
+            source = source_fingerprint(imported, root)
+            connection.send(("fingerprint", (source, _preparation(imported) is not None)))
         else:
             connection.send(("prepared", _prepare(imported, root, options)))
     except ModelImportError as problem:
         connection.send(("problem", (problem.what, problem.remedy)))
 
 
+def _preparation(imported: Imported) -> Callable | None:
+    """Find the module's ``prepare``, if it has one."""
+    prepare = getattr(imported.module, "prepare", None)
+    return prepare if callable(prepare) else None
+
+
 def _prepare(imported: Imported, root: Path, options: dict) -> bool:
     """Call the module's ``prepare`` with those of our options that it takes."""
-    prepare = getattr(imported.module, "prepare", None)
-    if not callable(prepare):
+    prepare = _preparation(imported)
+    if prepare is None:
         return False
     parameters = inspect.signature(prepare).parameters.values()
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):

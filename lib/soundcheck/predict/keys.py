@@ -6,10 +6,13 @@ import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from soundcheck.common import files, resources
-from soundcheck.common.tasks import Task
-from soundcheck.predict.protocol import PlainChange
+
+if TYPE_CHECKING:  # who only opens the file of answers need not load numpy
+    from soundcheck.common.tasks import Task
+    from soundcheck.predict.protocol import PlainChange
 
 __all__ = ["VERSION", "Keys", "changing_code", "reading_code", "repeated_key"]
 
