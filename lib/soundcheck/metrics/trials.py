@@ -42,10 +42,9 @@ from soundcheck.metrics.weighted import Weighted
 
 __all__ = ["SortedTrials", "TrialStatistic", "Trials", "WholeCurve"]
 
-_AT_A_TIME = 2**18  # products of weights that are made at a time; they stay in the cache
+_AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache
 _DENSE = 2048  # speakers up to which pairs are counted in a full table
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
-_PIECE, _ABREAST = 2**11, 64  # trials and replicates that are multiplied at a time; 1 MB stays in the cache
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -244,45 +243,6 @@ class SortedTrials:
         group = (self.ends - 1) * most // self.n
         return np.append(np.flatnonzero(group[1:] != group[:-1]), self.steps - 1)
 
-    def counted(
-        self, weights: np.ndarray, groups: np.ndarray
-    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Add up the weights of each group of steps, some replicates at a time.
-
-        Parameters
-        ----------
-        weights
-            From :meth:`weights`.
-        groups
-            From :meth:`groups`.
-
-        Yields
-        ------
-        tuple
-            Replicates, and their targets and non-targets, float64 ``(replicates, groups)``; whole numbers.
-        """
-        sizes = np.diff(self.ends[groups], prepend=0)
-        cell = 2 * np.repeat(np.arange(len(groups)), sizes) + self.target
-        order = np.argsort(cell, kind="stable")
-        first, second, cell = self.first[order], self.second[order], cell[order]
-        pieces = []
-        for start in range(0, self.n, _PIECE):
-            piece = slice(start, start + _PIECE)
-            own = cell[piece]
-            begins = np.append(0, np.flatnonzero(own[1:] != own[:-1]) + 1)
-            shape, ends = (len(begins), len(own)), np.append(begins, len(own))
-            adding = scipy.sparse.csr_array((np.ones(len(own)), np.arange(len(own)), ends), shape=shape)
-            pieces.append((first[piece], second[piece], own[begins], adding))
-        for start in range(0, len(weights), _ABREAST):
-            part = slice(start, start + _ABREAST)
-            columns = np.ascontiguousarray(weights[part].T, dtype=np.float64)
-            counts = np.zeros((2 * len(groups), columns.shape[1]))
-            for one, other, cells, adding in pieces:
-                products = columns.take(one, axis=0)
-                products *= columns.take(other, axis=0)
-                counts[cells] += adding @ products
-            yield part, np.ascontiguousarray(counts[1::2].T), np.ascontiguousarray(counts[::2].T)
-
 
 class TrialStatistic(Weighted):
     """Values of trials, in most cases one."""
@@ -408,12 +368,23 @@ class WholeCurve(TrialStatistic):
 
     def _along(self, weights: np.ndarray, groups: np.ndarray) -> np.ndarray:
         found = np.full((len(weights), len(self.labels)), np.nan)
-        for part, targets, others in self._sorted.counted(weights, groups):
-            for row, own, other in zip(found[part], targets, others, strict=True):
-                if own.any() and other.any():
-                    row[:] = self._of_steps(own, other)
+        at_a_time = max(1, _AT_A_TIME // self._sorted.n)
+        for start in range(0, len(weights), at_a_time):
+            part = slice(start, start + at_a_time)
+            sums = np.zeros((2, len(weights[part]), len(groups) + 1))
+            for own, kind in zip(sums, self._sorted.rejected(weights[part], 0, groups), strict=True):
+                own[:, 1:] = kind.T
+            for row, targets, others in zip(found[part], *sums, strict=True):
+                if targets[-1] and others[-1]:
+                    row[:] = self._of_steps(targets, others)
         return found
 
     def _of_steps(self, targets: np.ndarray, others: np.ndarray) -> np.ndarray | float:
-        """Compute the values from targets and non-targets of each step, ``(steps,)``, some of each."""
+        """Compute the values from rejected targets and non-targets.
+
+        Parameters
+        ----------
+        targets, others
+            Whole numbers, float64 ``(1 + steps,)``: none, then up to the end of each step; some in the end.
+        """
         raise NotImplementedError

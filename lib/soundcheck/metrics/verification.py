@@ -288,7 +288,6 @@ class _MissedAt(WholeCurve):
 
     def _of_steps(self, targets: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Find the first step with so few false acceptances, and go back to where the curve crosses."""
-        targets, others = (np.concatenate([[0.0], np.cumsum(kind)]) for kind in (targets, others))
         wanted = (1 - self._rates) * others[-1]  # rejected non-targets
         whole = np.rint(wanted)
         wanted = np.where(np.abs(wanted - whole) <= _NOISE * others[-1], whole, wanted)
