@@ -267,7 +267,7 @@ def _sides(
 
 
 def _numbered(words: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Number the segments by their words, in the order of these, -1 without; name the numbers."""
+    """Give segments numbers in the order of their words, -1 without one, and name the numbers."""
     known = rows & ~_missing(words)
     numbers = np.full(len(rows), -1)
     names, numbers[known] = np.unique(words[known].astype(str), return_inverse=True)
