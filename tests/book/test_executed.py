@@ -62,7 +62,7 @@ def test_code_is_folded_and_parameters_are_removed(clean):
         code("run = 'x'", tags=["injected-parameters"]),
         code(),
     )
-    assert [tags(cell) for cell in cells[1:]] == [["remove-cell"], ["remove-cell"], ["hide-input"]]
+    assert [tags(cell) for cell in cells[1:]] == [["hide-input"]]
 
 
 def test_title_names_the_model(clean):

@@ -86,13 +86,14 @@ def cells(
                 cleaned += failure
                 failure = []
             continue
+        if {"injected-parameters", "parameters"} & set(tags):
+            continue  # says where a run has put what the notebook reads
         outputs, room = _outputs(cell.get("outputs", []), room, out, fill)
-        hidden = "remove-cell" if {"injected-parameters", "parameters"} & set(tags) else "hide-input"
         cleaned.append(
             v4.new_code_cell(
                 without_paths(_writable("".join(cell["source"])), out) or "pass",  # else outputs would vanish
                 execution_count=cell.get("execution_count"),
-                metadata={"tags": [hidden]},
+                metadata={"tags": ["hide-input"]},
                 outputs=outputs,
             )
         )

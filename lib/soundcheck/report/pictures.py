@@ -28,6 +28,8 @@ _METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
 _INDENTATION = re.compile(r"\n\s+")
 _FONT = "DejaVuSans-"  # begins the names of all glyphs
 _LINES = re.compile(r"M[-\d. ]+(?:L[-\d. ]+){3,}z?")
+_DRAWN_ONCE = re.compile(r"[A-Za-z]+[0-9a-f]{8,}")  # Matplotlib's name of a shape: a digest of where it is
+_USED = re.compile(r"#([A-Za-z]+[0-9a-f]{8,})")
 _NAME = re.compile(r"[A-Za-z0-9.]+_\d+")  # Matplotlib's, such as line2d_7; nothing leads to them
 _UNTURNED = re.compile(r"rotate\(-?0 [^)]*\)")
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -68,8 +70,12 @@ def shorter_svg(data: bytes) -> bytes:
     root = ElementTree.fromstring(data)
     styles = Counter(style for part in root.iter() if (style := part.get("style")))
     classes = {style: f"s{n}" for n, (style, often) in enumerate(styles.most_common()) if often > 1}
+    hatches = {name for style in styles for name in _USED.findall(style)}
+    drawn = (name for part in root.iter() if _DRAWN_ONCE.fullmatch(name := part.get("id", "")))
+    names = {name: f"d{number}" for number, name in enumerate(drawn) if name not in hatches}
     for part in root.iter():
         _shorten(part, classes)
+        _rename(part, names)
     _open_groups(root)
     root.set("xmlns", _SVG[1:-1])
     rules = root.find("defs/style")
@@ -89,6 +95,15 @@ def _shorten(part: ElementTree.Element, classes: dict[str, str]) -> None:
         del part.attrib["transform"]
     if _LINES.fullmatch(part.get("d", "")):
         part.set("d", _from_point_to_point(part.get("d")))
+
+
+def _rename(part: ElementTree.Element, names: dict[str, str]) -> None:
+    """Call shapes that are used several times by number: a millionth of a point more is another digest."""
+    if part.get("id") in names:
+        part.set("id", names[part.get("id")])
+    for attribute in ("clip-path", "href"):
+        if "#" in (value := part.get(attribute, "")):
+            part.set(attribute, _USED.sub(lambda found: f"#{names.get(found[1], found[1])}", value))
 
 
 def _style(style: str) -> str:
