@@ -10,6 +10,7 @@ import pytest
 
 from soundcheck.common import resources
 from soundcheck.common.description import Description
+from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
@@ -250,3 +251,30 @@ def test_the_page_simulates_nothing(monkeypatch):
         groups, _ = published_size(found)
         for size in (20, 40, 60, 100, 200, 400, 1000):
             simulated_threshold(published, found, groups, size)
+
+
+def test_a_run_simulates_a_setting_once(tmp_path, monkeypatch):
+    setting = Setting("mean", 3, 7, "gaussian")
+    simulated_thresholds._simulated_quantile.cache_clear()
+    expected = quantile(setting)
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+
+    def again():  # as another process
+        simulated_thresholds._simulated_quantile.cache_clear()
+        simulate.cache_clear()
+        return quantile(setting)
+
+    assert again() == expected
+    (kept,) = (tmp_path / "simulated").glob("*.json")
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation, "simulate", None)
+        assert again() == expected
+        with pytest.raises(TypeError):
+            quantile(Setting("mean", 3, 8, "gaussian"))
+        patch.setattr(simulated_thresholds, "_made_with", lambda: "other code")
+        with pytest.raises(TypeError):
+            again()
+    kept.write_text("cut")
+    assert again() == expected
+    monkeypatch.setenv(CACHE_VARIABLE, str(kept))  # not a folder: nothing can be kept
+    assert again() == expected

@@ -324,8 +324,8 @@ def missing_predictions(parts: Sequence[Contributions]) -> tuple[str, str]:
     """Say that too few segments have a prediction (reason), or that noticeably many have none (note)."""
     worst, text = 0.0, ""
     for part in parts:
-        missing = int(part.missing_predictions.sum())
-        wanted = missing + int(part.rows.sum())
+        missing = int(np.count_nonzero(part.missing_predictions))
+        wanted = missing + int(np.count_nonzero(part.rows))
         if missing and missing / wanted > worst:
             worst, text = missing / wanted, f"no prediction for {missing} of {wanted} segments"
     if worst > MISSING_REFUSED:

@@ -62,7 +62,7 @@ def cllr(trials: Trials) -> Weighted:
 class _MinLogLikelihoodCost(WholeCurve):
     def _of_steps(self, targets: np.ndarray, others: np.ndarray) -> float:
         """Pool adjacent steps until the share of targets rises; a pool has one likelihood ratio."""
-        both = targets + others
+        targets, both = np.diff(targets), np.diff(targets + others)
         there = np.flatnonzero(both)
         targets, both = targets[there], both[there]
         blocks = isotonic_regression(targets / both, weights=both).blocks[:-1]

@@ -23,7 +23,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -42,10 +42,9 @@ from soundcheck.metrics.weighted import Weighted
 
 __all__ = ["SortedTrials", "TrialStatistic", "Trials", "WholeCurve"]
 
-_AT_A_TIME = 2**18  # products of weights that are made at a time; they stay in the cache
+_AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache
 _DENSE = 2048  # speakers up to which pairs are counted in a full table
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
-_PIECE, _ABREAST = 2**11, 64  # trials and replicates that are multiplied at a time; 1 MB stays in the cache
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -155,6 +154,8 @@ class SortedTrials:
         # A trial within a speaker takes the speaker's weight once: the other factor is always 1.
         self.second = np.where(self.first == second, trials.speakers, second).astype(np.int32)
         self.ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]) + 1, self.n)[: self.n]
+        self.target_rows = np.flatnonzero(self.target)
+        self.targets_before = np.append(0, np.cumsum(self.target))  # each row, and the end
         self.scores = scores[self.ends - 1]
         self.missing_predictions = len(trials) - self.n
         self.total = len(trials)
@@ -169,21 +170,26 @@ class SortedTrials:
         ones = np.ones((len(weights), 1), dtype=np.int32)
         return np.concatenate([weights.astype(np.int32), ones], axis=1)
 
-    def rejected(self, weights: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
+    def rejected(self, weights: np.ndarray, low: int, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Add up what is rejected from step ``low`` on; weights from :meth:`weights`.
 
         Returns
         -------
         tuple of numpy.ndarray
-            Targets and non-targets, int64 ``(replicates, high - low)``: weights up to the end of each step.
+            Targets and non-targets, int64 ``(len(steps), replicates)``: weights up to the end of each step.
         """
         start = self.ends[low - 1] if low else 0
-        rows = slice(start, self.ends[high - 1] if high else 0)
-        products = weights.take(self.first[rows], axis=1)
-        products *= weights.take(self.second[rows], axis=1)
-        last = self.ends[low:high] - start - 1
-        everything = np.cumsum(products, axis=1, dtype=np.int64).take(last, axis=1)
-        targets = np.cumsum(products * self.target[rows], axis=1, dtype=np.int64).take(last, axis=1)
+        ends = self.ends[steps]
+        rows = slice(start, ends[-1] if len(ends) else start)
+        columns = np.ascontiguousarray(weights.T)  # so that replicates are added side by side
+        products = columns.take(self.first[rows], axis=0)
+        products *= columns.take(self.second[rows], axis=0)
+        everything = np.cumsum(products, axis=0, dtype=np.int64).take(ends - start - 1, axis=0)
+        before = self.targets_before
+        own = self.target_rows[before[rows.start] : before[rows.stop]] - start
+        targets = np.zeros((len(own) + 1, len(weights)), dtype=np.int64)
+        np.cumsum(products.take(own, axis=0), axis=0, out=targets[1:])
+        targets = targets.take(before[ends] - before[start], axis=0)
         return targets, everything - targets
 
     def sums(self, weights: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
@@ -236,45 +242,6 @@ class SortedTrials:
             return np.arange(self.steps)
         group = (self.ends - 1) * most // self.n
         return np.append(np.flatnonzero(group[1:] != group[:-1]), self.steps - 1)
-
-    def counted(
-        self, weights: np.ndarray, groups: np.ndarray
-    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Add up the weights of each group of steps, some replicates at a time.
-
-        Parameters
-        ----------
-        weights
-            From :meth:`weights`.
-        groups
-            From :meth:`groups`.
-
-        Yields
-        ------
-        tuple
-            Replicates, and their targets and non-targets, float64 ``(replicates, groups)``; whole numbers.
-        """
-        sizes = np.diff(self.ends[groups], prepend=0)
-        cell = 2 * np.repeat(np.arange(len(groups)), sizes) + self.target
-        order = np.argsort(cell, kind="stable")
-        first, second, cell = self.first[order], self.second[order], cell[order]
-        pieces = []
-        for start in range(0, self.n, _PIECE):
-            piece = slice(start, start + _PIECE)
-            own = cell[piece]
-            begins = np.append(0, np.flatnonzero(own[1:] != own[:-1]) + 1)
-            shape, ends = (len(begins), len(own)), np.append(begins, len(own))
-            adding = scipy.sparse.csr_array((np.ones(len(own)), np.arange(len(own)), ends), shape=shape)
-            pieces.append((first[piece], second[piece], own[begins], adding))
-        for start in range(0, len(weights), _ABREAST):
-            part = slice(start, start + _ABREAST)
-            columns = np.ascontiguousarray(weights[part].T, dtype=np.float64)
-            counts = np.zeros((2 * len(groups), columns.shape[1]))
-            for one, other, cells, adding in pieces:
-                products = columns.take(one, axis=0)
-                products *= columns.take(other, axis=0)
-                counts[cells] += adding @ products
-            yield part, np.ascontiguousarray(counts[1::2].T), np.ascontiguousarray(counts[::2].T)
 
 
 class TrialStatistic(Weighted):
@@ -331,9 +298,7 @@ class TrialStatistic(Weighted):
         """Compute the values of each replicate, ``(replicates, m)``, or ``(replicates,)`` if one."""
         raise NotImplementedError
 
-    def _in_window(
-        self, weights: np.ndarray, low: int, high: int, function: Callable[..., np.ndarray]
-    ) -> np.ndarray:
+    def _in_window(self, weights: np.ndarray, low: int, high: int) -> np.ndarray:
         """Go through a window of steps, a few replicates at a time.
 
         Parameters
@@ -342,16 +307,13 @@ class TrialStatistic(Weighted):
             From :meth:`SortedTrials.weights`.
         low, high
             First step of the window, and the first after it.
-        function
-            Takes rejected targets and non-targets ``(replicates, 1 + high - low)``, the first column being
-            what lies before the window, and all targets and non-targets ``(replicates, 1)``.
 
         Returns
         -------
         numpy.ndarray
-            What the function gives, one row a replicate.
+            What :meth:`_find` gives, one row a replicate.
         """
-        trials = self._sorted
+        trials, steps = self._sorted, self._steps(low, high)
         nothing = (np.zeros((len(weights), 1), dtype=np.int64),) * 2
         below = trials.sums(weights, low) if low else nothing
         total = trials.sums(weights, trials.steps) if (low, high) != (0, trials.steps) else None
@@ -360,22 +322,35 @@ class TrialStatistic(Weighted):
         found = []
         for start in range(0, len(weights), at_a_time):
             part = slice(start, start + at_a_time)
-            inside = trials.rejected(weights[part], low, high)
+            inside = trials.rejected(weights[part], low, steps)
             rejected = [
-                np.concatenate([own[part], own[part] + more], axis=1)
+                np.concatenate([own[part].T, own[part].T + more])
                 for own, more in zip(below, inside, strict=True)
             ]
-            everything = [own[part] for own in total] if total else [own[:, -1:] for own in rejected]
-            found.append(function(*rejected, *everything))
+            everything = [own[part].T for own in total] if total else [own[-1:] for own in rejected]
+            found.append(self._find(*rejected, *everything))
         return np.concatenate(found)
 
     def _everywhere(self, weights: np.ndarray) -> np.ndarray:
-        return self._in_window(weights, 0, self._sorted.steps, self._find)
+        return self._in_window(weights, 0, self._sorted.steps)
+
+    def _steps(self, low: int, high: int) -> np.ndarray:
+        """Choose the steps of a window that are looked at, ascending; the last one is among them."""
+        return np.arange(low, high)
 
     def _find(
         self, targets: np.ndarray, others: np.ndarray, all_targets: np.ndarray, all_others: np.ndarray
     ) -> np.ndarray:
-        """Compute the value and a remark on it, ``(replicates, 2)``; see :meth:`_in_window`."""
+        """Compute the value and a remark on it, ``(replicates, 2)``.
+
+        Parameters
+        ----------
+        targets, others
+            Rejected targets and non-targets ``(1 + steps, replicates)``, the first row being what lies before
+            the window.
+        all_targets, all_others
+            All of them, ``(1, replicates)``.
+        """
         raise NotImplementedError
 
 
@@ -393,12 +368,23 @@ class WholeCurve(TrialStatistic):
 
     def _along(self, weights: np.ndarray, groups: np.ndarray) -> np.ndarray:
         found = np.full((len(weights), len(self.labels)), np.nan)
-        for part, targets, others in self._sorted.counted(weights, groups):
-            for row, own, other in zip(found[part], targets, others, strict=True):
-                if own.any() and other.any():
-                    row[:] = self._of_steps(own, other)
+        at_a_time = max(1, _AT_A_TIME // self._sorted.n)
+        for start in range(0, len(weights), at_a_time):
+            part = slice(start, start + at_a_time)
+            sums = np.zeros((2, len(weights[part]), len(groups) + 1))
+            for own, kind in zip(sums, self._sorted.rejected(weights[part], 0, groups), strict=True):
+                own[:, 1:] = kind.T
+            for row, targets, others in zip(found[part], *sums, strict=True):
+                if targets[-1] and others[-1]:
+                    row[:] = self._of_steps(targets, others)
         return found
 
     def _of_steps(self, targets: np.ndarray, others: np.ndarray) -> np.ndarray | float:
-        """Compute the values from targets and non-targets of each step, ``(steps,)``, some of each."""
+        """Compute the values from rejected targets and non-targets.
+
+        Parameters
+        ----------
+        targets, others
+            Whole numbers, float64 ``(1 + steps,)``: none, then up to the end of each step; some in the end.
+        """
         raise NotImplementedError

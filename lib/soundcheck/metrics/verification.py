@@ -48,7 +48,7 @@ class _Search(TrialStatistic):
         if trials.n * len(weights) <= _SMALL or trials.n < _FEW * trials.speakers:
             return self._everywhere(weights)[:, 0]
         low, high = self._region(weights)
-        found = self._in_window(weights, low, high, self._find)[:, 0]
+        found = self._in_window(weights, low, high)[:, 0]
         elsewhere = np.flatnonzero(np.isnan(found))  # or undefined
         if len(elsewhere):
             found[elsewhere] = self._everywhere(weights[elsewhere])[:, 0]
@@ -78,14 +78,14 @@ class _EqualErrorRate(_Search):
         non-targets, plus non-targets rejected times all targets, reach the product of all.
         """
         side = targets * all_others + others * all_targets >= all_targets * all_others
-        step = side.argmax(axis=1)
-        row = np.flatnonzero((step > 0) & (all_targets > 0)[:, 0] & (all_others > 0)[:, 0])
+        step = side.argmax(axis=0)
+        row = np.flatnonzero((step > 0) & (all_targets > 0)[0] & (all_others > 0)[0])
         frr, far = np.empty((2, 2, len(row)))  # before and at the step
         for n, place in enumerate((step[row] - 1, step[row])):
-            frr[n] = targets[row, place] / all_targets[row, 0]
-            far[n] = 1 - others[row, place] / all_others[row, 0]
+            frr[n] = targets[place, row] / all_targets[0, row]
+            far[n] = 1 - others[place, row] / all_others[0, row]
         before, after = far - frr
-        found = np.full((len(targets), 2), np.nan)
+        found = np.full((targets.shape[1], 2), np.nan)
         found[row, 0] = frr[0] + before / (before - after) * (frr[1] - frr[0])
         found[row, 1] = step[row]
         return found
@@ -135,21 +135,27 @@ class _MinCost(_Cost, _Search):
     def _region(self, weights: np.ndarray) -> tuple[int, int]:
         """Leave out steps at which one of the two errors alone costs clearly more than the lowest cost."""
         ones = np.ones((1, weights.shape[1]), dtype=np.int32)
-        targets, others = (part[0] for part in self._sorted.rejected(ones, 0, self._sorted.steps))
+        every = np.arange(self._sorted.steps)
+        targets, others = (part[:, 0] for part in self._sorted.rejected(ones, 0, every))
         limit = 1.2 * self._everywhere(ones)[0, 0]
         cheap_alarms = self._cost(0.0, 1 - others / others[-1]) < limit
         cheap_misses = self._cost(targets / targets[-1], 0.0) < limit
         kept = np.flatnonzero(cheap_alarms & cheap_misses)
         return (int(kept[0]), int(kept[-1]) + 1) if len(kept) else (0, self._sorted.steps)
 
+    def _steps(self, low: int, high: int) -> np.ndarray:
+        """Leave out steps after which only non-targets are rejected: going on costs less, or as much."""
+        targets = self._sorted.targets_before[self._sorted.ends[low:high]]
+        return low + np.flatnonzero(np.append(targets[1:] > targets[:-1], True))
+
     def _find(
         self, targets: np.ndarray, others: np.ndarray, all_targets: np.ndarray, all_others: np.ndarray
     ) -> np.ndarray:
         """Find the lowest cost; NaN if it may be lower outside of the window."""
         frr, far = ratio(targets, all_targets), 1 - ratio(others, all_others)
-        lowest = self._cost(frr, far).min(axis=1)
+        lowest = self._cost(frr, far).min(axis=0)
         # Before the window there are at least its first false alarms, after it at least its last misses.
-        sure = lowest <= np.minimum(self._cost(0.0, far[:, 0]), self._cost(frr[:, -1], 0.0))
+        sure = lowest <= np.minimum(self._cost(0.0, far[0]), self._cost(frr[-1], 0.0))
         return np.stack([np.where(sure, lowest, np.nan), np.zeros(len(lowest))], axis=1)
 
 
@@ -265,8 +271,9 @@ def det_curve(trials: Trials) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rejection rates, float64 ``(T,)`` each; NaN without targets or without non-targets.
     """
     ordered = SortedTrials(trials)
-    targets, others = ordered.rejected(np.ones((1, ordered.speakers + 1), dtype=np.int32), 0, ordered.steps)
-    targets, others = (np.concatenate([[0], array[0]]) for array in (targets, others))
+    ones = np.ones((1, ordered.speakers + 1), dtype=np.int32)
+    both = ordered.rejected(ones, 0, np.arange(ordered.steps))
+    targets, others = (np.concatenate([[0], kind[:, 0]]) for kind in both)
     thresholds = np.concatenate([[-np.inf], ordered.scores])
     return thresholds, 1 - ratio(others, others[-1]), ratio(targets, targets[-1])
 
@@ -281,7 +288,6 @@ class _MissedAt(WholeCurve):
 
     def _of_steps(self, targets: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Find the first step with so few false acceptances, and go back to where the curve crosses."""
-        targets, others = (np.concatenate([[0.0], np.cumsum(kind)]) for kind in (targets, others))
         wanted = (1 - self._rates) * others[-1]  # rejected non-targets
         whole = np.rint(wanted)
         wanted = np.where(np.abs(wanted - whole) <= _NOISE * others[-1], whole, wanted)

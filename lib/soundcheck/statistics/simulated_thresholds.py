@@ -12,20 +12,26 @@ threshold, and for groups of the published number and size, or more and larger o
 threshold itself, with all the room that its authors gave it.
 
 What :math:`q` is for usual numbers and sizes of groups is recorded in a table beside this module; anything
-else is simulated with the same number of runs and the same seed.
+else is simulated with the same number of runs and the same seed. Models and families share most sizes of
+groups, so within a run the cache keeps what was simulated.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
+import importlib.metadata
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from soundcheck import metrics
+from soundcheck.common import files, seeds, store, tasks
 from soundcheck.statistics import simulation
 from soundcheck.statistics.simulation import MANY_RUNS, Setting, setting_of
 
@@ -128,7 +134,24 @@ def quantile(setting: Setting) -> float:
 
 @functools.lru_cache(maxsize=1000)
 def _simulated_quantile(setting: Setting) -> float:
-    return simulation.simulate(setting, MANY_RUNS).percentile_999
+    def simulated() -> dict[str, float]:
+        return {"percentile_999": simulation.simulate(setting, MANY_RUNS).percentile_999}
+
+    cache, found = os.environ.get(store.CACHE_VARIABLE), None
+    if cache:
+        name = files.digest(repr([setting, MANY_RUNS, _made_with()]))
+        with contextlib.suppress(OSError):  # a cache that cannot be written
+            found = store.find(Path(cache, "simulated", f"{name}.json"), simulated)
+    return (found or simulated())["percentile_999"]
+
+
+@functools.cache
+def _made_with() -> str:
+    """Give what a simulated score depends on besides the setting: code, and the library that draws."""
+    sources = [Path(module.__file__) for module in (simulation, seeds, tasks)]
+    sources += sorted(Path(metrics.__file__).parent.glob("*.py"))
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scipy")]
+    return files.digest("\n".join([*versions, *map(files.digest, sources)]))
 
 
 @functools.cache

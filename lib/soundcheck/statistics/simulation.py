@@ -499,10 +499,10 @@ def _truncated_normal(
     numbers = rng.standard_normal(shape)
     numbers *= RANDOM_DEVIATION
     numbers += means
-    outside = np.nonzero((numbers < 0.0) | (numbers > 1.0))
-    while outside[0].size:
-        own = np.broadcast_to(means, shape)[outside]
-        numbers[outside] = own + RANDOM_DEVIATION * rng.standard_normal(own.shape)
-        again = (numbers[outside] < 0.0) | (numbers[outside] > 1.0)
-        outside = tuple(axis[again] for axis in outside)
+    flat, means = numbers.reshape(-1), np.broadcast_to(means, shape)
+    outside = np.flatnonzero((flat < 0.0) | (flat > 1.0))
+    while outside.size:
+        own = means[np.unravel_index(outside, shape)]
+        flat[outside] = drawn = own + RANDOM_DEVIATION * rng.standard_normal(own.shape)
+        outside = outside[(drawn < 0.0) | (drawn > 1.0)]
     return numbers

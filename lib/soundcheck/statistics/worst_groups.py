@@ -251,8 +251,9 @@ def _sides(
     make a side large.
     """
     seen: set[bytes] = set()
+    numbered = {name: _numbered(words, wanted) for name, words in columns.items()}
     for names in (*((name,) for name in columns), *itertools.combinations(columns, 2)):
-        known, code, values = _coded([columns[name] for name in names], wanted)
+        known, code, values = _coded([numbered[name] for name in names])
         sizes = np.bincount(code[known & rows], minlength=len(values))
         large = (sizes >= LEAST_SEGMENTS) & (sizes.sum() - sizes >= LEAST_SEGMENTS)
         for value in np.flatnonzero(large):
@@ -265,17 +266,26 @@ def _sides(
             yield values[value], own, rest
 
 
+def _numbered(words: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Give segments numbers in the order of their words, -1 without one, and name the numbers."""
+    known = rows & ~_missing(words)
+    numbers = np.full(len(rows), -1)
+    names, numbers[known] = np.unique(words[known].astype(str), return_inverse=True)
+    return numbers, names.tolist()
+
+
 def _coded(
-    columns: Sequence[np.ndarray], rows: np.ndarray
+    columns: Sequence[tuple[np.ndarray, list[str]]],
 ) -> tuple[np.ndarray, np.ndarray, list[tuple[str, ...]]]:
     """Say which segments have words in all columns, number these by their words, and name the numbers."""
-    known = rows & ~np.logical_or.reduce([_missing(words) for words in columns])
-    pairs = list(zip(*(words[known].astype(str) for words in columns), strict=True))
-    values = sorted(set(pairs))
-    places = {pair: n for n, pair in enumerate(values)}
-    code = np.full(len(rows), -1)
-    code[known] = [places[pair] for pair in pairs]
-    return known, code, [tuple(str(word) for word in pair) for pair in values]
+    known = np.logical_and.reduce([numbers >= 0 for numbers, _ in columns])
+    shape = tuple(max(1, len(names)) for _, names in columns)
+    joint = np.ravel_multi_index([numbers[known] for numbers, _ in columns], shape)
+    code = np.full(len(known), -1)
+    found, code[known] = np.unique(joint, return_inverse=True)
+    places = zip(*(each.tolist() for each in np.unravel_index(found, shape)), strict=True)
+    values = [tuple(names[n] for n, (_, names) in zip(place, columns, strict=True)) for place in places]
+    return known, code, values
 
 
 def _missing(words: np.ndarray) -> np.ndarray:
