@@ -42,6 +42,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Test in twice as many processes as there are cores: half of the time, a test waits for one it started."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
