@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Test in twice as many processes as there are cores: half of the time, a test waits for one it started."""
+    """Test in twice as many processes as there are cores: tests often wait for what they have started."""
     return 2 * (os.cpu_count() or 1)
 
 
