@@ -69,7 +69,7 @@ def inspect(
         Output folder, whose path must not appear.
     known
         File -> digest of its content, of a site that had no problem: a page that has not changed is not
-        parsed again if everything that was there then is still there.
+        parsed again if it names nothing that was there then and is gone.
 
     Returns
     -------
@@ -81,14 +81,16 @@ def inspect(
     problems: list[Problem] = []
     there = {path.relative_to(html).as_posix(): path for path in html.rglob("*") if path.is_file()}
     digests = {name: files.digest(path) if path.suffix == ".html" else "" for name, path in there.items()}
-    known = known if known and known.keys() <= there.keys() else {}
+    known = known or {}
+    gone = {form(name) for name in known.keys() - there.keys() for form in (_last, _quoted)}
     for name, mark in expected.items():
         page = there.get(f"{name}.html")
         if page is None:
             problems.append(Problem(f"html/{name}.html", "the page is missing"))
             continue
         content = page.read_text(encoding="utf-8", errors="replace")
-        if digests[f"{name}.html"] == known.get(f"{name}.html") and f'data-content="{mark}"' in content:
+        same = digests[f"{name}.html"] == known.get(f"{name}.html") and f'data-content="{mark}"' in content
+        if same and not any(last in content for last in gone):
             continue
         parser = _Page()
         parser.feed(content)
@@ -100,6 +102,14 @@ def inspect(
     problems += _styles(html)
     problems += _leaks(html, out)
     return problems, digests
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _quoted(name: str) -> str:
+    return urllib.parse.quote(_last(name))
 
 
 def _references(html: Path, page: Path, parser: _Page) -> list[Problem]:

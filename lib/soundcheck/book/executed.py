@@ -10,8 +10,6 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from nbformat import v4
-
 from soundcheck.book import pages
 from soundcheck.common.escaping import escape, heading
 from soundcheck.report.html import Html, element
@@ -90,11 +88,11 @@ def cells(
             continue  # says where a run has put what the notebook reads
         outputs, room = _outputs(cell.get("outputs", []), room, out, fill)
         cleaned.append(
-            v4.new_code_cell(
+            pages.code(
                 without_paths(_writable("".join(cell["source"])), out) or "pass",  # else outputs would vanish
-                execution_count=cell.get("execution_count"),
-                metadata={"tags": ["hide-input"]},
-                outputs=outputs,
+                "hide-input",
+                outputs,
+                cell.get("execution_count"),
             )
         )
     if not titled:

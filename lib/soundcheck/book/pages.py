@@ -30,14 +30,21 @@ MEDIA = re.compile(rb"media/([0-9a-f]{20}\.[a-z0-9]+)")
 
 def markdown(text: str) -> NotebookNode:
     """Make a cell of our own words; never of text from data."""
-    return v4.new_markdown_cell(text)
+    return nbformat.from_dict({"cell_type": "markdown", "metadata": {}, "source": text})
 
 
 def output(html: Html) -> NotebookNode:
     """Make a cell that shows HTML and no code."""
-    shown = v4.new_output("display_data", {"text/html": str(html), "text/plain": ""})
+    data = {"text/html": str(html), "text/plain": ""}
+    shown = {"output_type": "display_data", "data": data, "metadata": {}}
     # The source is never shown; MyST-NB drops a cell without source, outputs and all.
-    return v4.new_code_cell("show", execution_count=1, metadata={"tags": ["remove-input"]}, outputs=[shown])
+    return code("show", "remove-input", [shown])
+
+
+def code(source: str, tag: str, outputs: Sequence[dict], count: int | None = 1) -> NotebookNode:
+    """Make a cell of code; like all cells it is checked with its page, when that is written."""
+    cell = {"cell_type": "code", "execution_count": count, "metadata": {"tags": [tag]}}
+    return nbformat.from_dict({**cell, "source": source, "outputs": list(outputs)})
 
 
 def mark(name: str, content: str) -> Html:
@@ -85,7 +92,7 @@ class Sources:
         """
         numbered = [nbformat.from_dict({**cell, "id": f"cell-{n}"}) for n, cell in enumerate(cells)]
         notebook = v4.new_notebook(cells=numbered, metadata=KERNEL)
-        content = self._content(name, nbformat.writes(notebook))
+        content = self._content(name, v4.writes_json(notebook))
         last = {**output(mark(name, content)), "id": f"cell-{len(cells)}"}
         notebook.cells.append(nbformat.from_dict(last))
         self.file(f"{name}.ipynb", nbformat.writes(notebook))
