@@ -15,7 +15,7 @@ from collections import Counter
 import numpy as np
 from PIL import Image
 
-__all__ = ["png", "shorter_svg", "smaller_png", "smaller_svg"]
+__all__ = ["png", "shorter_svg", "smaller_svg"]
 
 STEPS = 16  # of each of red, green and blue; white and black stay what they are
 CURVE = 0.04  # points; how far a curve may be from where it was
@@ -184,9 +184,3 @@ def png(pixels: np.ndarray) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=9)
     return buffer.getvalue()
-
-
-def smaller_png(data: bytes) -> bytes:
-    """Store a picture with at most 256 colours, see :func:`png`; it stays as it is if that is smaller."""
-    with Image.open(io.BytesIO(data)) as image:
-        return min(png(np.asarray(image.convert("RGB"))), data, key=len)
