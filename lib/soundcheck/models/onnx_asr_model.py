@@ -154,7 +154,8 @@ class OnnxAsrModel(LibraryModel):
             used = resolver.resolve_model(quantization=quantization)
         except Exception as error:
             remedy = "Check architecture and quantization, and that the folder was downloaded whole"
-            raise self.refusal(reason(error, folder).partition(": ")[2], remedy) from error
+            what = reason(error, folder).partition(": ")[2].replace(" in path '.'", "")
+            raise self.refusal(what, remedy) from error
         for path in used.values():
             if path.suffix == ".onnx":
                 onnx_session.checked_file(path, self._refusal_of(path, folder))
