@@ -563,3 +563,13 @@ def test_scores_are_for_lists_of_trials(suite, tmp_path):
 def test_random_classes_are_for_classes_only(suite, task):
     words = f"random: categorical does not predict '{task}'"
     refused(suite, words, GOOD, GUESS, f"{{random: categorical, tasks: [{task}]}}")
+
+
+def test_models_that_listen_need_a_corpus_with_audio(suite, tmp_path):
+    (tmp_path / "a.csv").touch()
+    silent = "{format: csv, path: a.csv, audio: false}"
+    text = GOOD.replace(CORPORA, f"{CORPORA}  silent: {silent}\n")
+    assert suite(text, GUESS, '{python: "a:b", tasks: [arousal]}')
+    words = "models.guess: the model listens, and none of its corpora has audio. Give its answers instead"
+    refused(suite, words, text, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
+    assert suite(GOOD, DEMO, silent).models["guess"].kind == "random"  # which needs no sound
