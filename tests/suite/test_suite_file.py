@@ -519,7 +519,6 @@ def test_trials_of_a_corpus(suite, tmp_path):
     [
         ("{format: csv, path: a.csv, trials: gone.txt}", "corpora.demo.trials: 'gone.txt'.*does not exist"),
         ("{format: csv, path: a.csv, enrolments: a.csv}", "enrolments: there is no list of trials"),
-        ("{format: csv, path: a.csv, audio: false}", "audio: format csv does not take this key"),
         ("{format: trials, path: a.csv, columns: {file: x}}", "columns: format trials does not take this"),
         ("{format: trials}", "corpora.demo.path"),
         ("{format: csv, path: a.csv, layout: kaldi}", "layout: there is no list of trials. Add trials: file"),
@@ -564,3 +563,13 @@ def test_scores_are_for_lists_of_trials(suite, tmp_path):
 def test_random_classes_are_for_classes_only(suite, task):
     words = f"random: categorical does not predict '{task}'"
     refused(suite, words, GOOD, GUESS, f"{{random: categorical, tasks: [{task}]}}")
+
+
+def test_models_that_listen_need_a_corpus_with_audio(suite, tmp_path):
+    (tmp_path / "a.csv").touch()
+    silent = "{format: csv, path: a.csv, audio: false}"
+    text = GOOD.replace(CORPORA, f"{CORPORA}  silent: {silent}\n")
+    assert suite(text, GUESS, '{python: "a:b", tasks: [arousal]}')
+    words = "models.guess: the model listens, and none of its corpora has audio. Give its answers instead"
+    refused(suite, words, text, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
+    assert suite(GOOD, DEMO, silent).models["guess"].kind == "random"  # which needs no sound
