@@ -108,9 +108,10 @@ def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
     start, end = (rows.numbers(column) for column in (rows.start, rows.end))
     if form == CTM:
         end = start + end
-    for row in np.flatnonzero((start < 0) | (end < 0)):
-        problems.add(f"{shown} {rows.places[row]}", f"{start[row]:g} s is negative", "Give seconds from 0 on")
-    for row in np.flatnonzero(end < start):
+    early, late = np.minimum(start, end), start > end
+    for row in np.flatnonzero(early < 0 if form != CTM else start < 0):
+        problems.add(f"{shown} {rows.places[row]}", f"{early[row]:g} s is negative", "Give seconds from 0 on")
+    for row in np.flatnonzero(late & (start >= 0) & ((end >= 0) | (form == CTM))):
         what = f"the end, {end[row]:g} s, is before the start, {start[row]:g} s"
         what = f"a duration of {end[row] - start[row]:g} s is negative" if form == CTM else what
         problems.add(f"{shown} {rows.places[row]}", what, f"Expected is {_line(form)}")
