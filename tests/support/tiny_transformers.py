@@ -18,7 +18,13 @@ VOCABULARY = ["<pad>", "<s>", "</s>", "<unk>", "|", *"abcdefg"]
 
 
 def wav2vec2(
-    folder: Path, head: str, labels: list[str] | None = None, *, rate: int = 16000, mask: bool = True, **more: Any
+    folder: Path,
+    head: str,
+    labels: list[str] | None = None,
+    *,
+    rate: int = 16000,
+    mask: bool = True,
+    **more: Any,
 ) -> Path:
     """Save a model such as ``head="ForSequenceClassification"``; weights are large enough to matter."""
     import torch
@@ -30,6 +36,8 @@ def wav2vec2(
     torch.manual_seed(0)
     network = getattr(transformers, f"Wav2Vec2{head}")(config)
     _spread(network)
+    if head == "ForSequenceClassification":
+        torch.nn.init.constant_(network.classifier.bias, 0.5)  # numbers in the middle of the scale
     network.save_pretrained(folder)
     transformers.Wav2Vec2FeatureExtractor(
         sampling_rate=rate, do_normalize=True, return_attention_mask=mask
@@ -48,7 +56,14 @@ def whisper(folder: Path) -> Path:
     import torch
     import transformers
 
-    special = ["<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|de|>", "<|transcribe|>", "<|notimestamps|>"]
+    special = [
+        "<|endoftext|>",
+        "<|startoftranscript|>",
+        "<|en|>",
+        "<|de|>",
+        "<|transcribe|>",
+        "<|notimestamps|>",
+    ]
     times = [f"<|{number * 0.02:.2f}|>" for number in range(101)]
     words = [f" {letter}" for letter in "abcdefghij"]
     vocabulary = {word: number for number, word in enumerate([*words, *special, *times])}
@@ -56,7 +71,11 @@ def whisper(folder: Path) -> Path:
         **{"vocab_size": len(vocabulary), "num_mel_bins": 80, "d_model": 16, "encoder_layers": 2},
         **{"decoder_layers": 2, "encoder_attention_heads": 2, "decoder_attention_heads": 2},
         **{"encoder_ffn_dim": 20, "decoder_ffn_dim": 20, "max_source_positions": 100},
-        **{"max_target_positions": 24, "decoder_start_token_id": vocabulary["<|startoftranscript|>"]},
+        **{
+            "max_target_positions": 24,
+            "tie_word_embeddings": False,
+            "decoder_start_token_id": vocabulary["<|startoftranscript|>"],
+        },
         **dict.fromkeys(("pad_token_id", "eos_token_id", "bos_token_id"), vocabulary["<|endoftext|>"]),
     )
     torch.manual_seed(0)
@@ -65,6 +84,7 @@ def whisper(folder: Path) -> Path:
     network.generation_config = transformers.GenerationConfig(
         **{"decoder_start_token_id": config.decoder_start_token_id, "eos_token_id": config.eos_token_id},
         **{"pad_token_id": config.pad_token_id, "max_length": 16, "is_multilingual": True},
+        **{"suppress_tokens": list(range(len(words), len(vocabulary)))},  # random weights would end at once
         **{"lang_to_id": {word: vocabulary[word] for word in ("<|en|>", "<|de|>")}},
         **{"task_to_id": {"transcribe": vocabulary["<|transcribe|>"]}},
         **{"no_timestamps_token_id": vocabulary["<|notimestamps|>"], "max_initial_timestamp_index": 50},
@@ -85,6 +105,6 @@ def _spread(network: Any) -> None:
     import torch
 
     with torch.no_grad():
-        for weight in network.parameters():
+        for name, weight in network.named_parameters():
             if weight.ndim > 1:
-                weight.mul_(5)
+                weight.mul_(50 if "decoder" in name else 5)

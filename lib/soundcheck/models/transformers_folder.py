@@ -25,13 +25,13 @@ from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models.base import reason
+from soundcheck.models.class_labels import Labels
 from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.transformers_files import Folder, read_folder, relevant_files
 from soundcheck.models.transformers_heads import POOLED, Head, find_head
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_place
-from soundcheck.suite.yaml_reader import Plain
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
@@ -45,14 +45,10 @@ UNUSED = ("masked_spec_embed",)
 NAMED = 5  # weights that a message names
 
 
-def _nothing_or_text(value: object) -> object:
-    return None if value is None or (isinstance(value, Plain) and value.value is None) else str(value)
-
-
 class TransformersKeys(ModelKeys):
     """Further keys of such a model."""
 
-    labels: dict[schema.Text, schema.parsed(str | None, _nothing_or_text)] = {}
+    labels: Labels = {}
     outputs: schema.Names | None = None
     language: schema.Text | None = None
     pooling: schema.choice(POOLED) | None = None

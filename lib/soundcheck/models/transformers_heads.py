@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models.transformers_labels import classes_of, numbers_of
+from soundcheck.models.class_labels import best_classes, classes_of, meant
 
 if TYPE_CHECKING:
     from soundcheck.models.transformers_files import Folder
@@ -112,23 +112,32 @@ class Logits(Head):
         problems: Problems,
     ) -> None:
         super().__init__(folder, tasks, options, where, problems)
-        labels, outputs, meant = folder.labels, options.get("outputs"), options.get("labels") or {}
-        self._size = len(outputs or labels)
+        named, outputs, said = folder.labels, options.get("outputs"), options.get("labels") or {}
         self._columns: list[int] = []
-        self._classes: list[str | None] = []
-        if outputs is not None and labels and len(outputs) != len(labels):
-            what = f"outputs: {len(outputs)} names for {len(labels)} outputs"
-            problems.add(where, what, f"Name all in their order; the folder calls them {', '.join(labels)}")
-        elif tasks[0].is_regression:
-            if outputs is None and len(labels) == len(tasks) == 1:
-                outputs = self._names  # nothing can be mistaken
-            self._columns = numbers_of(outputs or labels, meant, self._names, where, problems)
+        self._classes: list[str] = []
+        if outputs is not None and named and len(outputs) != len(named):
+            what = f"outputs: {len(outputs)} names for {len(named)} outputs"
+            problems.add(where, what, f"Name all in their order; the folder calls them {', '.join(named)}")
+            return
+        labels = outputs or named
+        self._size = len(labels)
+        for label in said:
+            if label not in labels:
+                problems.add(where, f"labels: the model has no {quoted(label)}", did_you_mean(label, labels))
+        if len(problems):
+            return
+        if tasks[0].is_regression:
+            alone = outputs is None and len(named) == len(tasks) == 1  # nothing can be mistaken
+            self._columns = [0] if alone else _columns(labels, self._names, said, where, problems)
         elif outputs is None and folder.config.get("problem_type") == "regression":
             problems.add(
                 where, f"the model answers numbers, not a class of {self._names[0]}", "Correct tasks:"
             )
         else:
-            self._classes = classes_of(outputs or labels, meant, tasks[0], where, problems)
+            try:
+                self._classes = classes_of(labels, tasks[0], said, where)
+            except InputError as error:
+                problems.extend(error)
 
     @classmethod
     def fits(cls, tasks: Sequence[Task]) -> str:
@@ -143,11 +152,22 @@ class Logits(Head):
         if self._columns:
             rows = logits[:, self._columns].tolist()
             return [dict(zip(self._names, row, strict=True)) for row in rows]
-        kept = [number for number, name in enumerate(self._classes) if name is not None]
-        return [{self._names[0]: self._best(row, kept)} for row in logits[:, kept]]
+        return [{self._names[0]: name} for name in best_classes(logits, self._classes)]
 
-    def _best(self, row: Any, kept: list[int]) -> str | float:
-        return float("nan") if (row != row).any() else self._classes[kept[int(row.argmax())]]
+
+def _columns(
+    labels: Sequence[str], names: Sequence[str], said: Mapping[str, str], where: str, problems: Problems
+) -> list[int]:
+    """Find the output of each regression task."""
+    found = [meant(label, names, said) for label in labels]
+    for name in names:
+        if found.count(name) != 1:
+            many = "several outputs are" if name in found else "no output is"
+            shown = ", ".join(map(quoted, labels)) or "without names"
+            what = f"{many} called {quoted(name)}; the outputs: {shown}"
+            remedy = f"Name all {len(labels)} in their order, such as outputs: [{', '.join(names)}]"
+            problems.add(where, what, remedy)
+    return [found.index(name) for name in names if name in found]
 
 
 class Transcripts(Head):
