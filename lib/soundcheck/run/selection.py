@@ -131,7 +131,7 @@ def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
     """
     problems = Problems()
     for entry in asked:
-        if entry.about.runs_code:
+        if entry.about.runs_code_of(entry.options):
             where = f"{suite.file.name}, models.{entry.name}"
             problems.add(where, f"the model runs code ({entry.kind}), and --no-code was given")
     problems.raise_if_any()

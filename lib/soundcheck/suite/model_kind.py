@@ -8,7 +8,7 @@ heavy inside of methods: every suite that is read imports them.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
@@ -103,6 +103,11 @@ class ModelKind:
     def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
         """Say what such a model cannot predict: what is wrong, and the remedy; here nothing."""
         return []
+
+    @classmethod
+    def runs_code_of(cls, options: Mapping[str, Any]) -> bool:
+        """Say whether a model with these options runs code that the suite brings."""
+        return cls.runs_code
 
     @classmethod
     def public_target(cls, target: str) -> str:
