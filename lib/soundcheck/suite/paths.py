@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER, irregularity, nearest_name
@@ -51,9 +51,17 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         return place, "", ""
     if "not exist" in reason:
         relative = "" if os.path.isabs(text) else f" (taken relative to the folder of {file.name})"
-        remedy = nearest_name(place) or "Check the path"
+        remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
         return None, f"{quoted(text)}: the {kind} does not exist{relative}", remedy
     return None, f"{quoted(text)}: {reason}", _right_kind(place, folder)
+
+
+def _audb_call(text: str) -> str:
+    """Say how audb fetches what a folder name/version stands for; empty if it stands for nothing like that."""
+    name, version = PurePath(text).parts[-2:] if len(PurePath(text).parts) > 1 else ("", "")
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version) or not re.fullmatch(r"[\w.-]+", name):
+        return ""
+    return f"If it is a database that audb knows: audb.load_to({text!r}, {name!r}, version={version!r})"
 
 
 def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:
