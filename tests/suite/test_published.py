@@ -1,4 +1,4 @@
-"""The suite of published tests, on tiny databases with the tables, columns and splits of the published ones."""
+"""The suite of published tests, on tiny databases with the tables and columns of the published ones."""
 
 import re
 from pathlib import Path
@@ -66,7 +66,7 @@ def make_database(folder, path):
         db.splits[split] = audformat.Split(split)
     folder.mkdir(parents=True)
     for table in tables_of(path):
-        # Tables about the same recordings list the same files, those of test sets and of microphones their own.
+        # Tables about the same recordings list the same files, test sets and microphones their own.
         part = re.search(r"train|test-\d|boundary|mobile", table)
         names = [f"audio/{part[0] if part else 'test'}/{number}.wav" for number in range(SIZE)]
         if table == "speaker":  # of training and test set
@@ -131,7 +131,7 @@ def test_the_head_of_the_file_fetches_each_database():
 
 @pytest.mark.slow
 def test_the_suite_runs_on_databases_of_this_form(tmp_path, command):
-    for number, path in enumerate(DATABASES):  # some as audb.load_to writes them, some as audb's cache has them
+    for number, path in enumerate(DATABASES):  # as audb.load_to writes them, or as in audb's cache
         make_database(tmp_path / path / ("abcd0123" if number % 2 else ""), path)
     make_sounds(tmp_path / "published")
     done = published(command, tmp_path, "--no-book")

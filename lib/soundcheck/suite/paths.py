@@ -57,7 +57,7 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
 
 
 def _audb_call(text: str) -> str:
-    """Say how audb fetches what a folder name/version stands for; empty if it stands for nothing like that."""
+    """Say how audb fetches what a folder ``name/version`` stands for; empty if it is another name."""
     name, version = PurePath(text).parts[-2:] if len(PurePath(text).parts) > 1 else ("", "")
     if not re.fullmatch(r"\d+\.\d+\.\d+", version) or not re.fullmatch(r"[\w.-]+", name):
         return ""

@@ -35,7 +35,7 @@ class AudformatFormat(TableFormat):
         """Refuse attributes of segments that nothing names."""
         yield from super().problems(keys)
         if keys.attributes and not keys.tables:
-            yield "attributes", "it does not say whose attributes", "Name under tables: who brings the segments"
+            yield "attributes", "it does not say whose attributes", "Add tables: that bring the segments"
 
     @classmethod
     def complete(cls, entry: CorpusEntry) -> CorpusEntry:
