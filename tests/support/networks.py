@@ -113,3 +113,41 @@ def onnx_model(
     saving = {"save_as_external_data": True, "location": external, "size_threshold": 60} if external else {}
     onnx.save(model, str(path), **saving)
     return path
+
+
+LETTERS = "abcdefgh"
+
+
+def onnx_recogniser(folder: Path, *, name: str = "model.onnx", seed: int = 0, config: bool = True) -> Path:
+    """Write a folder with a random recogniser of NeMo's layout; skips the test without the package onnx.
+
+    Each frame of features, and its neighbours, is a word of one letter, or nothing.
+    """
+    onnx = pytest.importorskip("onnx")
+    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(seed)
+    kernel = rng.normal(0, 0.3, (len(LETTERS) + 1, 80, 8)).astype(np.float32)
+    nodes = [
+        helper.make_node("Conv", ["audio_signal", "kernel"], ["scores"], strides=[8], pads=[4, 4]),
+        helper.make_node("Transpose", ["scores"], ["frames"], perm=[0, 2, 1]),
+        helper.make_node("LogSoftmax", ["frames"], ["logprobs"], axis=-1),
+    ]
+    floats = onnx.TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes,
+        "tiny recogniser",
+        [
+            helper.make_tensor_value_info("audio_signal", floats, ("b", 80, "t")),
+            helper.make_tensor_value_info("length", onnx.TensorProto.INT64, ("b",)),
+        ],
+        [helper.make_tensor_value_info("logprobs", floats, ("b", "frames", len(LETTERS) + 1))],
+        [numpy_helper.from_array(kernel, "kernel")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    onnx.save(model, str(folder / name))
+    tokens = [*(f"\u2581{letter}" for letter in LETTERS), "<blk>"]
+    folder.joinpath("vocab.txt").write_text("".join(f"{one} {n}\n" for n, one in enumerate(tokens)), "utf-8")
+    if config:
+        folder.joinpath("config.json").write_text('{"model_type": "nemo-conformer-ctc", "features_size": 80}')
+    return folder
