@@ -519,7 +519,6 @@ def test_trials_of_a_corpus(suite, tmp_path):
     [
         ("{format: csv, path: a.csv, trials: gone.txt}", "corpora.demo.trials: 'gone.txt'.*does not exist"),
         ("{format: csv, path: a.csv, enrolments: a.csv}", "enrolments: there is no list of trials"),
-        ("{format: csv, path: a.csv, audio: false}", "audio: format csv does not take this key"),
         ("{format: trials, path: a.csv, columns: {file: x}}", "columns: format trials does not take this"),
         ("{format: trials}", "corpora.demo.path"),
         ("{format: csv, path: a.csv, layout: kaldi}", "layout: there is no list of trials. Add trials: file"),

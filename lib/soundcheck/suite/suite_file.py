@@ -315,10 +315,12 @@ class _Reader(EntryReader):
         keys["adjust"] = self.adjust if adjust is None else grouping.read_adjust((*path, "adjust"), adjust)
         grouped = [column for group in keys["groups"] for column in group.columns]
         known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ()), *grouped, *keys["adjust"]]
-        for column in keys.get("columns", ()):
-            if column not in known:
-                remedy = did_you_mean(column, known)
-                self.note((*path, "columns", column), "unknown column; ours: theirs", remedy)
+        durations = [] if keys.get("audio", True) else ["duration"]  # sounds tell how long they are
+        for key, also, order in (("columns", durations, "ours: theirs"), ("values", [], "ours")):
+            for column in keys.get(key, ()):
+                if column not in (*known, *also):
+                    remedy = did_you_mean(column, [*known, *also])
+                    self.note((*path, key, column), f"unknown column; {order}", remedy)
         families = resources.names("thresholds", ".yml", own=self.root)
         self.known_names((*path, "families"), keys["families"], families, "family")
         for key in [key for key, item in keys.items() if isinstance(item, list)]:
