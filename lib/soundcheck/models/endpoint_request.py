@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import http
+import http.client
 import io
 import ipaddress
 import json
@@ -233,14 +233,13 @@ class Service:
             place = quoted(self._secret.hide(_redirected(self._url, headers.get("Location", ""))), 200)
             reason = f"HTTP {status}: it redirects to {place}, which is not followed"
             return RequestError("redirect", reason, refused=True)
-        reason = f"HTTP {status}"
-        if status in http.HTTPStatus:
-            reason += f", {http.HTTPStatus(status).phrase}"
+        phrase = http.client.responses.get(status, "")
+        reason = f"HTTP {status}{phrase and f', {phrase}'}"
         if status in (401, 403):  # such answers like to quote a part of the key
             return RequestError(str(status), f"{reason}: {_KEY}", refused=True)
         if words := self._words(body):
             reason += f": {words}"
-        again = status in _AGAIN or status >= 500 and status not in (501, 505)
+        again = status in _AGAIN or (500 <= status < 600 and status not in (501, 505))
         return RequestError(
             "busy" if again else str(status),
             reason,
@@ -328,7 +327,7 @@ def _unconnected(error: Exception) -> tuple[str, str]:
         return "host", "there is no such host"
     if isinstance(error, known.ProxyError):
         return "proxy", "the proxy cannot be reached, or refuses"
-    if isinstance(error, known.ConnectTimeoutError):
+    if not isinstance(error, known.NewConnectionError):
         return "connect", "no connection in time"
     why = getattr(cause, "strerror", None) or "nobody listens"
     return "connect", f"no connection: {why.lower()}"
