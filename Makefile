@@ -15,16 +15,20 @@ install = { $(unpack) || $(PIP) install --no-deps --no-compile -r $(1); } \
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests|Cython|debugpy|pip|setuptools)/' $(VENV)/lib
 SUITE ?= suite.yml
 OUT ?= build
+NEURAL := $(VENV)/.installed-neural
 
-.PHONY: report test lint format clean compiled
+.PHONY: report test neural lint format clean compiled
 .DEFAULT_GOAL := report
 
-report: $(VENV)/.installed compiled
+report: $(VENV)/.installed $(if $(filter neural.yml,$(notdir $(SUITE))),$(NEURAL)) compiled
 	$(BIN)/soundcheck run $(SUITE) --out $(OUT)
 
 # A worker takes one file after the other, in the order that tests/conftest.py puts them: longest first.
 test: $(VENV)/.installed-test compiled lint
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+# Packages that run networks, for suites/neural.yml and for tests that are skipped without them: make neural test
+neural: $(NEURAL)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -55,3 +59,8 @@ $(VENV)/.installed-test: requirements-test.txt requirements.txt pyproject.toml |
 	$(call install,requirements-test.txt)
 	@$(COMPILE)
 	@touch $(VENV)/.installed $@
+
+$(NEURAL): requirements-neural.txt | $(VENV)/.installed-test
+	$(call install,requirements-neural.txt)
+	@$(COMPILE)
+	@touch $@
