@@ -309,6 +309,8 @@ def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str
         outcomes = runner.execute(
             jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: told.update()
         )
+    if not any(outcome.error for outcome in outcomes):
+        return outcomes
     from soundcheck.book.executed import without_paths  # heavy, like all of the book
 
     return [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]
