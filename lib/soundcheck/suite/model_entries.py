@@ -71,8 +71,11 @@ class ModelReader(EntryReader):
         file, what, remedy = kind.check_target(target, self.file)
         if what:
             self.note(place, what, remedy)
+        else:
+            for key, what, remedy in kind.problems(target, model):
+                self.note((*path, key), what, remedy)
         tasks = self.read_model_tasks(path, kind, target, model.tasks)
-        return ModelEntry(
+        entry = ModelEntry(
             name=name,
             kind=kind.keyword,
             target=target,
@@ -88,6 +91,7 @@ class ModelReader(EntryReader):
             files=tuple(model.files or ()),
             options=model.model_dump(exclude=set(ModelKeys.model_fields)),
         )
+        return kind.complete(entry)
 
     def read_scale(
         self, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]
