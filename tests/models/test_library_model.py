@@ -178,6 +178,41 @@ def test_the_child_that_has_loaded_a_model_is_asked_about_signals(project):
     assert np.abs(found(report) - asked.expected()).max() < 1e-6
 
 
+SHORT_OF_MEMORY = """
+import os, sys
+
+sys.path.remove(os.path.dirname(__file__))
+del sys.modules["onnxruntime"]
+import onnxruntime
+
+run = onnxruntime.InferenceSession.run
+
+
+def limited(self, names, given, *more):
+    if given["signal"].shape[-1] == 9000:
+        raise RuntimeError("Failed to allocate memory for requested buffer of size 21474836480")
+    return run(self, names, given, *more)
+
+
+onnxruntime.InferenceSession.run = limited
+"""
+
+
+def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(project, library):
+    asked = Asked(project)
+    soundfile.write(project.folder / "3.wav", np.zeros(9000), 16000)
+    asked.corpus.segments.loc[3, "audio"] = digest(project.folder / "3.wav")
+    library(SHORT_OF_MEMORY)
+    report = predict_model(asked.questions())
+    ((_, item, _, problem),) = report.failures
+    assert item == "3.wav"
+    assert problem == "RuntimeError: Failed to allocate memory for requested buffer of size 21474836480"
+    table = read_predictions(report.tables["demo"])
+    there = table["error"] == ""
+    assert there.tolist() == [True, True, True, False, True, True]
+    assert np.abs(2 * table["arousal"] - 1 - asked.expected()[:, 0])[there].max() < 1e-6
+
+
 def test_a_model_that_has_changed_is_asked_again(project):
     asked = Asked(project)
     before = found(predict_model(asked.questions()))
