@@ -7,7 +7,8 @@ The loop reads the same recordings with soundfile and runs the same session in t
 the time that a process computes (CPU seconds), so other work on the machine matters little.
 
 What the engine does beside is the same for all networks, so small ones show it. Ends with 1 if it is more
-than :data:`MOST` milliseconds an input, or if a network of usual size is less than :data:`GOAL` times as fast.
+than :data:`MOST` milliseconds an input, or if a network of usual size is less than :data:`GOAL` times as
+fast.
 """
 
 from __future__ import annotations

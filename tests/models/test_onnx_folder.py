@@ -121,6 +121,17 @@ def test_a_folder_without_a_model(project):
     assert "the folder has no model.onnx. Name the ONNX file itself" in project.refused(TEXT)
 
 
+@pytest.mark.parametrize("name", ["model.onnx", "labels.yaml", "model.yaml"])
+def test_links_do_not_lead_out_of_the_folder(project, name):
+    write(project, labels=LABELS, model=OBJECT)
+    place = project.folder / "folder" / name
+    place.rename(project.folder / "elsewhere")
+    place.symlink_to(project.folder / "elsewhere")
+    if name == "labels.yaml":  # else nobody asks for it
+        (project.folder / "folder" / "model.yaml").unlink()
+    assert f"'{name}': the path leads out of its folder" in project.refused(TEXT)
+
+
 def test_what_describes_a_folder_is_among_its_files(project):
     write(project, labels=LABELS)
     entry, suite = project.read(TEXT)
