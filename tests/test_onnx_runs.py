@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
-from networks import answers, onnx_model, onnx_recogniser
+from networks import answers, installed_file, onnx_model, onnx_recogniser
 
 from soundcheck import results
 from soundcheck.augment import registry
@@ -26,7 +26,6 @@ from soundcheck.suite.thresholds import read_family
 
 runtime = pytest.importorskip("onnxruntime")
 onnx_asr = pytest.importorskip("onnx_asr")
-speechmos = pytest.importorskip("speechmos")
 
 pytestmark = pytest.mark.slow
 RATE, PIECE = 16000, 144160
@@ -56,7 +55,7 @@ families: [correctness_regression, {SMALL}, asr_word_errors]
 def folder(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("onnx") / "project"
     (place / "data").mkdir(parents=True)
-    source = Path(speechmos.__file__).parent / "dnsmos_models" / "sig_bak_ovr.onnx"
+    source = installed_file("speechmos", "dnsmos_models", "sig_bak_ovr.onnx")
     (place / source.name).write_bytes(source.read_bytes())
     onnx_model(place / "tiny.onnx", {"number": 1}, lengths="lens")
     onnx_recogniser(place / "asr")
@@ -155,6 +154,17 @@ def test_a_killed_run_goes_on(folder, out, command):
     done = command(*words(folder, "killed"), cwd=folder)
     assert done.returncode == 0, done.stderr
     assert contents(folder / "killed") == contents(out)
+
+
+def test_what_cannot_be_used_is_told_at_once(folder, command):
+    (folder / "damaged.onnx").write_bytes((folder / "tiny.onnx").read_bytes()[:200])
+    text = SUITE.replace("onnx: tiny.onnx", "onnx: damaged.onnx").replace("onnx-asr: asr", "onnx-asr: data")
+    (folder / "bad.yml").write_text(text)
+    done = command("run", "bad.yml", "--out", "bad", "--no-book", cwd=folder)
+    assert done.returncode == 2
+    assert "bad.yml, models.tiny.onnx, damaged.onnx: this is no ONNX file, or a damaged one." in done.stderr
+    assert "bad.yml, models.words.onnx-asr, data: neither the suite nor the folder says which" in done.stderr
+    assert "Traceback" not in done.stderr and str(folder) not in done.stderr
 
 
 def kept(out: Path) -> int:

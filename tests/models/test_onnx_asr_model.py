@@ -132,6 +132,11 @@ def link(folder):
     (folder / "vocab.txt").symlink_to(folder.parent / "secret.txt")
 
 
+def empty(folder):
+    for path in folder.iterdir():
+        path.unlink()
+
+
 def plain_graph(folder):
     onnx_model(folder / "model.onnx")
 
@@ -162,6 +167,7 @@ def foreign_graph(folder):
         ("{onnx-asr: asr, architecture: whisper}", None, "File '**/encoder_model.onnx' not found"),
         ("{onnx-asr: asr, language: en}", None, "nemo-conformer-ctc knows one language, or finds it out it"),
         ("{onnx-asr: asr, device: cuda}", None, "the installed onnxruntime has no CUDAExecutionProvider"),
+        (TEXT, empty, "'asr' means no file"),
         (TEXT, link, "'vocab.txt' is a link that leads out of the folder. Copy the file"),
         (
             TEXT,

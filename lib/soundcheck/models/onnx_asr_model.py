@@ -104,6 +104,9 @@ class OnnxAsrModel(LibraryModel):
     def open(self, tasks: Sequence[Task]) -> None:
         """Load the recogniser, and let it hear a second of noise."""
         folder, options = self.entry.path, self.entry.options
+        _, what, remedy = find_files(self.suite_file, self.entry.target)
+        if what:  # answers rest on all of them
+            raise self.refusal(what, remedy)
         self._check_links(folder)
         config = self._read_config(folder)
         self._architecture = options["architecture"] or self._architecture_of(config)
