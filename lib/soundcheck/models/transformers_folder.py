@@ -83,9 +83,9 @@ class TransformersModel(LibraryModel):
         return place, what, remedy
 
     @classmethod
-    def runs_code_of(cls, options: Mapping[str, Any]) -> bool:
-        """Code of the folder is run only if the suite says so."""
-        return bool(options.get("trust_remote_code"))
+    def refused_without_code(cls, entry: ModelEntry) -> str:
+        """Refuse code of the folder, which is run only if the suite says so."""
+        return "the model runs code of its folder" if entry.options["trust_remote_code"] else ""
 
     @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
