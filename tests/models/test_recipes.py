@@ -1,5 +1,6 @@
 """What the page *Models* shows for functions and other frameworks: files that work when they are copied."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,19 @@ SIGNALS = [np.random.default_rng(n).normal(0, 0.1, 4000 + n).astype(np.float32) 
 DIMENSIONS = ["arousal", "dominance", "valence"]
 RECIPES = PAGES.joinpath("models.md").read_text("utf-8").split("\n## Other frameworks\n")[1].split("\n## ")[0]
 NAMES = [line.removeprefix("### ") for line in RECIPES.splitlines() if line.startswith("### ")]
+
+
+@pytest.fixture(autouse=True)
+def modules():
+    """Forget what was imported: each test has files of its own of the same names."""
+    forget()
+    yield
+    forget()
+
+
+def forget() -> None:
+    for name in ("my_model", "my_network"):
+        sys.modules.pop(name, None)
 
 
 def suite(folder: Path, models: str):
@@ -132,6 +146,7 @@ def test_a_head_of_its_own(tmp_path):
     del weights["classifier.dense.bias"]
     (folder / "model.safetensors").unlink()  # else what is loaded would lose its memory
     safetensors.save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    forget()
     broken = load_model(*suite(tmp_path / "suite", yaml.safe_dump(shown)))
     with pytest.raises(AssertionError, match="no weights for"):
         broken.predict(SIGNALS[:1], 16000)
