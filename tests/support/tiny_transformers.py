@@ -50,53 +50,83 @@ def wav2vec2(
     return folder
 
 
+WORDS = [f" {letter}" for letter in "abcdefghij"]
+SPECIAL = ["<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|de|>", "<|transcribe|>", "<|notimestamps|>"]
+TIMES = [f"<|{number * 0.02:.2f}|>" for number in range(101)]
+TOKENS = {word: number for number, word in enumerate([*WORDS, *SPECIAL, *TIMES])}
+END, START = TOKENS["<|endoftext|>"], TOKENS["<|startoftranscript|>"]
+
+
 def whisper(folder: Path) -> Path:
     """Save a recogniser that hears windows of two seconds and knows two languages."""
+    import transformers
+
+    config = transformers.WhisperConfig(
+        **{"vocab_size": len(TOKENS), "num_mel_bins": 80, "d_model": 16, "encoder_layers": 2},
+        **{"decoder_layers": 2, "encoder_attention_heads": 2, "decoder_attention_heads": 2},
+        **{"encoder_ffn_dim": 20, "decoder_ffn_dim": 20, "max_source_positions": 100},
+        **{"max_target_positions": 24, "tie_word_embeddings": False, "decoder_start_token_id": START},
+        **dict.fromkeys(("pad_token_id", "eos_token_id", "bos_token_id"), END),
+    )
+    extractor = transformers.WhisperFeatureExtractor(feature_size=80, chunk_length=2)
+    languages = {
+        **{"is_multilingual": True, "lang_to_id": {word: TOKENS[word] for word in ("<|en|>", "<|de|>")}},
+        **{"task_to_id": {"transcribe": TOKENS["<|transcribe|>"]}},
+        **{"no_timestamps_token_id": TOKENS["<|notimestamps|>"], "max_initial_timestamp_index": 50},
+    }
+    return _recogniser(folder, transformers.WhisperForConditionalGeneration, config, extractor, **languages)
+
+
+def moonshine(folder: Path) -> Path:
+    """Save a recogniser that hears samples."""
+    import transformers
+
+    config = transformers.MoonshineConfig(
+        **{"vocab_size": len(TOKENS), "hidden_size": 16, "intermediate_size": 20},
+        **{"encoder_num_hidden_layers": 2, "decoder_num_hidden_layers": 2},
+        **{"encoder_num_attention_heads": 2, "decoder_num_attention_heads": 2},
+        **{"bos_token_id": START, "decoder_start_token_id": START, "eos_token_id": END, "pad_token_id": END},
+    )
+    extractor = transformers.Wav2Vec2FeatureExtractor(do_normalize=False, return_attention_mask=True)
+    return _recogniser(folder, transformers.MoonshineForConditionalGeneration, config, extractor)
+
+
+def paired(folder: Path) -> Path:
+    """Save a recogniser of an encoder and a decoder of different kinds."""
+    import transformers
+
+    decoder = transformers.BertConfig(
+        **{"vocab_size": len(TOKENS), "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2},
+        **{"intermediate_size": 20, "is_decoder": True, "add_cross_attention": True},
+    )
+    kind = transformers.SpeechEncoderDecoderConfig
+    config = kind.from_encoder_decoder_configs(transformers.Wav2Vec2Config(**SMALL), decoder)
+    config.decoder_start_token_id, config.pad_token_id, config.eos_token_id = START, END, END
+    extractor = transformers.Wav2Vec2FeatureExtractor(return_attention_mask=True)
+    return _recogniser(folder, transformers.SpeechEncoderDecoderModel, config, extractor)
+
+
+def _recogniser(folder: Path, kind: Any, config: Any, extractor: Any, **generation: Any) -> Path:
+    """Save a network that says sixteen words, whatever it hears."""
     import tokenizers
     import torch
     import transformers
 
-    special = [
-        "<|endoftext|>",
-        "<|startoftranscript|>",
-        "<|en|>",
-        "<|de|>",
-        "<|transcribe|>",
-        "<|notimestamps|>",
-    ]
-    times = [f"<|{number * 0.02:.2f}|>" for number in range(101)]
-    words = [f" {letter}" for letter in "abcdefghij"]
-    vocabulary = {word: number for number, word in enumerate([*words, *special, *times])}
-    config = transformers.WhisperConfig(
-        **{"vocab_size": len(vocabulary), "num_mel_bins": 80, "d_model": 16, "encoder_layers": 2},
-        **{"decoder_layers": 2, "encoder_attention_heads": 2, "decoder_attention_heads": 2},
-        **{"encoder_ffn_dim": 20, "decoder_ffn_dim": 20, "max_source_positions": 100},
-        **{
-            "max_target_positions": 24,
-            "tie_word_embeddings": False,
-            "decoder_start_token_id": vocabulary["<|startoftranscript|>"],
-        },
-        **dict.fromkeys(("pad_token_id", "eos_token_id", "bos_token_id"), vocabulary["<|endoftext|>"]),
-    )
     torch.manual_seed(0)
-    network = transformers.WhisperForConditionalGeneration(config)
+    network = kind(config)
     _spread(network)
     network.generation_config = transformers.GenerationConfig(
-        **{"decoder_start_token_id": config.decoder_start_token_id, "eos_token_id": config.eos_token_id},
-        **{"pad_token_id": config.pad_token_id, "max_length": 16, "is_multilingual": True},
-        **{"suppress_tokens": list(range(len(words), len(vocabulary)))},  # random weights would end at once
-        **{"lang_to_id": {word: vocabulary[word] for word in ("<|en|>", "<|de|>")}},
-        **{"task_to_id": {"transcribe": vocabulary["<|transcribe|>"]}},
-        **{"no_timestamps_token_id": vocabulary["<|notimestamps|>"], "max_initial_timestamp_index": 50},
+        **{"decoder_start_token_id": START, "eos_token_id": END, "pad_token_id": END, "max_length": 16},
+        **{"suppress_tokens": list(range(len(WORDS), len(TOKENS)))},  # random weights would end at once
+        **generation,
     )
     network.save_pretrained(folder)
-    transformers.WhisperFeatureExtractor(feature_size=80, chunk_length=2).save_pretrained(folder)
-    model = tokenizers.models.WordLevel(vocabulary, unk_token="<|endoftext|>")
-    tokenizer = transformers.PreTrainedTokenizerFast(
+    extractor.save_pretrained(folder)
+    model = tokenizers.models.WordLevel(TOKENS, unk_token="<|endoftext|>")
+    transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizers.Tokenizer(model),
-        **{"eos_token": "<|endoftext|>", "additional_special_tokens": [*special, *times]},
-    )
-    tokenizer.save_pretrained(folder)
+        **{"eos_token": "<|endoftext|>", "additional_special_tokens": [*SPECIAL, *TIMES]},
+    ).save_pretrained(folder)
     return folder
 
 
