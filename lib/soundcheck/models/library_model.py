@@ -19,6 +19,7 @@ import numpy as np
 
 from soundcheck.common import extras, files
 from soundcheck.common.errors import InputError, Problem, input_error
+from soundcheck.common.file_contents import signature
 from soundcheck.models import processes
 from soundcheck.models.base import Model, reason
 
@@ -50,7 +51,7 @@ class LibraryModel(Model):
     checked_by = CHILD
     extra: ClassVar[str] = ""
     distributions: ClassVar[tuple[str, ...]] = ()
-    _latest: ClassVar[tuple[ModelEntry, Model] | None] = None  # what this process has loaded last
+    _latest: ClassVar[tuple[object, Model] | None] = None  # what this process has loaded last
 
     def __init__(self, entry: ModelEntry, suite: Suite) -> None:
         self.name = entry.name
@@ -92,15 +93,18 @@ class LibraryModel(Model):
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> Self:
-        """Load the model, once in a process.
+        """Load the model, once in a process as long as its files stay what they are.
 
         Raises
         ------
         InputError
             If it cannot be used.
         """
-        if LibraryModel._latest is None or LibraryModel._latest[0] != entry:
-            LibraryModel._latest = (entry, cls(entry, suite))
+        there = [(path, signature(path)) for path in cls.named_files(entry, suite)]
+        wanted = (entry, suite.file, [suite.tasks[name] for name in entry.tasks], there)
+        if LibraryModel._latest is None or LibraryModel._latest[0] != wanted:
+            LibraryModel._latest = None  # gone before another one needs the memory
+            LibraryModel._latest = (wanted, cls(entry, suite))
         return LibraryModel._latest[1]
 
     @classmethod
