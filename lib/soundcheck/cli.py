@@ -49,7 +49,7 @@ def commands() -> None:
     "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
-@click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
+@click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
 @click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
 @click.option("--shard", metavar="K/N", help="Ask only this share of the inputs, for soundcheck merge.")
 @click.option("--plan", is_flag=True, help="Say what would be done and how long it would take; run nothing.")
@@ -120,7 +120,7 @@ def _share(text: str) -> Share:
     "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True, help="Output folder."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
-@click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
+@click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
 def merge(
     suite: Path, shards: tuple[Path, ...], out: Path, jobs: int | None, no_code: bool, no_book: bool
@@ -156,7 +156,7 @@ def merge(
     "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
-@click.option("--no-code", is_flag=True, help="Refuse suites that run code: Python models and programs.")
+@click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
 @click.option("--cluster", metavar="ADDRESS", default="", help="As for run.")

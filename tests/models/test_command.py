@@ -1,97 +1,27 @@
 """Programs as models: small scripts, called as they would be in a run, and some run by real workers."""
 
-import contextlib
 import dataclasses
+import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
-import textwrap
 import time
-from pathlib import Path
-from types import SimpleNamespace
 
-import audiofile
 import numpy as np
-import pandas as pd
 import pytest
+from programs import SIGNAL, World, emptied, gone, predict
 
 from soundcheck.augment import registry
 from soundcheck.common.errors import InputError
-from soundcheck.common.files import digest
-from soundcheck.common.tasks import BUILTIN
+from soundcheck.models.base import check_output
 from soundcheck.models.command import CommandModel, parse_command
-from soundcheck.models.load import check_model, load_model
-from soundcheck.predict.engine import predict_model
-from soundcheck.predict.questions import Questions
-from soundcheck.predict.report import PredictionReport
+from soundcheck.models.load import load_model
+from soundcheck.models.packing import unpack
 from soundcheck.predict.tables import read_predictions
 from soundcheck.run.selection import refuse_code
-from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
-
-SIGNAL = np.zeros(1600, dtype=np.float32)
-
-
-@dataclasses.dataclass
-class World:
-    """A suite's folder with programs, and a folder for temporary files."""
-
-    root: Path
-    temporary: Path
-
-    def program(self, body: str, name: str = "my-asr", first: str = "#!/bin/sh") -> Path:
-        path = self.root / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"{first}\n{textwrap.dedent(body)}\n")
-        path.chmod(0o755)
-        return path
-
-    def python(self, body: str, name: str = "my-asr") -> Path:
-        return self.program(body, name, f"#!{sys.executable}")
-
-    def suite(self, target: str, **more: object) -> tuple[ModelEntry, Suite]:
-        entry = ModelEntry("mine", "command", target, ("transcript",), **more)
-        models = {"mine": entry}
-        file = self.root / "suite.yml"
-        return entry, Suite("t", 0, 100, "percentile", (), {}, models, dict(BUILTIN), self.root, file)
-
-    def check(self, target: str = "my-asr {audio}") -> str:
-        return check_model(*self.suite(target))
-
-    def ask(self, target: str = "my-asr {audio}", samples: np.ndarray = SIGNAL, rate: int = 16000) -> str:
-        (answer,) = load_model(*self.suite(target)).predict([samples], rate)
-        assert list(answer) == ["transcript"]
-        assert list(self.temporary.iterdir()) == []
-        return answer["transcript"]
-
-    def fails(self, target: str = "my-asr {audio}") -> str:
-        with pytest.raises(RuntimeError) as caught:
-            self.ask(target)
-        assert list(self.temporary.iterdir()) == []
-        return str(caught.value)
-
-    def refused(self, target: str) -> str:
-        with pytest.raises(InputError) as caught:
-            self.check(target)
-        text = str(caught.value)
-        assert text.startswith("suite.yml, models.mine.command: ")
-        assert str(self.root) not in text
-        return text
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    root, temporary = tmp_path / "my suite", tmp_path / "temporary"
-    root.mkdir()
-    temporary.mkdir()
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    monkeypatch.setattr(tempfile, "tempdir", None)  # forget where temporary files went so far
-    yield World(root, temporary)
-    tempfile.tempdir = None
-
 
 # The command ------------------------------------------------------------------------------------------------
 
@@ -374,22 +304,6 @@ def test_fingerprint_does_not_depend_on_the_place(world, tmp_path):
 NUMBER = 'number=$(( ($(wc -c < "$1") - 44) / 320 - 10 ))\n'
 
 
-def predict(world: World, count: int, jobs: int = 1, time_limit: float = 30.0) -> PredictionReport:
-    """Ask ``my-asr {audio}`` about 0.wav, 1.wav, ... in workers."""
-    rng = np.random.default_rng(0)
-    files = [f"{number}.wav" for number in range(count)]
-    for number, file in enumerate(files):
-        noise = rng.normal(0, 0.1, 160 * (10 + number)).astype(np.float32)
-        audiofile.write(world.root / file, noise, 16000)
-    segments = pd.DataFrame({"file": files, "start": np.nan, "end": np.nan, "duration": 1.0})
-    segments["key"] = segments["file"] + "||"
-    segments["audio"] = [digest(world.root / file) for file in files]
-    corpus = SimpleNamespace(name="demo", root=world.root, segments=segments)
-    entry, suite = world.suite("my-asr {audio}", time_limit=time_limit)
-    out = world.root / "out"
-    return predict_model(Questions(entry, suite, [corpus], {}, out, out / "cache"), jobs=jobs)
-
-
 def test_what_programs_do_to_a_run(world):
     world.program(
         NUMBER
@@ -472,31 +386,6 @@ def test_nothing_is_left_if_only_the_worker_is_killed(world):
     assert emptied(world.temporary)
 
 
-def gone(pid: int, wait: float = 5.0) -> bool:
-    end = time.monotonic() + wait
-    while True:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        if state == "Z":
-            return True
-        if time.monotonic() >= end:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-            return False
-        time.sleep(0.05)
-
-
-def emptied(folder: Path, wait: float = 5.0) -> bool:
-    end = time.monotonic() + wait
-    while list(folder.iterdir()):
-        if time.monotonic() >= end:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 def test_the_adapter_is_found_by_its_kind(world):
     world.program("echo x")
     assert isinstance(load_model(*world.suite("my-asr {audio}")), CommandModel)
@@ -526,3 +415,55 @@ def test_a_program_hears_the_same_samples_as_a_python_model(world, rng, family):
     for name, heard in beyond.items():
         written = np.array(world.ask(samples=heard).split(), dtype=int) / 32768
         assert np.abs(written - heard).max() <= 1 / 32768, name
+
+
+# Values, classes and embeddings -----------------------------------------------------------------------------
+
+
+def answers(world: World, printed: str, *tasks: str) -> tuple[dict, str]:
+    """Check what is made of a program that prints this and answers these tasks."""
+    (world.root / "answer").write_text(printed)
+    world.program("cat answer")
+    entry, suite = world.suite("my-asr {audio}", tasks=tasks)
+    outputs = load_model(entry, suite).predict([SIGNAL], 16000)
+    return check_output(outputs[0], [suite.tasks[name] for name in tasks])
+
+
+def test_a_json_object_holds_values_classes_and_embeddings(world):
+    printed = '{"arousal": 0.25,\n "emotion": "anger", "other": [], "transcript": " hey\\n"}\n'
+    answer, problem = answers(world, printed, "arousal", "emotion", "transcript")
+    assert (answer, problem) == ({"arousal": 0.25, "emotion": "anger", "transcript": " hey\n"}, "")
+    answer, problem = answers(world, '{"embedding": [0.5, -1, 2e-3]}', "embedding")
+    assert unpack(answer["embedding"]).tolist() == pytest.approx([0.5, -1, 0.002]) and not problem
+
+
+@pytest.mark.parametrize(
+    ("printed", "words"),
+    [
+        ('{"arousal": NaN, "emotion": "anger"}', "arousal is nan, not a number"),
+        (
+            '{"arousal": "0.5", "emotion": 1}',
+            "the text '0.5', not a number; emotion is 1, not the",
+        ),
+        ('{"arousl": 0.5, "emotion": "x"}', "no key 'arousal'"),
+    ],
+)
+def test_json_that_is_no_answer(world, printed, words):
+    answer, problem = answers(world, printed, "arousal", "emotion")
+    assert answer == {} and words in problem
+
+
+@pytest.mark.parametrize("printed", ["", "0.5", "[1]", "loading\n{}", "{" * 3000, "{}{}", "[" * 99999])
+def test_what_is_no_json_object(world, printed):
+    with pytest.raises(RuntimeError) as caught:
+        answers(world, printed, "arousal", "emotion")
+    text = str(caught.value)
+    assert text.startswith(f"the program printed '{printed[:20].splitlines()[0] if printed else ''}")
+    assert text.endswith('expected is one JSON object such as {"arousal": 0.5, "emotion": "anger"}')
+    assert len(text) < 300 and "\n" not in text
+
+
+def test_a_long_embedding_fits(world):
+    numbers = [1 / 3 + n for n in range(65_536)]
+    answer, problem = answers(world, json.dumps({"embedding": numbers}), "embedding")
+    assert not problem and len(unpack(answer["embedding"])) == 65_536

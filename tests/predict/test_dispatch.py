@@ -21,6 +21,7 @@ class Workers:
         self.units: list[list[str]] = []
         self.batches: list[list[str]] = []
         self.stopped = False
+        self.last, self.rest = "", "no more"  # which answer says that there is none to anything else
         self.at_once = self.most = 0
         self._lock = threading.Lock()
 
@@ -55,7 +56,7 @@ class Workers:
                 lost = unit.only(() if step == protocol.STARTING else keys)
                 rest = unit.only(left) if step == protocol.STARTING else unit.only(left[size:])
                 return Answered(Loss(step, "it died", late, lost, rest), 1.0)
-            tell([Result(key, {"x": 1.0}) for key in keys])
+            tell([Result(key, {"x": 1.0}, rest=self.rest if key == self.last else "") for key in keys])
             left = left[size:]
         if left:
             return Answered(Loss(protocol.CALLING, "", True, unit.only(()), unit.only(left)))
@@ -212,3 +213,13 @@ def test_a_second_round_after_giving_up_asks_nothing():
     dispatcher.run(items(6)[3:])
     assert len(workers.batches) == asked
     assert len(results) == 6
+
+
+def test_nothing_is_asked_when_the_model_says_that_it_has_no_more_answers():
+    workers = Workers(count=2, batch=2)
+    workers.last = "5-0"
+    results = ask(workers, items(100), batch=2)
+    assert len(results) == 100
+    given = [key for key, result in results.items() if result.answer]
+    assert {"4-0", "5-0"} <= {*given} and len(given) < 60
+    assert {result.problem for result in results.values()} == {"", "no more"}

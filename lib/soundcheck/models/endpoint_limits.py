@@ -69,7 +69,7 @@ class Breaker:
 class RequestCount:
     """Counts the requests of a run, those of all its processes together.
 
-    The count lies in the cache, in a file that carries the number of the run's process.
+    The count is the size of a file in the cache, whose name carries the number of the run's process.
 
     Parameters
     ----------
@@ -101,11 +101,8 @@ class RequestCount:
             with store.lock(self._file):
                 if not self._file.exists():
                     _remove_old(self._file.parent)
-                count = int(self._file.read_text() or 0) if self._file.exists() else 0
-                if count >= self._most:
-                    return False
-                self._file.write_text(str(count + 1))
-                return True
+                with open(self._file, "ab") as file:
+                    return file.tell() < self._most and file.write(b".") == 1
 
 
 def _remove_old(folder: Path) -> None:

@@ -49,6 +49,8 @@ class ModelForecast:
         Mean size of an answer, as JSON.
     problem
         Why the model gave no answer; empty if it gave one.
+    alone
+        Whether one process asks it, whatever the jobs.
     """
 
     clean: int = 0
@@ -62,6 +64,7 @@ class ModelForecast:
     changed_seconds: float = 0.0
     answer_bytes: float = 0.0
     problem: str = ""
+    alone: bool = False
 
     @property
     def inputs(self) -> int:
@@ -84,7 +87,7 @@ class ModelForecast:
     def seconds(self, jobs: int) -> float:
         """Estimate how long all answers take with some processes."""
         work = self.clean_calls * self.clean_seconds + self.changed_calls * self.changed_seconds
-        return (self.start + work / jobs) if self.asked else 0.0
+        return (self.start + work / (1 if self.alone else jobs)) if self.asked else 0.0
 
 
 def forecast_model(
@@ -146,6 +149,7 @@ class _Forecast(Prediction):
             clean_calls=len(left) - changed_calls,
             changed_calls=changed_calls,
             answer_bytes=_mean(sizes),
+            alone=kind.asked_here,
             **timing,
         )
 

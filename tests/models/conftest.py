@@ -1,0 +1,19 @@
+"""What tests of models share."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from programs import World
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    root, temporary = tmp_path / "my suite", tmp_path / "temporary"
+    root.mkdir()
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)  # forget where temporary files went so far
+    yield World(root, temporary)
+    tempfile.tempdir = None
