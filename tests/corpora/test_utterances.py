@@ -1,6 +1,6 @@
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.corpora.utterances import UtteranceNames
@@ -102,6 +102,7 @@ def test_paths_that_fit_several_files_give_all_of_them():
     assert found.find_paths(["a.wav", "/d/y/a", "q/a.mp3"]) == [[0, 1], [1, 2], [0, 1, 2]]
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.from_regex(r"[ab]{1,2}(/[ab]{1,2}){0,2}\.(wav|mp3)", fullmatch=True),

@@ -32,7 +32,7 @@ from soundcheck.suite.entries import CorpusEntry
 
 __all__ = ["read_lists"]
 
-USUAL = {"file": ("wav",), "emotion": ("emo",)}
+USUAL = {"file": ("wav",), "emotion": ("emo",), "sex": ("gender",)}
 FIELDS = {
     **dict.fromkeys(("key", "wav", "task", "emo", "speaker", "gender", "language"), TEXT),
     "length": NUMBER,
@@ -81,7 +81,7 @@ def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     filled = {name: cells for name, cells in columns.items() if any(cells)}
     raw = take_columns(TextTable(filled, places, "line", shown), entry, tasks, USUAL)
     root = entry.path.resolve().parents[1] if len(entry.path.resolve().parents) > 1 else entry.path
-    return dataclasses.replace(raw, root=root, left_out=tuple(left_out), notices=tuple(notices))
+    return dataclasses.replace(raw, root=root, left_out=tuple(left_out), notices=(*raw.notices, *notices))
 
 
 def _lists(folder: Path, shown: str, fold: int | None) -> dict[str, Path]:

@@ -38,14 +38,7 @@ __all__ = ["read_cuts"]
 
 USUAL = {"transcript": ("text",), "sex": ("gender",)}
 LONGEST = 1 << 24  # bytes of a line
-FIELDS = {
-    "text": TEXT,
-    "speaker": TEXT,
-    "gender": TEXT,
-    "language": TEXT,
-    "start": NUMBER,
-    "duration": NUMBER,
-}
+TEXTS = ("text", "speaker", "gender", "language")
 KEPT = ("Resample",)  # changes that leave what is heard as it is
 _ROUNDED = 1e-3  # seconds that a cut may differ by from its recording
 _SOURCES = {
@@ -155,8 +148,8 @@ def _rows(cut: dict[str, Any], where: str, *, hears: bool) -> Iterator[dict[str,
         told = len(problems)
         inner = f"{where}, supervision {quoted(item.get('id', ''), 40)}" if supervisions else where
         begin, length = (_seconds(item, name, inner, problems) for name in ("start", "duration"))
-        for name in ("text", "speaker", "gender", "language"):
-            if what := field_problem(item.get(name), FIELDS[name]):
+        for name in TEXTS:
+            if what := field_problem(item.get(name), TEXT):
                 problems.add(f"{inner}, field {name}", what, "Give a text")
         if len(problems) > told:
             continue

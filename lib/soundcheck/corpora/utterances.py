@@ -8,8 +8,9 @@ without folder and extension; so after the speaker and ``-``, then ``_``; last t
 which formats with names of utterances take from them. The first that fits counts.
 
 A path, as lists of another machine have them, means a file that ends like it. These are tried in turn, again
-exactly and then without regard to case: a file that the path ends with; files that have the longest end in
-common with it; both without extension; then the forms of names. At least the file's own name has to fit.
+exactly and then without regard to case: a file that the path ends with, also without extension; files that
+have the longest end in common with it, also without extension; then the forms of names. At least the file's
+own name has to fit.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class UtteranceNames:
         >>> names.find_paths(["/data/s2/a.wav", "a.flac", "b", "/c/d"])
         [[1], [0, 1], [2], []]
         """
-        found: list[Sequence[int]] = [()] * len(names)
+        found: list[Sequence[int]] = [[]] * len(names)
         plain = [plain_path(name) for name in names]
         left = list(range(len(names)))
         for folded in (False, True):
@@ -113,19 +114,19 @@ class UtteranceNames:
                 for number in left:
                     name = plain[number].casefold() if folded else plain[number]
                     name = _EXTENSION.sub("", name) if bare else name
-                    found[number] = table.get(name) or _longest_tail(name, table)
+                    found[number] = _longest_tail(name, table)
                     if not found[number]:
                         missed.append(number)
                 left = missed
                 if not left:
-                    return [list(rows) for rows in found]
-        return [list(rows) for rows in found]
+                    return found
+        return found
 
     def _path_tables(self, folded: bool) -> Iterator[tuple[dict[str, list[int]], bool]]:
         """Give what paths may end with, and whether it is without extension; made when it is asked for."""
         yield self._rows(0, folded), False
-        yield self._tails(self._files, folded), False
         yield self._rows(1, folded), True
+        yield self._tails(self._files, folded), False
         yield self._tails(self._bare(), folded), True
         for form in range(2, len(self._forms)):
             yield self._rows(form, folded), True
@@ -171,6 +172,11 @@ def _tails(name: str) -> Iterator[str]:
         name = name.partition("/")[2]
 
 
-def _longest_tail(name: str, table: dict[str, list[int]]) -> Sequence[int]:
+def _longest_tail(name: str, table: dict[str, list[int]]) -> list[int]:
     """Look up the longest end of a path that a table has; empty if it has none."""
-    return next((table[tail] for tail in _tails(name) if tail in table), ())
+    while name:
+        rows = table.get(name)
+        if rows is not None:
+            return rows
+        name = name.partition("/")[2]
+    return []

@@ -148,7 +148,7 @@ def test_without_sound_lists_tell_durations(load):
             "line 1 of emovo.jsonl and .* line 2 of emovo.jsonl: the segment",
         ),
         ("", {"emovo.jsonl": json.dumps({"a": {"wav": "x"}}, indent=1)}, "line 1: '{' is no JSON"),
-        ("", {"label_map.json": [1]}, "label_map.json: this is a list, not an object"),
+        ("", {"label_map.json": "[1]"}, "label_map.json: this is a list, not an object"),
         ("", {"label_map.json": {"gio": 3}}, "label_map.json: the name of 'gio' is no text"),
     ],
 )

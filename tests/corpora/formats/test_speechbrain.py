@@ -82,7 +82,7 @@ def test_samples_become_seconds(load):
         (TABLE.replace(",wrd", ",wav"), "two columns are called 'wav'"),
         (TABLE.replace("TURN LEFT", "TURN, LEFT"), "line 2: the row has 6 cells, the header 5"),
         (TABLE.replace("TURN", "T\xdcRN").encode("latin-1"), "line 2: byte .* is not UTF-8"),
-        ('{"ID": "a"}\n', "the table has a header but no rows"),
+        ('{"audio_filepath": "a.wav"}\n', "This looks like `format: nemo`"),
         ("", "the file is empty"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
@@ -27,7 +27,7 @@ class EmoboxFormat(TableFormat):
 
     keyword = "emobox"
     keys = EmoboxKeys
-    values = {
+    values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "emotion": {"Angry": "anger", "Happy": "happiness", "Neutral": "neutral", "Sad": "sadness"},
     }
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from soundcheck.common.errors import Problems, input_error
+from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_number, read_text_table
@@ -47,10 +47,14 @@ class SpeechbrainFormat(TableFormat):
             If it cannot be read, an ID stands twice, paths begin with different variables, or there are
             numbers of samples without sampling rate.
         """
+        from soundcheck.corpora.format_hints import with_hint
         from soundcheck.corpora.table_keys import take_columns
 
         shown = entry.shown_path or entry.path.name
-        table = read_text_table(entry.path, shown)
+        try:
+            table = read_text_table(entry.path, shown)
+        except InputError as error:
+            raise with_hint(error, entry.path, shown, cls.keyword) from error
         cells = {name: [cell.strip() for cell in column] for name, column in table.columns.items()}
         problems, notices = Problems(), []
         _check_ids(cells.get("ID", ()), table, problems)
