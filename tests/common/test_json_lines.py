@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common import json_lines
@@ -18,6 +18,7 @@ VALUES = {
 }
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.fixed_dictionaries({}, optional=VALUES), min_size=1, max_size=6),
     st.booleans(),

@@ -4,11 +4,13 @@ Conventions
 -----------
 A name means the segments whose file is written like it. These forms are tried in turn, all exactly, then all
 without regard to case: the file; without extension; so with ``-``, then ``_``, for ``/``; the file's name
-without folder and extension; so after the speaker and ``-``, then ``_``. The first that fits counts.
+without folder and extension; so after the speaker and ``-``, then ``_``; last the ``item`` of the segment,
+which formats with names of utterances take from them. The first that fits counts.
 
 A path, as lists of another machine have them, means a file that ends like it. These are tried in turn, again
-exactly and then without regard to case: a file that the path ends with; files that have the longest end in
-common with it; both without extension; then the forms of names. At least the file's own name has to fit.
+exactly and then without regard to case: a file that the path ends with, also without extension; files that
+have the longest end in common with it, also without extension; then the forms of names. At least the file's
+own name has to fit.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class UtteranceNames:
     Parameters
     ----------
     segments
-        Segment table with a column ``file``, perhaps ``speaker``.
+        Segment table with a column ``file``, perhaps ``speaker`` and ``item``.
 
     Examples
     --------
@@ -68,11 +70,14 @@ class UtteranceNames:
         if "speaker" in segments.columns:
             speakers = segments["speaker"].tolist()
             self._forms += [lambda: self._spoken(speakers, "-"), lambda: self._spoken(speakers, "_")]
+        if "item" in segments.columns:
+            items = segments["item"].tolist()
+            self._forms.append(lambda: [item if isinstance(item, str) else "" for item in items])
         self._tables: dict[tuple[int, bool], dict[str, list[int]]] = {}
 
     def find(self, name: str) -> Sequence[int]:
         """Find the rows that a name means: all that its first fitting form gives, in order; empty if none."""
-        for folded in (False, True):
+        for folded in (False, True) if name else ():
             wanted = name.casefold() if folded else name
             for form in range(len(self._forms)):
                 rows = self._rows(form, folded).get(wanted)
@@ -100,7 +105,7 @@ class UtteranceNames:
         >>> names.find_paths(["/data/s2/a.wav", "a.flac", "b", "/c/d"])
         [[1], [0, 1], [2], []]
         """
-        found: list[Sequence[int]] = [()] * len(names)
+        found: list[Sequence[int]] = [[]] * len(names)
         plain = [plain_path(name) for name in names]
         left = list(range(len(names)))
         for folded in (False, True):
@@ -109,19 +114,19 @@ class UtteranceNames:
                 for number in left:
                     name = plain[number].casefold() if folded else plain[number]
                     name = _EXTENSION.sub("", name) if bare else name
-                    found[number] = table.get(name) or _longest_tail(name, table)
+                    found[number] = _longest_tail(name, table)
                     if not found[number]:
                         missed.append(number)
                 left = missed
                 if not left:
-                    return [list(rows) for rows in found]
-        return [list(rows) for rows in found]
+                    return found
+        return found
 
     def _path_tables(self, folded: bool) -> Iterator[tuple[dict[str, list[int]], bool]]:
         """Give what paths may end with, and whether it is without extension; made when it is asked for."""
         yield self._rows(0, folded), False
-        yield self._tails(self._files, folded), False
         yield self._rows(1, folded), True
+        yield self._tails(self._files, folded), False
         yield self._tails(self._bare(), folded), True
         for form in range(2, len(self._forms)):
             yield self._rows(form, folded), True
@@ -167,6 +172,11 @@ def _tails(name: str) -> Iterator[str]:
         name = name.partition("/")[2]
 
 
-def _longest_tail(name: str, table: dict[str, list[int]]) -> Sequence[int]:
+def _longest_tail(name: str, table: dict[str, list[int]]) -> list[int]:
     """Look up the longest end of a path that a table has; empty if it has none."""
-    return next((table[tail] for tail in _tails(name) if tail in table), ())
+    while name:
+        rows = table.get(name)
+        if rows is not None:
+            return rows
+        name = name.partition("/")[2]
+    return []

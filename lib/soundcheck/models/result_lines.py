@@ -96,7 +96,7 @@ class ResultLines:
         """
         problems = Problems()
         segments = corpus.segments
-        own = segments.drop_duplicates("file")
+        own = segments.drop_duplicates("file").drop(columns="item", errors="ignore")  # names of files only
         names = own["file"].to_numpy(dtype=object)
         which, paths = self._factorised
         of_path = self._files(UtteranceNames(own), names, problems)
@@ -162,7 +162,7 @@ class ResultLines:
         which, paths = self._factorised
         fitting = known.find_paths(paths)
         found = np.full(len(paths), -1, dtype=np.int64)
-        best: dict[int, tuple[int, int]] = {}  # file -> how much is alike, and the path
+        best: dict[int, int] = {}  # file -> the path that is most like it
         for number, rows in enumerate(fitting):
             if len(rows) > 1:
                 more = f" and {len(rows) - 2} more" if len(rows) > 2 else ""
@@ -171,20 +171,25 @@ class ResultLines:
                 remedy = "Write more of the path, as in the corpus"
                 problems.add(self.cells.where(self._first_lines[number], "audio_filepath"), what, remedy)
             elif rows:
-                alike, row = _alike(paths[number], names[rows[0]]), rows[0]
-                before = best.get(row)
-                if before is None or alike > before[0]:
-                    if before is not None:
-                        found[before[1]] = -1
-                    best[row] = (alike, number)
-                    found[number] = row
-                elif alike == before[0]:
-                    lines = sorted(self.cells.lines[self._first_lines[path]] for path in (before[1], number))
-                    both = f"{quoted(paths[before[1]])} and {quoted(paths[number])}"
-                    where = f"{self.cells.shown} lines {lines[0]} and {lines[1]}, field audio_filepath"
-                    what = f"{both} both mean {quoted(names[row])}"
-                    problems.add(where, what, "Write the file as in the corpus")
+                row = rows[0]
+                before = best.setdefault(row, number)
+                if before == number:
+                    continue
+                alike = [_alike(paths[path], names[row]) for path in (before, number)]
+                if alike[0] == alike[1]:
+                    self._note_both(before, number, names[row], problems)
+                elif alike[1] > alike[0]:
+                    best[row] = number
+        for row, number in best.items():
+            found[number] = row
         return found
+
+    def _note_both(self, one: int, other: int, file: str, problems: Problems) -> None:
+        paths = self._factorised[1]
+        lines = sorted(self.cells.lines[self._first_lines[path]] for path in (one, other))
+        where = f"{self.cells.shown} lines {lines[0]} and {lines[1]}, field audio_filepath"
+        what = f"{quoted(paths[one])} and {quoted(paths[other])} both mean {quoted(file)}"
+        problems.add(where, what, "Write the file as in the corpus")
 
     @functools.cached_property
     def _first_lines(self) -> np.ndarray:
