@@ -41,9 +41,7 @@ def read_tab_table(path: Path, shown: str) -> TextTable:
     problems = Problems()
     if len(header) == 1:
         what = "the header has no tabs"
-        raise input_error(
-            f"{shown} line 1", what, "Separate the cells by tabs"
-        )
+        raise input_error(f"{shown} line 1", what, "Separate the cells by tabs")
     for name in sorted({name for name in header if header.count(name) > 1}):
         problems.add(f"{shown} line 1", f"two columns are called {quoted(name)}", "Keep one of them")
     cells = [line.split("\t") for _, line in rows[1:]]
