@@ -1,85 +1,68 @@
-"""Tables in JSON Lines: cells as they are written, problems with their lines."""
+import json
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from soundcheck.common.errors import InputError
-from soundcheck.common.json_lines import read_json_lines
+from soundcheck.common import json_lines
+from soundcheck.common.errors import InputError, Problems
+from soundcheck.common.json_lines import NUMBER, TEXT, json_list, read_json_lines
 
-
-@pytest.fixture
-def read(tmp_path):
-    def write(content: str | bytes, **checks):
-        path = tmp_path / "m.jsonl"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_json_lines(path, "m.jsonl", **checks)
-
-    return write
-
-
-def test_cells_are_text(read):
-    table = read(
-        '\ufeff{"a": "001", "b": 1.50, "c": null}\r\n'
-        "\n"
-        '{"b": true, "d": {"x": [1]}, "a": "NA", "e": 1e-7}\n'
-        '  {"f": "last\\u2028line", "b": -2}'
-    )
-    assert table.columns == {
-        "a": ["001", "NA", ""],
-        "b": ["1.5", "true", "-2"],
-        "c": ["", "", ""],
-        "d": ["", "", ""],
-        "e": ["", "1e-07", ""],
-        "f": ["", "", "last\u2028line"],
-    }
-    assert list(table.places) == [1, 3, 4] and table.where(2, "b") == "m.jsonl line 4, column b"
+FIELDS = {"name": TEXT, "seconds": NUMBER}
+VALUES = {
+    "name": st.none() | st.text(max_size=5),
+    "seconds": st.none() | st.integers(-9, 10**6) | st.floats(allow_nan=False, allow_infinity=False),
+    "other": st.lists(st.booleans(), max_size=2)
+    | st.dictionaries(st.text(max_size=2), st.integers(), max_size=2),
+}
 
 
-def test_all_problems_at_once(read):
-    lines = [
-        '{"f": "x", "n": 1}',
-        '{"f": 3, "n": "1"}',
-        '{"f": "x", "f": "y"}',
-        '{"f": "x",}',
-        "[1]",
-        '{"n": 2}',
-        '{"f": "x", "n": NaN}',
-        '{"f": ["x"], "n": false}',
-        '{"f": ""}',
-    ]
-    content = "\n".join(lines).encode() + b'\n{"f": "\xff"}\n{"f": "ok"}'
-    with pytest.raises(InputError) as error:
-        read(content, texts=["f"], numbers=["n"], needed=["f"])
-    told = [str(problem) for problem in error.value.problems]
-    assert told[:3] == [
-        "m.jsonl line 2, key f: a number, not a text. Correct it.",
-        "m.jsonl line 2, key n: a text, not a number. Correct it.",
-        "m.jsonl line 3: the key 'f' stands there twice. Keep one of them.",
-    ]
-    assert told[3].startswith("m.jsonl line 4: this is no JSON (")
-    assert told[4] == "m.jsonl line 5: this is a list, not an object. Write one object a line."
-    assert told[5] == "m.jsonl line 6, key f: it is missing or empty. Each line needs one."
-    assert "m.jsonl line 7: this is no JSON (NaN is no number of JSON)" in told[6]
-    assert "line 8, key f: a list, not a text" in told[7] and "line 8, key n: a truth value" in told[8]
-    assert "line 9, key f" in told[9] and "line 10: byte 7 of the line is not UTF-8" in told[10]
-    assert len(told) == 11
+@given(
+    st.lists(st.fixed_dictionaries({}, optional=VALUES), min_size=1, max_size=6),
+    st.booleans(),
+    st.sampled_from(["\n", "\r\n", "\n\n"]),
+)
+def test_both_ways_to_read_give_what_json_gives(items, ascii_only, end):
+    text = end.join(json.dumps(item, ensure_ascii=ascii_only) for item in items) + end
+    content = text.encode()
+    expected = [[item.get(name) for item in items] for name in FIELDS]
+    seconds = np.array([np.nan if value is None else value for value in expected[1]], dtype=float)
+    for read in (
+        read_json_lines(content, "x", FIELDS),
+        json_lines._one_by_one(text.replace("\r\n", "\n"), "x", FIELDS),
+    ):
+        assert read.columns["name"].tolist() == expected[0]
+        np.testing.assert_allclose(read.columns["seconds"], seconds, rtol=1e-15)
+        assert len(read) == len(items)
+
+
+def test_plain_lines_are_read_at_once(monkeypatch):
+    monkeypatch.setattr(json_lines, "_one_by_one", lambda *_: pytest.fail("read one by one"))
+    content = b'\xef\xbb\xbf{"name": "\\u00e4\\n", "x": [{}]}\r\n{"seconds": 3}\r\n'
+    read = read_json_lines(content, "x", FIELDS)
+    assert read.columns["name"].tolist() == ["ä\n", None]
+    assert read.where(1, "seconds") == "x line 2, field seconds"
+
+
+def test_lines_keep_their_numbers_beside_blank_ones():
+    read = read_json_lines(b'\n{"name": "a"}\n\n{"name": "b"}', "x", FIELDS)
+    assert list(read.lines) == [2, 4]
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "the file is empty"),
-        (b"\n \n", "the file is empty"),
-        (b"a,b\n1,2\n", "line 1: this is no JSON .*: 'a,b'"),
-        ('{"a": 1}'.encode("utf-16"), "UTF-16"),
-        (b"\x80\x04", "pickle"),
-        (b"\x1f\x8b\x08", "gzip"),
-        (b"[" * 100_000, "this is no JSON"),
-        (b'{"a": "\xff"}', "line 1: byte 7 is not UTF-8"),
-        (b'{"a": "x\0"}', "NUL"),
-        (b"x" * (10 * 1024**2 + 2), "longer than"),
-    ],
+    "content", [b'{"name": "a"}{"name": "b"}\n', b'{"name": "a"\n}\n', b'{"name": "a"},\n{}']
 )
-def test_other_files(read, content, words):
-    with pytest.raises(InputError, match=words) as error:
-        read(content)
-    assert len(error.value.problems) == 1
+def test_one_object_a_line(content):
+    with pytest.raises(InputError, match="x line 1: .* is no JSON"):
+        read_json_lines(content, "x", FIELDS)
+
+
+def test_lists():
+    problems = Problems()
+    assert list(json_list('[{"a": 1}, 2, {}]', "x", problems)) == [(1, {"a": 1}), (3, {})]
+    with pytest.raises(InputError, match="x entry 2: this is a number, not an object"):
+        problems.raise_if_any()
+    for text, words in [('{"a": 1}', "this is an object, not a list"), ("[\n{,", r"line 2, character 2")]:
+        with pytest.raises(InputError, match=words):
+            list(json_list(text, "x", problems))

@@ -23,7 +23,7 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_lines import read_json_lines
+from soundcheck.common.json_table import read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_text_table
 from soundcheck.common.wording import counted
@@ -100,7 +100,7 @@ def _read(root: Path, place: str, shown: str) -> TextTable:
     where = f"{shown}/{place}"
     path = files.inside(root, place)
     if place.endswith(".jsonl"):
-        table = read_json_lines(path, where, texts=[FILE], needed=[FILE])
+        table = read_json_table(path, where, texts=[FILE], needed=[FILE])
     else:
         table = read_text_table(path, where)
     if FILE not in table.columns:

@@ -112,7 +112,7 @@ def test_the_example_of_the_page(load, tmp_path, write_sound):
             "jsonl line 1, key file_name: a number, not a text",
         ),
         ("metadata.jsonl", '{"audio_filepath": "a"}\n', "This looks like `format: nemo`|key file_name"),
-        ("metadata.jsonl", "file_name\na.wav\n", "this is no JSON"),
+        ("metadata.jsonl", "file_name\na.wav\n", "is no JSON"),
         ("metadata.parquet", "PAR1 rubbish PAR1", "not a valid Parquet table"),
         ("metadata.csv", "client_id,path,sentence\nx,y,z\n", "This looks like `format: commonvoice`"),
     ],

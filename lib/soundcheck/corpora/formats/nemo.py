@@ -32,14 +32,14 @@ class NemoFormat(TableFormat):
         InputError
             If a line is no object, has a key twice or of another type, or lacks ``audio_filepath``.
         """
-        from soundcheck.common.json_lines import read_json_lines
+        from soundcheck.common.json_table import read_json_table
         from soundcheck.corpora.format_hints import with_hint
         from soundcheck.corpora.table_keys import take_columns
 
         shown = entry.shown_path or entry.path.name
         named = entry.columns.get("file", "audio_filepath")
         try:
-            table = read_json_lines(
+            table = read_json_table(
                 entry.path,
                 shown,
                 texts=(named, *(name for name in ("text", "lang") if name not in entry.columns.values())),
