@@ -90,13 +90,14 @@ def make_suite(folder: Path, utterances: int, families: tuple[str, ...]) -> Path
     return suite
 
 
-def run(suite: Path, out: Path, jobs: int) -> dict[str, float | dict[str, float]]:
+def run(suite: Path, out: Path, jobs: int, book: bool) -> dict[str, float | dict[str, float]]:
     """Run the command on a suite in a new folder; give seconds and gigabytes."""
     shutil.rmtree(out, ignore_errors=True)
     command = Path(sys.executable).with_name("soundcheck")
     begin, before, peak = time.perf_counter(), os.times(), 0
     with open(out.with_suffix(".log"), "wb") as log:
         started = [str(command), "run", str(suite), "--out", str(out), "--jobs", str(jobs)]
+        started += [] if book else ["--no-book"]
         process = subprocess.Popen(started, stdout=log, stderr=log, env=os.environ | {"SOUNDCHECK_CACHE": ""})
         while process.poll() is None:
             peak = max(peak, _memory(process.pid))
@@ -155,6 +156,7 @@ def main() -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="utterances of each suite")
     parser.add_argument("--families", nargs="+", default=FAMILIES)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--no-book", action="store_true", help="stop when the results are there")
     parser.add_argument("--folder", type=Path, help="where to keep suites and books; default: none is kept")
     parser.add_argument("--profile", action="store_true", help="print where the time goes, run nothing")
     given = parser.parse_args()
@@ -166,7 +168,7 @@ def main() -> int:
         if given.profile:
             profile(suite)
             continue
-        told = run(suite, place / "build", given.jobs)
+        told = run(suite, place / "build", given.jobs, not given.no_book)
         stages = ", ".join(f"{name} {took:.1f}" for name, took in told["stages"].items())
         print(
             f"{size:>8} utterances: {told['wall']:6.1f} s, processor {told['processor']:6.1f} s,"
