@@ -8,12 +8,14 @@ import pytest
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.recognition import CLEAN, Recognition, TransformedPredictions
-from soundcheck.evaluation.recognition_measures import cer, compare, wer
+from soundcheck.evaluation.recognition_measures import cer, compare, group_rates, wer
 from soundcheck.evaluation.small_groups import lacks, skip_small_groups
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import value
-from soundcheck.metrics.combinators import paired_difference
+from soundcheck.metrics.combinators import paired_difference, restrict
+from soundcheck.metrics.word_errors import error_rates, word_errors
 from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.evidence import Scale
 
 
 def texts(*written):
@@ -93,3 +95,27 @@ def test_two_bootstraps_of_one_difference():
     assert found.blockwise.value[0] == found.ordinary.value[0] == pytest.approx(-10 / 40)
     assert (found.blockwise.blocks[0], found.ordinary.blocks[0]) == (10, 20)
     assert [len(drawn) for drawn in found.replicates().values()] == [50, 50]
+
+
+def test_rates_of_groups_are_those_of_their_segments():
+    rng = np.random.default_rng(1)
+    words = np.array(["one", "two", "three"])
+    said = texts(*(" ".join(rng.choice(words, size=4)) for _ in range(60)))
+    own = texts(*(" ".join(rng.choice(words, size=rng.integers(0, 6))) for _ in range(59)), None)
+    accent = [*["welsh", "irish", None] * 20]
+    rows = subset(said, Predictions(own), accent=accent, speaker=[f"s{n % 7}" for n in range(60)])
+    evaluation = SimpleNamespace(interval="t", resample=lambda s, blocks: resample(s, blocks, 50, 0))
+    found = {(row["column"], row["group"]): row for row in group_rates(evaluation, rows, ["accent", "sex"])}
+    assert list(found) == [("", "everybody"), ("accent", "irish"), ("accent", "welsh")]
+    for (column, group), row in found.items():
+        mask = rows.mask(column, group) if column else np.ones(60, dtype=bool)
+        whole = evaluation.resample(restrict(error_rates(word_errors(said, own)), mask), rows.blocks)
+        low, high = whole.interval("t", scale=Scale(0))
+        assert [row[name] for name in ("value", "insertions", "deletions", "substitutions")] == list(
+            whole.value
+        )
+        assert (row["low"], row["high"]) == (low[0], high[0])
+        assert row["characters"] == value(restrict(cer(said, own), mask))
+        assert (row["segments"], row["blocks"]) == (whole.segments[0], whole.blocks[0])
+        there = mask & np.array([text is not None for text in own])
+        assert row["words"] == 4 * there.sum()

@@ -222,3 +222,15 @@ def test_a_long_transcript_takes_seconds(rng):
     counts = word_errors([day, day], [day + "end", day.replace("w", "x", 50)])
     assert counts.errors.tolist() == [1, 50]
     assert time.perf_counter() - start < 20
+
+
+def test_errors_of_the_same_texts_are_counted_once_and_cannot_be_changed():
+    said, heard = np.array(["a b", None], dtype=object), np.array(["a", "c"], dtype=object)
+    first = word_errors(said, heard)
+    assert word_errors(said.copy(), heard.copy()) is first  # found by what the texts are
+    with pytest.raises(ValueError, match="read-only"):
+        first.words[0] = 5
+    heard[0] = "a b"
+    assert word_errors(said, heard).errors[0] == 0 and first.errors[0] == 1
+    assert character_errors(said, heard).words[0] == 3
+    assert first.take(np.array([1, 0])).deletions.tolist()[1] == 1.0

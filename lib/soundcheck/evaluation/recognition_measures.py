@@ -143,24 +143,26 @@ def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str])
     list of dict
         One for each group, with the keys :data:`RATE_COLUMNS`; rates as shares.
     """
-    errors = word_errors(subset.truth, subset.predictions.clean)
-    characters = cer(subset.truth, subset.predictions.clean)
-    masks = {EVERYBODY: np.ones(len(subset), dtype=bool)}
+    texts = subset.truth, subset.predictions.clean
+    all_words, all_characters = word_errors(*texts), character_errors(*texts)
+    members = {EVERYBODY: np.arange(len(subset))}
     for column in columns:
         if column in subset.segments:
-            for name in sorted(subset.segments[column].dropna().unique()):
-                masks[column, name] = subset.mask(column, name)
+            # Each group by itself: there may be thousands of speakers, and most segments are of others.
+            for name, own in sorted(subset.segments.groupby(column, sort=False).indices.items()):
+                members[column, name] = own
     rows = []
-    for group, mask in masks.items():
-        found = evaluation.resample(restrict(error_rates(errors), mask), subset.blocks)
+    for group, own in members.items():
+        errors, characters = all_words.take(own), all_characters.take(own)
+        found = evaluation.resample(error_rates(errors), subset.blocks[own])
         low, high = found.interval(evaluation.interval, scale=Scale(0))
         rows.append(
             {
                 **dict(zip(("corpus", "column", "group"), (subset.corpus, *group), strict=True)),
                 **dict(zip(("value", "insertions", "deletions", "substitutions"), found.value, strict=True)),
                 **{"low": low[0], "high": high[0], "standard_error": found.standard_error[0]},
-                "characters": value(restrict(characters, mask)),
-                "words": int(np.nansum(errors.words[mask & ~np.isnan(errors.errors)])),
+                "characters": value(word_error_rate(characters.words, characters.errors)),
+                "words": int(np.nansum(errors.words[~np.isnan(errors.errors)])),
                 "segments": int(found.segments[0]),
                 "blocks": int(found.blocks[0]),
             }

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import array
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -104,6 +105,11 @@ class Counts:
         """Errors of all kinds."""
         return self.substitutions + self.deletions + self.insertions
 
+    def take(self, rows: np.ndarray) -> Counts:
+        """Keep some segments, by their numbers."""
+        kinds = (self.words, self.substitutions, self.deletions, self.insertions)
+        return Counts(*(counts[rows] for counts in kinds), unit=self.unit)
+
 
 def word_errors(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
     """Count the word errors of segments.
@@ -150,7 +156,11 @@ def character_errors(references: Sequence[str | None], hypotheses: Sequence[str 
     >>> character_errors(["go  on"], ["go an"]).substitutions
     array([1.])
     """
-    return _errors(references, hypotheses, lambda text: " ".join(text.split()), "character")
+    return _errors(references, hypotheses, _characters, "character")
+
+
+def _characters(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _errors(
@@ -160,9 +170,20 @@ def _errors(
     unit: str,
 ) -> Counts:
     """Count the errors of segments in what a text is made of: a list of words or a string of characters."""
-    references = np.asarray(references, dtype=object)
-    hypotheses = np.asarray(hypotheses, dtype=object)
+    references, hypotheses = (np.asarray(texts, dtype=object) for texts in (references, hypotheses))
     same_length(references, hypotheses)
+    # A page asks for the errors of the same texts many times, and comparing texts takes no time beside that.
+    return _counted(tuple(references.tolist()), tuple(hypotheses.tolist()), units, unit)
+
+
+@functools.lru_cache(maxsize=8)
+def _counted(
+    references: tuple[str | None, ...],
+    hypotheses: tuple[str | None, ...],
+    units: Callable[[str], Sequence[str]],
+    unit: str,
+) -> Counts:
+    references, hypotheses = (_objects(texts) for texts in (references, hypotheses))
     there, answered = ~pd.isna(references), ~pd.isna(hypotheses)
     found: dict[tuple[str, str], tuple[int, int, int, int]] = {}  # short commands come again and again
     both = np.flatnonzero(there & answered)
@@ -176,7 +197,14 @@ def _errors(
     table[:, both] = np.array(rows, dtype=np.float64).reshape(-1, 4).T
     for n in np.flatnonzero(there & ~answered):
         table[0, n] = len(units(references[n]))
+    table.setflags(write=False)  # several callers have it
     return Counts(*table, unit=unit)
+
+
+def _objects(texts: tuple[str | None, ...]) -> np.ndarray:
+    array = np.empty(len(texts), dtype=object)
+    array[:] = texts
+    return array
 
 
 def _count(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[int, int, int, int]:

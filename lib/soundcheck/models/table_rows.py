@@ -93,8 +93,11 @@ class Rows:
 
         which, names = pd.factorize(segments["file"])
         own = [name for name in (corpus.name, files.slug(corpus.name), "") if name in self.corpora]
-        known = [next((self.files[one, n] for one in own if (one, n) in self.files), -1) for n in names]
-        file = np.array(known, dtype=np.int64)[which]
+        known = np.full(len(names), -1, dtype=np.int64)
+        for one in reversed(own):  # the first that has a file comes last and counts
+            there = [self.files.get((one, name), -1) for name in names.tolist()]
+            known = np.where(np.array(there, dtype=np.int64) >= 0, there, known)
+        file = known[which]
         whole = np.zeros(len(segments), dtype=bool)
         whole[file >= 0] = self.whole[file[file >= 0]]
         unclear = np.flatnonzero(whole & (np.bincount(which, minlength=len(names))[which] > 1))
