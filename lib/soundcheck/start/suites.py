@@ -22,8 +22,8 @@ from soundcheck.suite.thresholds import read_family
 
 __all__ = ["write_suite"]
 
-HEAD = """# A suite: which models are tested, on which corpora, by which families of tests. What a run would do and how
-# long it would take says: soundcheck run SUITE --plan
+HEAD = """# A suite: which models are tested, on which corpora, by which families of tests. What a run would
+# do and how long it would take says: soundcheck run SUITE --plan
 title: TITLE
 
 # The same seed gives the same book, on any machine and with any number of jobs.

@@ -1,4 +1,4 @@
-"""Understands the columns of data: which are ours under another name, what can be tested, which are groups."""
+"""Understands the columns of data: ours under other names, what can be tested, what may be compared."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ WORDS = {  # of the four emotions
 }
 SCALES = ((0, 1), (-1, 1), (1, 5), (0, 5), (1, 7), (1, 9), (0, 10), (0, 100))
 GROUP_VALUES = (2, 20)
+MANY_NUMBERS = 6  # different numbers are cut into two ranges
 MOST_GROUPS = 6
 LOOKED_AT = 20  # files that are looked for
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -83,7 +84,7 @@ class Understanding:
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
     tasks: dict[str, Task] = dataclasses.field(default_factory=dict)
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    groups: list[str] = dataclasses.field(default_factory=list)
+    groups: list[str | dict] = dataclasses.field(default_factory=list)
     splits: dict[str, int] = dataclasses.field(default_factory=dict)
     audio: bool = True
     root: Path | None = None
@@ -171,7 +172,7 @@ def _scale(low: float, high: float) -> tuple[float, float]:
 
 
 def _find_classes(frame: pd.DataFrame, about: Understanding) -> None:
-    """Find a column of classes: the four emotions under any name, or others, which are a task of their own."""
+    """Find a column of classes: the four emotions under any name, or others, a task of their own."""
     for name in CLASSES:
         theirs = _named(frame, [name])
         if theirs is None or theirs in about.tasks or theirs in about.columns.values():
@@ -208,9 +209,20 @@ def _find_groups(frame: pd.DataFrame, about: Understanding) -> None:
     for name in frame:
         if name in used or not _NAME.fullmatch(str(name)) or len(about.groups) == MOST_GROUPS:
             continue
-        counts = frame[name][frame[name] != ""].value_counts()
-        if GROUP_VALUES[0] <= len(counts) <= GROUP_VALUES[1] and counts.iloc[-1] > 1:
+        given = frame[name][frame[name] != ""]
+        counts, numbers = given.value_counts(), pd.to_numeric(given, errors="coerce")
+        if len(counts) > MANY_NUMBERS and numbers.notna().all():
+            if str(name).lower() == "age":
+                about.groups.append(_halves(str(name), numbers))
+        elif GROUP_VALUES[0] <= len(counts) <= GROUP_VALUES[1] and counts.iloc[-1] > 1:
             about.groups.append(str(name))
+
+
+def _halves(name: str, numbers: pd.Series) -> dict:
+    """Cut numbers into two ranges with about as many rows."""
+    border = float(numbers.median())
+    low, high = math.floor(numbers.min()), math.ceil(numbers.max())
+    return {name: {f"up to {border:g}": [low, border], f"above {border:g}": [border, high]}}
 
 
 def _find_audio(frame: pd.DataFrame, root: Path, data: Path, about: Understanding) -> None:
