@@ -79,20 +79,27 @@ def run(
     model answers on another scale. 3: the book is built, but a notebook or a model failed. What is done is
     kept: after an interruption, run again to go on.
     """
-    from soundcheck import pipeline
-
     share = None if shard is None else _share(shard)
     if share is not None and (models or families or fresh or cluster):
         what = "A shard is part of the whole suite, and other shards may use the same cache: "
         raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
     chosen = {"models": models, "families": families, "fresh": fresh, "book": not no_book}
     common = {"jobs": jobs or os.cpu_count() or 1, "no_code": no_code}
-    if plan:
-        outcome = pipeline.plan_run(suite, out, share=share, **chosen, **common)
-    elif share is not None:
-        outcome = pipeline.run_shard(suite, out, share, **common)
+    if plan or share is not None:
+        from soundcheck import pipeline
+
+        if plan:
+            outcome = pipeline.plan_run(suite, out, share=share, **chosen, **common)
+        else:
+            outcome = pipeline.run_shard(suite, out, share, **common)
     else:
-        outcome = pipeline.run(suite, out, cluster=cluster, **chosen, **common)
+        from soundcheck.run.early import begun
+
+        check = not (no_code or fresh)
+        with begun(suite, out, jobs=common["jobs"], models=models, check=check) as early:
+            from soundcheck import pipeline  # takes a second, while models are checked
+
+            outcome = pipeline.run(suite, out, cluster=cluster, early=early, **chosen, **common)
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)
 

@@ -23,6 +23,7 @@ from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
 from soundcheck.run import notebook_jobs, planning, runner, tables
+from soundcheck.run.early import Early
 from soundcheck.run.forecast import forecast
 from soundcheck.run.key_figures import key_figures
 from soundcheck.run.material import load
@@ -53,6 +54,7 @@ def run(
     fresh: bool = False,
     book: bool = True,
     cluster: str = "",
+    early: Early | None = None,
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -76,6 +78,8 @@ def run(
         and the summary and ``run.json`` say that it is not of this one.
     cluster
         Address of a Dask scheduler, or its file, whose workers ask the models; empty = those of this machine.
+    early
+        What has begun with the same arguments.
 
     Raises
     ------
@@ -83,8 +87,10 @@ def run(
         If anything that the suite names cannot be used; nothing has run then. If a model answers on another
         scale than the suite says; its answers are kept.
     """
-    with opened(read_suite(suite_file), out, models, families) as folder, _connected(cluster) as workers:
-        return _run(folder, jobs=jobs, no_code=no_code, fresh=fresh, book=book, cluster=workers)
+    suite = read_suite(suite_file) if early is None else early.suite
+    ahead = Ahead(jobs) if early is None else early.ahead
+    with opened(suite, out, models, families) as folder, _connected(cluster) as workers:
+        return _run(folder, jobs=jobs, no_code=no_code, fresh=fresh, book=book, cluster=workers, ahead=ahead)
 
 
 def plan_run(
@@ -214,6 +220,7 @@ def _run(
     book: bool = True,
     cluster: Cluster | None = None,
     shards: Shards | None = None,
+    ahead: Ahead | None = None,
 ) -> Outcome:
     """Run a suite, or a part of it; what shards have answered is not asked."""
     tested = folder.begin(no_code=no_code)
@@ -222,7 +229,7 @@ def _run(
     stages.begin("corpora")
     answered = shards.fingerprints if shards else None
     confirming = jobs > 1 and not fresh and shards is None
-    with Ahead(jobs) as ahead:
+    with ahead or Ahead(jobs) as ahead:
         material = load(plan, tested, output, jobs, answered=answered, ahead=ahead if confirming else None)
         failed = shards.take_over(material, output) if shards else None
         tables.write_segments(material.corpora, material.lists, output)
@@ -302,6 +309,8 @@ def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str
         outcomes = runner.execute(
             jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: told.update()
         )
+    if not any(outcome.error for outcome in outcomes):
+        return outcomes
     from soundcheck.book.executed import without_paths  # heavy, like all of the book
 
     return [dataclasses.replace(o, error=without_paths(o.error, output.folder)) for o in outcomes]

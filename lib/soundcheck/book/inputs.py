@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from soundcheck.book import executed
-from soundcheck.book.jupyter_book import installed
 from soundcheck.common import files, resources
+from soundcheck.common.library import installed, library_digest
 from soundcheck.results.record import ModelRecord, RunRecord
-from soundcheck.run.notebook_jobs import library_digest
 from soundcheck.run.output import Output
 from soundcheck.sounds.sources import speech_source
 from soundcheck.suite.families import Family

@@ -21,9 +21,10 @@ from pathlib import Path
 from soundcheck.book.check_site import SECRET
 from soundcheck.common import files
 from soundcheck.common.errors import Problem
+from soundcheck.common.library import installed
 from soundcheck.common.progress import Progress
 
-__all__ = ["LIMIT", "installed", "run_jupyter_book"]
+__all__ = ["LIMIT", "run_jupyter_book"]
 
 LIMIT = 1800  # seconds that Jupyter Book may take
 LOOK_SECONDS = 1.0  # between two looks at how many pages there are
@@ -100,12 +101,6 @@ def _written_since(begin: float, work: Path) -> int:
                 with contextlib.suppress(OSError):
                     count += os.stat(os.path.join(folder, name)).st_mtime >= begin
     return count
-
-
-def installed() -> list[str]:
-    """Name all installed packages with their versions, and Python's."""
-    names = {entry.name for place in filter(os.path.isdir, sys.path) for entry in os.scandir(place)}
-    return [sys.version, *sorted(name for name in names if name.endswith(".dist-info"))]
 
 
 def _key(source: Path) -> str:

@@ -7,7 +7,8 @@ Conventions
 - Nothing is opened before :func:`require_regular` has seen that it is a regular file of bearable size
   (opening a named pipe waits for ever).
 - Everything is written beside its place, flushed to disk and then renamed: a reader sees the old file, the
-  new file or none. Every write returns the digest of what was written.
+  new file or none. Every write returns the digest of what was written. A file that holds the same already is
+  left as it is, with its time.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from soundcheck.common.escaping import quoted
 TABLE_BYTES = 2 * 1024**3  # the largest table that is read
 TEMPORARY = ".soundcheck-part-"  # prefix of files being written
 MARKER = ".soundcheck"  # lies in every output folder
+MODE = 0o644  # who may do what with a file that was written
 
 
 class OutputError(SoundcheckError):
@@ -188,11 +190,12 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         os.close(handle)
         part = Path(name)
         yield part
-        with open(part, "rb") as file:
-            os.fsync(file.fileno())
-        os.chmod(part, 0o644)
-        os.replace(part, path)
-        part = None
+        if not _is_there(path, part):
+            with open(part, "rb") as file:
+                os.fsync(file.fileno())
+            os.chmod(part, MODE)
+            os.replace(part, path)
+            part = None
     except OSError as error:
         raise OutputError(
             f"Cannot write {path.name}: {error.strerror or error}. "
@@ -203,8 +206,22 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
+def _is_there(path: Path, new: Path | bytes) -> bool:
+    """Whether a file is as it would be if it were written."""
+    try:
+        status = os.lstat(path)
+        size = len(new) if isinstance(new, bytes) else os.stat(new).st_size
+        if not stat.S_ISREG(status.st_mode) or (status.st_size, status.st_mode & 0o777) != (size, MODE):
+            return False
+        return path.read_bytes() == new if isinstance(new, bytes) else digest(path) == digest(new)
+    except OSError:
+        return False
+
+
 def write_bytes(path: str | os.PathLike, data: bytes) -> str:
     """Write a file whole or not at all; returns the digest of the data."""
+    if _is_there(Path(path), data):
+        return digest(data)
     with replacing(path) as part:
         part.write_bytes(data)
     return digest(data)

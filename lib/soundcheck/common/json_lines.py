@@ -33,6 +33,7 @@ __all__ = [
     "json_list",
     "json_object",
     "json_objects",
+    "kind_of",
     "read_json_lines",
 ]
 
@@ -174,12 +175,12 @@ def json_list(text: str, shown: str, problems: Problems) -> Iterator[tuple[int, 
     remedy = "Give one JSON list of objects"
     items = _loaded(text, shown, remedy)
     if not isinstance(items, list):
-        raise input_error(shown, f"this is {_kind(items)}, not a list", remedy)
+        raise input_error(shown, f"this is {kind_of(items)}, not a list", remedy)
     for number, item in enumerate(items, start=1):
         if isinstance(item, dict):
             yield number, item
         else:
-            problems.add(f"{shown} entry {number}", f"this is {_kind(item)}, not an object", remedy)
+            problems.add(f"{shown} entry {number}", f"this is {kind_of(item)}, not an object", remedy)
 
 
 def json_object(text: str, where: str, remedy: str = "Give one JSON object a line") -> dict[str, Any]:
@@ -192,13 +193,13 @@ def json_object(text: str, where: str, remedy: str = "Give one JSON object a lin
     """
     item = _loaded(text, where, remedy)
     if not isinstance(item, dict):
-        raise input_error(where, f"this is {_kind(item)}, not an object", remedy)
+        raise input_error(where, f"this is {kind_of(item)}, not an object", remedy)
     return item
 
 
 def _loaded(text: str, where: str, remedy: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         what = str(error)
         if isinstance(error, json.JSONDecodeError):
@@ -215,14 +216,14 @@ def field_problem(value: object, kind: str) -> str:
         return ""
     if kind == TEXT:
         if not isinstance(value, str):
-            return f"{quoted(json.dumps(value), 40)} is {_kind(value)}, not {kind}"
+            return f"{quoted(json.dumps(value), 40)} is {kind_of(value)}, not {kind}"
         try:
             value.encode()
         except UnicodeEncodeError:
             return f"{quoted(value, 40)} holds half a character (a surrogate alone)"
         return ""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"{quoted(json.dumps(value), 40)} is {_kind(value)}, not {kind}"
+        return f"{quoted(json.dumps(value), 40)} is {kind_of(value)}, not {kind}"
     try:
         finite = math.isfinite(value)
     except OverflowError:
@@ -230,7 +231,8 @@ def field_problem(value: object, kind: str) -> str:
     return "" if finite else f"{quoted(value, 40)} is not a finite number"
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """Name the kind of a JSON value."""
     return KINDS.get(type(value), "a number")
 
 
@@ -249,3 +251,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> float:
     raise _FaultError(f"{name} is not a finite number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)

@@ -23,6 +23,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.common.wording import counted
+from soundcheck.corpora.format_hints import hint
 from soundcheck.corpora.segments import NAMED, RawTable
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -83,24 +84,35 @@ def take_columns(
     InputError
         If a column is missing that the suite maps, or the one of the files.
     """
-    problems, columns = Problems(), {}
+    problems, columns, notices = Problems(), {}, []
     durations = [] if entry.audio else ["duration"]
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *durations]):
         own = entry.columns.get(name)
         theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]
-        found = next((one for one in theirs if one in table.columns), None)
-        if found is not None:
-            columns[name] = table.columns[found]
+        found = [one for one in dict.fromkeys(theirs) if one in table.columns]
+        if found:
+            columns[name] = table.columns[found[0]]
+            if len(found) > 1:
+                others = ", ".join(found[1:])
+                notices.append(f"{name} is the column {found[0]}, not {others}; `columns:` takes another")
         elif own is not None:
             what = f"corpora.{entry.name}.columns.{name} names it, and it is not there"
             problems.add(f"{table.header}, column {own}", what, did_you_mean(own, table.columns))
     if "file" not in columns and "file" not in entry.columns:
         wanted = (usual or {}).get("file", ("file",))[0]
-        problems.add(f"{table.header}, column {wanted}", "the column is missing", _suggest(table, wanted))
+        remedy = hint(table.columns, entry.format) or _suggest(table, wanted)
+        problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
     problems.raise_if_any()
     frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()})
     places = Places(table.shown, table.unit, table.places)
-    return RawTable(frame, places, entry.path.parent, table.shown, offered=tuple(table.columns))
+    return RawTable(
+        frame,
+        places,
+        entry.path.parent,
+        table.shown,
+        notices=tuple(notices),
+        offered=tuple(table.columns),
+    )
 
 
 def _suggest(table: TextTable, wanted: str) -> str:

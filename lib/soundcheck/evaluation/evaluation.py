@@ -269,9 +269,8 @@ class Evaluation(Judging):
 
     def _obstacle(self, corpus: corpus_view.CorpusView, task: Task) -> str:
         """Say why the family cannot be applied to a corpus and task; empty if it can."""
-        audio = getattr(corpus, "audio", True)
         return obstacle(
-            self.family, task, corpus.segments, audio=audio, predicts_changes=self.predicts_changes
+            self.family, task, corpus.segments, audio=corpus.audio, predicts_changes=self.predicts_changes
         )
 
     def _subset(

@@ -121,7 +121,7 @@ class EndpointModel(Model):
         return dataclasses.replace(entry, batch=entry.options["requests"])
 
     @classmethod
-    def refusal(cls, entry: ModelEntry) -> str:
+    def refused_without_code(cls, entry: ModelEntry) -> str:
         """Say what goes out."""
         key, where = entry.options["key"], f"an address that the suite names ({entry.public_target})"
         secret = f", with the secret in the environment variable {key}, which the suite names, too"

@@ -233,7 +233,7 @@ class Graph:
                 try:
                     self.sizes[name] = _as_rows(name, array, 1).shape[1]
                 except GraphError as error:
-                    self.unusable[name] = str(error)
+                    self.unusable[name] = str(error).replace(f"the output {quoted(name)}", "it")
             return noise
         what = f"it fails with {TRIED_SECONDS[0]:g} s of noise: {reason(first)}"
         raise self._refuse(what, "Try it outside of Soundcheck; is sampling_rate right?") from first

@@ -49,6 +49,7 @@ class Ahead:
         self._lock = threading.Lock()
         self._children: dict[str, Child] = {}  # that check a model, or wait to be asked about it
         self._sizes: dict[str, float] = {}  # of those that wait
+        self._checks: dict[str, tuple[ModelEntry, Future[str]]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -68,11 +69,15 @@ class Ahead:
         return self._begun[-1]
 
     def check(self, entry: ModelEntry, suite: Suite) -> Future[str]:
-        """Check a model as soon as a thread is free; gives its fingerprint.
+        """Check a model as soon as a thread is free, unless that has begun; gives its fingerprint.
 
         The process stays for :meth:`take`, if there is room for it.
         """
-        return self.begin(lambda: self._check(entry, suite))
+        known, found = self._checks.get(entry.name, (None, None))
+        if found is None or known != entry:
+            found = self.begin(lambda: self._check(entry, suite))
+            self._checks[entry.name] = entry, found
+        return found
 
     def _check(self, entry: ModelEntry, suite: Suite) -> str:
         child = Child(entry.about.checked_by, output=processes.CAPTURED)

@@ -7,7 +7,6 @@ is in the fingerprint that decides whether the last execution is still good.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from soundcheck.augment.registry import missing
 from soundcheck.common import files, resources
 from soundcheck.common.description import Description
 from soundcheck.common.errors import input_error
+from soundcheck.common.library import library_digest
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.evaluation.description import (
@@ -37,7 +37,7 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["comparison_jobs", "family_jobs", "library_digest", "notebook_of", "study_jobs"]
+__all__ = ["comparison_jobs", "family_jobs", "notebook_of", "study_jobs"]
 
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
@@ -248,14 +248,6 @@ def _with_predictions(
             )
         )
     return tuple(found)
-
-
-@functools.cache
-def library_digest() -> str:
-    """Digest of all files of the library: what was computed with other code or tables is not kept."""
-    root = resources.PACKAGE
-    sources = sorted(path for suffix in (".py", ".csv") for path in root.rglob(f"*{suffix}"))
-    return files.digest("\n".join(f"{path.relative_to(root)} {files.digest(path)}" for path in sources))
 
 
 def _fingerprint(notebook: Path, description: Description, *more: object) -> str:

@@ -44,7 +44,7 @@ class Opened:
             If a family cannot be used, or a model runs code although that is not wanted.
         """
         suite = self.plan.suite
-        families = read_families(suite)
+        families = read_families(suite, self.output.cache)
         if no_code:
             refuse_code(suite, [entry for name, entry in suite.models.items() if name in self.plan.asked])
         self.output.prepare()

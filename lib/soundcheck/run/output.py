@@ -64,6 +64,11 @@ class Output:
         """Folder of executed pages that depend on nothing but the version of Soundcheck."""
         return self.cache / "studies"
 
+    @property
+    def has_run(self) -> bool:
+        """Whether an earlier run has come as far as its record."""
+        return (self.folder / MARKER).is_file() and self.record.is_file()
+
     def trials(self, corpus: str, family: str) -> Path:
         """Name the file that holds the trials that a family makes of a corpus."""
         return self.corpora / f"{files.slug(corpus)}.{files.slug(family)}.trials.parquet"

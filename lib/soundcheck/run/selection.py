@@ -6,17 +6,19 @@ All problems of a step are told at once.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from soundcheck.augment.registry import check_change
-from soundcheck.common import resources
+from soundcheck.augment.registry import TRANSFORMS, check_change
+from soundcheck.common import files, resources
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.remembered import Remembered, made_here
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.run import notebook_jobs, runner
 from soundcheck.suite.entries import ComparisonEntry, CorpusEntry, ModelEntry, Suite
-from soundcheck.suite.families import Family
+from soundcheck.suite.families import Family, Perturbation
 from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
@@ -90,13 +92,31 @@ def _corpus_folder(entry: CorpusEntry) -> Path:
     return entry.path if entry.path.is_dir() else entry.path.parent
 
 
-def read_families(suite: Suite) -> list[Family]:
-    """Read the families of a suite and check that each has its three files and known transforms."""
+def read_families(suite: Suite, cache: Path | None = None) -> list[Family]:
+    """Read the families of a suite and check that each has its three files and known transforms.
+
+    Parameters
+    ----------
+    suite
+        The suite.
+    cache
+        Folder that keeps what files without problems hold, and which changes could be made; ``None`` = none.
+
+    Raises
+    ------
+    InputError
+        If any of them cannot be used; holds all problems.
+    """
     families, problems = [], Problems()
+    version = made_here() if cache is not None else ""
+    documents, tried = (
+        Remembered(cache / "families" / name if cache is not None else None, version)
+        for name in ("documents.json", "changes.json")
+    )
     grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
-            family = with_own_tests(read_family(name, suite.root), suite.tests.get(name, {}))
+            family = with_own_tests(read_family(name, suite.root, documents), suite.tests.get(name, {}))
             runner.check_notebook(notebook_jobs.notebook_of(name, suite.root))
         except InputError as error:
             problems.extend(error)
@@ -106,7 +126,7 @@ def read_families(suite: Suite) -> list[Family]:
                 f"family {name}", f"the page book/methods/{name}.md is missing", "Write what it tests"
             )
         for change in family.all_changes:
-            problem = check_change(change)
+            problem = _problem(change, tried)
             if problem:
                 problems.add(f"thresholds/{name}.yml, change {change.name}", problem)
         for column in family.measured:
@@ -118,7 +138,24 @@ def read_families(suite: Suite) -> list[Family]:
             family.limited(suite.sweeps, suite.transformed_segments, suite.segments_per_change, suite.levels)
         )
     problems.raise_if_any()
+    if cache is not None and cache.is_dir():  # the folder of a first run is made after this
+        documents.save()
+        tried.save()
     return families
+
+
+def _problem(change: Perturbation, tried: Remembered) -> str:
+    """Say what is wrong with a change; one of ours that could be made need not be tried again."""
+    transform = TRANSFORMS.get(change.transform) if isinstance(change.transform, str) else None
+    if transform is None or not transform.function.__module__.startswith("soundcheck."):
+        return check_change(change)
+    done = files.digest(json.dumps([change.transform, change.options], sort_keys=True))
+    if tried.get(done):
+        return ""
+    problem = check_change(change)
+    if not problem:
+        tried.put(done, True)
+    return problem
 
 
 def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
@@ -131,6 +168,6 @@ def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
     """
     problems = Problems()
     for entry in asked:
-        if what := entry.about.refusal(entry):
+        if what := entry.about.refused_without_code(entry):
             problems.add(f"{suite.file.name}, models.{entry.name}", f"{what}, and --no-code was given")
     problems.raise_if_any()

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 __all__ = ["flow", "scalar"]
 
-_PLAIN = re.compile(
+# What YAML reads as the same text without quotes: words, paths.
+_PLAIN = re.compile(r"(\.{1,2}/)*[^\W\d][\w./-]*( [\w./-]+)*|\.|(\.\./)*\.\.")
     r"(\.{1,2}/)*[^\W\d][\w./-]*( [\w./-]+)*|\.|(\.\./)*\.\."
 )  # what YAML reads as the same text without quotes
 _MEANT = ("null", "true", "false", "yes", "no", "on", "off")  # by some YAML as something else

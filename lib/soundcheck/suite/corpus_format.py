@@ -25,6 +25,7 @@ __all__ = [
     "CorpusFormat",
     "CorpusKeys",
     "File",
+    "FileOrFolder",
     "Folder",
     "RESERVED_COLUMNS",
     "TRIAL_LAYOUTS",
@@ -44,11 +45,12 @@ TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 class Place:
     """Marks a key that names a file or a folder: relative to suite.yml, and it must exist."""
 
-    folder: bool
+    folder: bool | None  # None = either
 
 
 File = Annotated[schema.Text, Place(folder=False)]
 Folder = Annotated[schema.Text, Place(folder=True)]
+FileOrFolder = Annotated[schema.Text, Place(folder=None)]
 
 
 def places(keys: type[schema.Section]) -> dict[str, Place]:

@@ -113,7 +113,7 @@ class ModelKind:
         return entry
 
     @classmethod
-    def refusal(cls, entry: ModelEntry) -> str:
+    def refused_without_code(cls, entry: ModelEntry) -> str:
         """Say what it does that ``--no-code`` refuses; empty if nothing."""
         return f"the model runs code ({entry.kind})" if cls.runs_code else ""
 

@@ -162,6 +162,7 @@ class _Reader(EntryReader):
             name: self.read_comparison(name, value, models)
             for name, value in self.entries("comparisons", needed=False)
         }
+        self.check_audio(corpora, models)
         pairs = [(entry.baseline, entry.candidate) for entry in comparisons.values() if entry]
         for first, second in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
             what = f"duplicate comparison of {quoted(first)} and {quoted(second)}"
@@ -211,6 +212,17 @@ class _Reader(EntryReader):
             return []
         self.check_names((key,), value)
         return list(value.items())
+
+    def check_audio(
+        self, corpora: dict[str, CorpusEntry | None], models: dict[str, ModelEntry | None]
+    ) -> None:
+        """Note models that listen and would hear nothing."""
+        for name, model in models.items():
+            if model and model.about.needs_audio:
+                own = [corpora.get(corpus) for corpus in model.corpora or corpora]
+                if own and not any(corpus is None or corpus.audio for corpus in own):
+                    what = "the model listens, and none of its corpora has audio"
+                    self.note(("models", name), what, "Give its answers instead: `predictions: file`")
 
     def read_comparison(
         self, name: str, value: object, models: dict[str, ModelEntry | None]

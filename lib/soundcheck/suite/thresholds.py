@@ -14,6 +14,7 @@ from typing import Any
 from soundcheck.common import resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import KINDS
 from soundcheck.metrics.differential import read_omega
 from soundcheck.statistics import simulation
@@ -138,7 +139,7 @@ class _Test(schema.Section):
     classes: schema.whole(2, 1000) | None = None
 
 
-def read_family(name: str, own: Path | None = None) -> Family:
+def read_family(name: str, own: Path | None = None, known: Remembered | None = None) -> Family:
     """Read and check the threshold file of a family.
 
     Parameters
@@ -147,6 +148,8 @@ def read_family(name: str, own: Path | None = None) -> Family:
         Name of the family.
     own
         Folder of the suite, looked at first.
+    known
+        See :func:`soundcheck.suite.yaml_reader.read_yaml`.
 
     Raises
     ------
@@ -159,13 +162,13 @@ def read_family(name: str, own: Path | None = None) -> Family:
         known = resources.names("thresholds", ".yml", own)
         raise input_error(shown, f"there is no family {quoted(name)}", did_you_mean(name, known))
     problems = Problems()
-    document = read_yaml(file, shown, problems)
+    document = read_yaml(file, shown, problems, known)
     family = _Reader(document, problems).read(name)
     shipped = resources.root() / "thresholds" / f"{name}.yml"
     if not shipped.is_file() or shipped.samefile(file):
         problems.raise_if_any()
         return family
-    ours = read_family(name)
+    ours = read_family(name, known=known)
     if own is None or not (own / "notebooks" / f"{name}.ipynb").is_file():
         _check_known_tests(document, name, ours, problems)
     problems.raise_if_any()

@@ -33,6 +33,7 @@ from ruamel.yaml.resolver import VersionedResolver
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, require_regular
+from soundcheck.common.remembered import Remembered
 
 MAXIMUM_BYTES = 1024**2
 MAXIMUM_DEPTH = 30
@@ -116,7 +117,9 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Document:
+def read_yaml(
+    path: str | os.PathLike, shown: str, problems: Problems, known: Remembered | None = None
+) -> Document:
     """Read a YAML file whose document is a mapping.
 
     Parameters
@@ -127,6 +130,8 @@ def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Docume
         How messages call it.
     problems
         Takes the problems that leave the rest of the file readable (a duplicate key: the first one counts).
+    known
+        Remembers what files without problems hold, by their content.
 
     Raises
     ------
@@ -134,6 +139,10 @@ def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Docume
         If the file cannot be read as a whole; holds everything in ``problems``, too.
     """
     content = Path(require_regular(path, shown, MAXIMUM_BYTES)).read_bytes()
+    name = digest(content)
+    found = known.get(name) if known is not None else None
+    if found is not None:
+        return _recalled(found, shown, name)
     text = _decode(content, shown)
     loader = YAML(typ="safe", pure=True)
     loader.max_depth = MAXIMUM_DEPTH + 1  # the values in the innermost list or mapping count as well
@@ -153,7 +162,32 @@ def read_yaml(path: str | os.PathLike, shown: str, problems: Problems) -> Docume
     if len(problems) > before:
         problems.raise_if_any()
     places: dict[KeyPath, tuple[int, int]] = {(): _place(node)}
-    return Document(_build(node, (), places, shown, problems), places, shown, digest(content))
+    document = Document(_build(node, (), places, shown, problems), places, shown, name)
+    if known is not None and len(problems) == before:
+        known.put(name, [_written(document.data), [[*path, *place] for path, place in places.items()]])
+    return document
+
+
+def _written(value: object) -> object:
+    """Make of data what JSON knows: a text begins with how it was written, q if it was in quotes."""
+    if isinstance(value, dict):
+        return {name: _written(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    return f"{'p' if isinstance(value, Plain) else 'q'}{value}"
+
+
+def _recalled(found: list, shown: str, name: str) -> Document:
+    """Make a document of what :func:`read_yaml` remembered."""
+
+    def data(value: object) -> dict | list | str:
+        if isinstance(value, dict):
+            return {name: data(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [data(item) for item in value]
+        return Plain(value[1:]) if value[0] == "p" else value[1:]
+
+    return Document(data(found[0]), {tuple(path): (x, y) for *path, x, y in found[1]}, shown, name)
 
 
 class _Composer(Composer):

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pyroomacoustics
 
 from soundcheck.common import seeds, store
 from soundcheck.common.files import digest, write_text
@@ -92,6 +91,8 @@ def _make(folder: Path, jobs: int, progress: bool) -> None:
 
 def _compute(folder: Path) -> None:
     """Write all sounds but the babble."""
+    import pyroomacoustics  # late: takes a second, and sounds are made once
+
     _draw(folder / "coughing", "cough", COUGHS, events.cough)
     _draw(folder / "sneezing", "sneeze", SNEEZES, events.sneeze)
     _draw(folder / "music", "piece", PIECES, music.music)

@@ -8,7 +8,6 @@ followed, so the end of a long reverberation is missing.
 from __future__ import annotations
 
 import numpy as np
-import pyroomacoustics
 
 from soundcheck_demo.sounds.shapes import RATE
 
@@ -53,6 +52,8 @@ def response(
     numpy.ndarray
         float64 ``(samples,)`` at 16 kHz, largest magnitude 1, with the delay of the direct path.
     """
+    import pyroomacoustics  # late: takes a second, and rooms are computed once
+
     room = pyroomacoustics.ShoeBox(
         size,
         fs=RATE,
