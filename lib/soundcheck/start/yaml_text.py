@@ -10,8 +10,6 @@ __all__ = ["flow", "scalar"]
 
 # What YAML reads as the same text without quotes: words, paths.
 _PLAIN = re.compile(r"(\.{1,2}/)*[^\W\d][\w./-]*( [\w./-]+)*|\.|(\.\./)*\.\.")
-    r"(\.{1,2}/)*[^\W\d][\w./-]*( [\w./-]+)*|\.|(\.\./)*\.\."
-)  # what YAML reads as the same text without quotes
 _MEANT = ("null", "true", "false", "yes", "no", "on", "off")  # by some YAML as something else
 
 
