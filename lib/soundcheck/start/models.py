@@ -50,8 +50,6 @@ tasks: [transcript]
 # requests: 4 # at a time
 # most_requests: 10000 # a limit of cost
 """
-    + BATCH
-    + SCALE
     + FILES,
     "onnx": """
 # An ONNX file, or a folder of audonnx; needs pip install "soundcheck-speech[onnx]".
@@ -77,7 +75,6 @@ tasks: [transcript]
 # device: cpu # or cuda
 """
     + BATCH
-    + SCALE
     + FILES,
     "transformers": """
 # A folder of Hugging Face Transformers, already downloaded; needs

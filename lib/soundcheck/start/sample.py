@@ -13,7 +13,7 @@ import pandas as pd
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.segments import RawTable
 from soundcheck.corpora.table_keys import prepare
-from soundcheck.start.listing import Listing
+from soundcheck.start.listing import Listing, by_split
 from soundcheck.start.recognise import FILE_NAMES, Found
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.entries import CorpusEntry
@@ -63,8 +63,8 @@ def read_sample(found: Found) -> Sample:
     """
     path, part = found.path, False
     columns = _file_column(path) if found.format == "csv" else {}
-    if found.format == "parquet":
-        return _of_parquet(found)
+    if found.format == "parquet" and path.is_dir():  # one of many shards
+        path, part = sorted(path.rglob("*.parquet"), key=by_split)[0], True
     if path.is_file() and path.stat().st_size > WHOLE_BYTES and path.suffix != ".parquet":
         with tempfile.TemporaryDirectory() as folder:
             frame, root = _read(found, _beginning(path, Path(folder)), columns)
@@ -111,21 +111,3 @@ def _read(found: Found, path: Path, columns: dict[str, str]) -> tuple[pd.DataFra
     raw = prepare(raw, entry, form.values)
     frame = raw.table.astype(object).fillna("")
     return frame, raw.root
-
-
-def _of_parquet(found: Found) -> Sample:
-    """Read the first rows of shards without their sound, which the reader of the format writes to files."""
-    import pyarrow.parquet
-
-    files = sorted(found.path.rglob("*.parquet"))
-    rows: list[dict] = []
-    for path in files[:50]:
-        file = pyarrow.parquet.ParquetFile(path)
-        names = [name for name in file.schema_arrow.names if name != "audio"]
-        batch = next(file.iter_batches(batch_size=1000, columns=names), None)
-        rows += [] if batch is None else batch.to_pylist()
-        split = path.name.split("-")[0].split(".")[0]
-        for row in rows:
-            row.setdefault("split", split)
-    frame = pd.DataFrame(rows).map(lambda cell: "" if cell is None else str(cell))
-    return Sample(frame, {}, found.path, True)

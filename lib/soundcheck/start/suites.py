@@ -82,7 +82,11 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
         found = recognise(data.absolute())
         trials = found.format == "trials"
         sample = None if trials else read_sample(found)
-        about = _of_trials() if sample is None else understand(sample, data.absolute())
+        about = (
+            _of_trials()
+            if sample is None
+            else understand(sample, data.absolute(), sounds_inside=found.format == "parquet")
+        )
         corpus = _name(found)
         corpora = _corpus(folder, corpus, found, sample, about)
         told = [f"{data}: format {found.format} ({found.why})"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task
+from soundcheck.start.listing import Listing
 from soundcheck.start.sample import Sample
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.groups import MEASURED_COLUMNS, UNUSABLE
@@ -97,7 +98,7 @@ class Understanding:
         return {name: task for name, task in self.tasks.items() if name not in BUILTIN}
 
 
-def understand(sample: Sample, data: Path) -> Understanding:
+def understand(sample: Sample, data: Path, *, sounds_inside: bool = False) -> Understanding:
     """Understand the columns of data.
 
     Parameters
@@ -106,6 +107,8 @@ def understand(sample: Sample, data: Path) -> Understanding:
         First rows.
     data
         The folder that was named; files with paths of another machine are looked for in it.
+    sounds_inside
+        Whether the tables hold the sounds, so that no file has to be looked for.
     """
     frame = sample.frame.copy()
     about = Understanding(columns=dict(sample.columns))
@@ -123,7 +126,8 @@ def understand(sample: Sample, data: Path) -> Understanding:
     if "split" in frame and _filled(frame["split"]):
         about.splits = frame["split"].value_counts().sort_index().to_dict()
     _find_groups(frame, about)
-    _find_audio(frame, sample.root, data, about)
+    if not sounds_inside:
+        _find_audio(frame, sample.root, data, about)
     about.frame = frame.where(frame != "", None)
     if "emotion" in about.frame:
         about.frame["category"] = about.frame["emotion"]
@@ -205,9 +209,13 @@ def _emotion(label: str) -> str:
 
 def _find_groups(frame: pd.DataFrame, about: Understanding) -> None:
     """Find columns with a few values that nothing else is made of."""
-    used = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS, *about.tasks, *about.columns.values()}
+    ours = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS}
+    used = {*ours, *about.tasks, *about.columns.values()}
+    same = [frame[name] for name in frame if name in ours]  # under the names of their format, too
     for name in frame:
         if name in used or not _NAME.fullmatch(str(name)) or len(about.groups) == MOST_GROUPS:
+            continue
+        if any(frame[name].equals(other) for other in same):
             continue
         given = frame[name][frame[name] != ""]
         counts, numbers = given.value_counts(), pd.to_numeric(given, errors="coerce")
@@ -228,10 +236,11 @@ def _halves(name: str, numbers: pd.Series) -> dict:
 def _find_audio(frame: pd.DataFrame, root: Path, data: Path, about: Understanding) -> None:
     """Look for the first files; if they are named by the paths of another machine, for the ends of paths."""
     names = [name for name in dict.fromkeys(frame.get("file", pd.Series(dtype=object))) if name][:LOOKED_AT]
-    folder = data if data.is_dir() else data.parent
     if any(_is_below(root, name) for name in names):
         return
-    for base in dict.fromkeys([root, folder]):
+    listing = Listing(data if data.is_dir() else data.parent)
+    folders = dict.fromkeys(listing.root / path.parent for path in listing.audio)
+    for base in dict.fromkeys([root, listing.root, *folders]):
         for name in names:
             beginning = _elsewhere(base, name)
             if beginning is not None:
