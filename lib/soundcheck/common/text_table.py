@@ -219,13 +219,13 @@ def _parquet(content: bytes, shown: str) -> TextTable:
     for name in table.column_names:
         if table.column_names.count(name) > 1:
             raise input_error(shown, f"two columns are called {quoted(name)}", "Keep one of them")
-        columns[name] = _texts(table.column(name))
+        columns[name] = cell_texts(table.column(name))
     if not table.num_rows:
         raise input_error(shown, "the table has no rows", "Give one row a segment")
     return TextTable(columns, range(1, table.num_rows + 1), "row", shown)
 
 
-def _texts(column: pa.ChunkedArray) -> list[str]:
+def cell_texts(column: pa.ChunkedArray) -> list[str]:
     """Write the values of a column as a CSV file would hold them, half precision with three digits."""
     import pyarrow as pa
 
