@@ -68,3 +68,53 @@ def test_names_of_files_make_no_tables_of_other_forms(monkeypatch):
     found = names("a.wav", "b.wav")
     monkeypatch.setattr(UtteranceNames, "_bare", lambda self: pytest.fail("made a table"))
     assert found.find("b.wav") == [1]
+
+
+def test_names_of_utterances_come_last():
+    found = names("a.wav", "a.wav", "b.wav", item=["a-1", "b", None])
+    assert found.find("A-1") == [0]
+    assert found.find("b") == [2]
+    assert found.find("") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "rows"),
+    [
+        ("x/a.wav", [0]),
+        ("/data/x/a.wav", [0]),
+        ("a.wav", [3]),  # a file of that name comes before files that end like it
+        ("/data/y/a.wav", [3]),
+        ("c\\b.wav", [2]),
+        ("./c/b", [2]),
+        ("q/B.flac", [2]),
+        ("x-a", [0]),
+        ("/b", [2]),
+        ("", []),
+        ("/", []),
+    ],
+)
+def test_paths_mean_files_that_end_like_them(path, rows):
+    assert names("x/a.wav", "x/aa.wav", "d/c/b.wav", "a.wav").find_paths([path]) == [rows]
+
+
+def test_paths_that_fit_several_files_give_all_of_them():
+    found = names("x/a.wav", "y/a.wav", "y/a.flac")
+    assert found.find_paths(["a.wav", "/d/y/a", "q/a.mp3"]) == [[0, 1], [1, 2], [0, 1, 2]]
+
+
+@given(
+    st.lists(
+        st.from_regex(r"[ab]{1,2}(/[ab]{1,2}){0,2}\.(wav|mp3)", fullmatch=True),
+        min_size=1,
+        max_size=6,
+        unique=True,
+    ),
+    st.text("ab/", max_size=4),
+)
+def test_a_file_finds_itself_behind_any_folder(files, folder):
+    found = names(*files)
+    for row, file in enumerate(files):
+        assert found.find_paths([file]) == [[row]]
+        (rows,) = found.find_paths([f"/{folder}/{file}"])
+        assert len(rows) == 1  # itself, or a file that is written with more of the folder
+        assert files[rows[0]].endswith(file)

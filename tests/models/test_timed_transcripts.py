@@ -280,7 +280,7 @@ def test_labels_and_ignored_lines(load):
     ignored = "m1 1 A 0 1.5 <o> turn\nm1 1 A 1.5 3 <o> IGNORE_TIME_SEGMENT_IN_SCORING\nm1 1 A 3 4 <o>\n"
     model = load(ignored)
     assert answers(model, MEETINGS)[:3] == ["turn", "", ""]
-    assert "1 lines of hyp.stm say that they are not to be scored" in model.notices([MEETINGS])
+    assert "1 line of hyp.stm says that it is not to be scored" in model.notices([MEETINGS])
 
 
 # Others -----------------------------------------------------------------------------------------------------

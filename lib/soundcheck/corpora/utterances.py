@@ -4,7 +4,8 @@ Conventions
 -----------
 A name means the segments whose file is written like it. These forms are tried in turn, all exactly, then all
 without regard to case: the file; without extension; so with ``-``, then ``_``, for ``/``; the file's name
-without folder and extension; so after the speaker and ``-``, then ``_``. The first that fits counts.
+without folder and extension; so after the speaker and ``-``, then ``_``; last the ``item`` of the segment,
+which formats with names of utterances take from them. The first that fits counts.
 
 A path, as lists of another machine have them, means a file that ends like it. These are tried in turn, again
 exactly and then without regard to case: a file that the path ends with; files that have the longest end in
@@ -46,7 +47,7 @@ class UtteranceNames:
     Parameters
     ----------
     segments
-        Segment table with a column ``file``, perhaps ``speaker``.
+        Segment table with a column ``file``, perhaps ``speaker`` and ``item``.
 
     Examples
     --------
@@ -68,11 +69,14 @@ class UtteranceNames:
         if "speaker" in segments.columns:
             speakers = segments["speaker"].tolist()
             self._forms += [lambda: self._spoken(speakers, "-"), lambda: self._spoken(speakers, "_")]
+        if "item" in segments.columns:
+            items = segments["item"].tolist()
+            self._forms.append(lambda: [item if isinstance(item, str) else "" for item in items])
         self._tables: dict[tuple[int, bool], dict[str, list[int]]] = {}
 
     def find(self, name: str) -> Sequence[int]:
         """Find the rows that a name means: all that its first fitting form gives, in order; empty if none."""
-        for folded in (False, True):
+        for folded in (False, True) if name else ():
             wanted = name.casefold() if folded else name
             for form in range(len(self._forms)):
                 rows = self._rows(form, folded).get(wanted)

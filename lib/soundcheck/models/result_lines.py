@@ -96,7 +96,7 @@ class ResultLines:
         """
         problems = Problems()
         segments = corpus.segments
-        own = segments.drop_duplicates("file")
+        own = segments.drop_duplicates("file").drop(columns="item", errors="ignore")  # names of files only
         names = own["file"].to_numpy(dtype=object)
         which, paths = self._factorised
         of_path = self._files(UtteranceNames(own), names, problems)

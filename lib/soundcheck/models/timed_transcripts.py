@@ -162,7 +162,8 @@ class TimedTranscripts(LookUpModel):
             what = "segment has" if silent == 1 else "segments have"
             told.append(f"{silent} {what} no words in {texts.shown}: nothing was recognised there")
         if texts.ignored:
-            told.append(f"{texts.ignored} lines of {texts.shown} say that they are not to be scored")
+            what = "line of {} says that it is" if texts.ignored == 1 else "lines of {} say that they are"
+            told.append(f"{texts.ignored} {what.format(texts.shown)} not to be scored")
         return told
 
     def _joined(self, segment: np.ndarray) -> list[tuple[int, str]]:
@@ -217,7 +218,7 @@ class TimedTranscripts(LookUpModel):
 
         texts = self._texts
         of_segment, names = pd.factorize(table["file"])
-        known = UtteranceNames(table.drop_duplicates("file"))
+        known = UtteranceNames(table.drop_duplicates("file").drop(columns="item", errors="ignore"))
         which, pairs = pd.factorize(pd.MultiIndex.from_arrays([texts.recordings, texts.channels]))
         plain = known.find_paths([recording for recording, _ in pairs])
         found = np.full(len(pairs), NONE, dtype=np.int64)

@@ -1,0 +1,55 @@
+"""``format: emobox``: the lists of EmoBox for one of its corpora, with its folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from soundcheck.common.tasks import Task
+from soundcheck.suite import schema
+from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
+from soundcheck.suite.entries import CorpusEntry
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.segments import RawTable
+
+
+class EmoboxKeys(TableKeys):
+    """Keys of a folder of lists; ``speaker_pattern`` finds the speaker in the name of an utterance."""
+
+    path: Folder = ""
+    fold: schema.whole(1, 1000) | None = None
+    speaker_pattern: schema.Text = ""
+
+
+class EmoboxFormat(TableFormat):
+    """Lists of EmoBox; see :mod:`soundcheck.corpora.emobox_lists`."""
+
+    keyword = "emobox"
+    keys = EmoboxKeys
+    values = {
+        "emotion": {"Angry": "anger", "Happy": "happiness", "Neutral": "neutral", "Sad": "sadness"},
+    }
+
+    @classmethod
+    def problems(cls, keys: EmoboxKeys) -> Iterator[tuple[str, str, str]]:
+        """Refuse a pattern that is none."""
+        import re
+
+        yield from super().problems(keys)
+        try:
+            if re.compile(keys.speaker_pattern).groups > 1:
+                yield "speaker_pattern", "the pattern has several groups", "Put the speaker into one"
+        except re.error as error:
+            yield (
+                "speaker_pattern",
+                f"this is no regular expression ({error})",
+                "Write for example '[fm][1-3]'",
+            )
+
+    @classmethod
+    def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
+        """Read the list of the corpus, or those of a fold."""
+        from soundcheck.corpora.emobox_lists import read_lists
+
+        return read_lists(entry, tasks)

@@ -1,0 +1,249 @@
+"""Reads a manifest of Lhotse's cuts: one row a supervision.
+
+Conventions
+-----------
+- A line is a cut of one recording. Its supervisions begin relative to the cut, and the cut relative to the
+  recording; rows have the times of the recording. One that is the whole recording has no times. A cut without
+  supervisions is a row without labels.
+- ``text``, ``speaker``, ``gender`` and ``language`` become transcript, speaker, sex and language; what stands
+  in ``custom`` of a supervision, or of its cut, is a column of its own name if it is text, a number or a
+  truth.
+- The id of a supervision becomes its ``item``.
+- Sound is a file of the recording. Sources that are commands or addresses are never run or fetched, and
+  changes of the sound that the manifest only describes are not made: both are refused, but for resampling.
+- Channels are averaged: a cut has all channels of its file.
+- The manifest may be compressed with gzip, up to the limit of other tables when it is not.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_object
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable, decode_text
+from soundcheck.corpora.segments import RawTable
+from soundcheck.corpora.table_keys import take_columns
+from soundcheck.suite.entries import CorpusEntry
+
+__all__ = ["read_cuts"]
+
+USUAL = {"transcript": ("text",), "sex": ("gender",)}
+LONGEST = 1 << 24  # bytes of a line
+FIELDS = {
+    "text": TEXT,
+    "speaker": TEXT,
+    "gender": TEXT,
+    "language": TEXT,
+    "start": NUMBER,
+    "duration": NUMBER,
+}
+KEPT = ("Resample",)  # changes that leave what is heard as it is
+_ROUNDED = 1e-3  # seconds that a cut may differ by from its recording
+_SOURCES = {
+    "command": "is the output of a command, and no command is run",
+    "url": "is at an address, and nothing is fetched",
+}
+
+
+def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
+    """Read a manifest of cuts.
+
+    Parameters
+    ----------
+    entry
+        The suite's entry; ``path`` is the manifest.
+    tasks
+        Tasks of the suite by name.
+
+    Raises
+    ------
+    InputError
+        If the manifest cannot be read, is damaged or too large; if a line is no cut of one recording, or its
+        sound is no file. All problems of the lines at once.
+    """
+    shown = entry.shown_path or entry.path.name
+    files.require_regular(entry.path, shown)
+    problems = Problems()
+    rows: list[dict[str, str]] = []
+    lines: list[int] = []
+    for number, line in _lines(entry.path, shown):
+        where = f"{shown} line {number}"
+        try:
+            cut = json_object(line, where)
+            own = list(_rows(cut, where, hears=entry.audio))
+        except InputError as error:
+            problems.extend(error)
+            continue
+        rows += own
+        lines += [number] * len(own)
+    problems.raise_if_any()
+    if not rows:
+        raise input_error(
+            shown, "the manifest has no cut", "Give one cut a line, as CutSet.to_file writes them"
+        )
+    names = dict.fromkeys(name for row in rows for name in row)
+    cells = {name: [row.get(name, "") for row in rows] for name in names}
+    return take_columns(TextTable(cells, lines, "line", shown), entry, tasks, USUAL)
+
+
+def _lines(path: Path, shown: str) -> Iterator[tuple[int, str]]:
+    """Give the lines that are not blank with their numbers, unpacked as they are needed.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, has more bytes than are read, or is no UTF-8 text.
+    """
+    with open(path, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        source = gzip.GzipFile(fileobj=file) if packed else file
+        size = number = 0
+        try:
+            while line := source.readline(LONGEST):
+                size, number = size + len(line), number + 1
+                if len(line) == LONGEST or size > files.TABLE_BYTES:
+                    limit = LONGEST if len(line) == LONGEST else files.TABLE_BYTES
+                    part = "a line" if len(line) == LONGEST else "the unpacked manifest"
+                    what = f"{part} has more than {limit} bytes"
+                    raise input_error(f"{shown} line {number}", what, "Is this a manifest of cuts?")
+                if line.strip():
+                    yield number, _text(line, shown, number)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise input_error(
+                f"{shown} line {number + 1}", "the gzip file is damaged or cut", "Copy it again"
+            ) from error
+
+
+def _text(line: bytes, shown: str, number: int) -> str:
+    try:
+        return decode_text(line, shown) if number == 1 else line.decode()
+    except UnicodeDecodeError as error:
+        what = f"byte {error.start} of the line is not UTF-8 text"
+        raise input_error(f"{shown} line {number}", what, "Save the file as UTF-8") from error
+
+
+def _rows(cut: dict[str, Any], where: str, *, hears: bool) -> Iterator[dict[str, str]]:
+    """Read the rows of a cut.
+
+    Raises
+    ------
+    InputError
+        If it is no cut of one recording, or fields are missing or of another type.
+    """
+    problems = Problems()
+    recording = _recording(cut, where)
+    start, duration = (_seconds(cut, name, where, problems) for name in ("start", "duration"))
+    whole = _seconds(recording, "duration", f"{where}, recording", problems, needed=False)
+    supervisions = cut.get("supervisions") or []
+    if not isinstance(supervisions, list) or not all(isinstance(item, dict) for item in supervisions):
+        raise input_error(
+            f"{where}, field supervisions", "this is no list of objects", "Write the cuts again"
+        )
+    file = _file(cut, recording, where) if hears else str(recording.get("id") or "")
+    shared = _custom(cut)
+    for item in supervisions or [{"start": 0, "duration": duration}]:
+        told = len(problems)
+        inner = f"{where}, supervision {quoted(item.get('id', ''), 40)}" if supervisions else where
+        begin, length = (_seconds(item, name, inner, problems) for name in ("start", "duration"))
+        for name in ("text", "speaker", "gender", "language"):
+            if what := field_problem(item.get(name), FIELDS[name]):
+                problems.add(f"{inner}, field {name}", what, "Give a text")
+        if len(problems) > told:
+            continue
+        first, last = round(start + begin, 9), round(start + begin + length, 9)
+        first = 0.0 if abs(first) <= _ROUNDED else first
+        row = shared | _custom(item)
+        row |= {"file": file, "item": str(item.get("id") or cut.get("id") or "")}
+        row |= {name: item[name] for name in ("speaker", "gender", "language") if item.get(name) is not None}
+        if item.get("text") is not None:
+            row["text"] = item["text"].strip() or " "  # nobody speaks
+        to_the_end = abs(last - whole) <= _ROUNDED  # never if nobody says how long the recording is
+        row["start"] = "" if to_the_end and not first else repr(first)
+        row["end"] = "" if to_the_end else repr(last)
+        row["duration"] = repr(whole - first) if to_the_end else ""
+        yield row
+    problems.raise_if_any()
+
+
+def _recording(cut: dict[str, Any], where: str) -> dict[str, Any]:
+    """Give the recording of a cut; refuse what is none."""
+    kind, recording = cut.get("type", "MonoCut"), cut.get("recording")
+    if kind == "MixedCut" or "tracks" in cut:
+        what = "the cut mixes several others (MixedCut), and mixing is not done here"
+        raise input_error(where, what, "Write its sound with CutSet.save_audios, and give those cuts")
+    if isinstance(recording, dict) and ("supervisions" in cut or "channel" in cut):
+        return recording
+    if "recording_id" in cut and "supervisions" not in cut:
+        remedy = "Give cuts: CutSet.from_manifests joins recordings and supervisions"
+        raise input_error(where, "this is a supervision, not a cut", remedy)
+    if "sources" in cut:
+        remedy = "Give cuts: CutSet.from_manifests joins recordings and supervisions"
+        raise input_error(where, "this is a recording, not a cut", remedy)
+    if "audio_filepath" in cut:
+        raise input_error(where, "this is a line of a manifest of NeMo, not a cut", "Write `format: nemo`")
+    if "features" in cut and recording is None:
+        raise input_error(where, "the cut has features, but no recording", "Give cuts with recordings")
+    raise input_error(f"{where}, field recording", "the field is missing", did_you_mean("recording", cut))
+
+
+def _seconds(
+    item: dict[str, Any], name: str, where: str, problems: Problems, *, needed: bool = True
+) -> float:
+    """Read a time; NaN, noted, if there is none."""
+    value = item.get(name)
+    what = field_problem(value, NUMBER)
+    if value is None and needed:
+        what = "the field is missing"
+    if not what and value is not None and name == "duration" and value <= 0:
+        what = f"{value:g} s is no duration"
+    if what:
+        problems.add(f"{where}, field {name}", what, "Give seconds")
+    return math.nan if what or value is None else float(value)
+
+
+def _file(cut: dict[str, Any], recording: dict[str, Any], where: str) -> str:
+    """Find the file of a cut.
+
+    Raises
+    ------
+    InputError
+        If the sound is no file, is changed, or has other channels than the cut.
+    """
+    changes = [
+        item.get("name", "?") if isinstance(item, dict) else "?" for item in recording.get("transforms") or []
+    ]
+    changes = [str(name) for name in changes if name not in KEPT]
+    if changes:
+        what = f"the sound is to be changed ({', '.join(changes)}), which is not done here"
+        raise input_error(where, what, "Write the sounds with CutSet.save_audios, and give those cuts")
+    sources = [item for item in recording.get("sources") or () if isinstance(item, dict)]
+    channel = cut.get("channel", 0)
+    wanted = {*channel} if isinstance(channel, list) else {channel}
+    for source in sources:
+        kind = source.get("type")
+        if kind != "file":
+            reason = _SOURCES.get(kind, f"is of the type {quoted(kind, 20)}, which is not read")
+            what = f"the recording {quoted(recording.get('id'), 40)} {reason}"
+            raise input_error(where, what, "Write its sound as a file; or say `audio: false`")
+        if {*source.get("channels", (0,))} == wanted and isinstance(source.get("source"), str):
+            return source["source"]
+    have = sorted({one for source in sources for one in source.get("channels", (0,))})
+    what = f"the cut has the channels {sorted(wanted)} of a recording with {have}"
+    raise input_error(where, what, "Channels are averaged: write a file a channel, and give cuts of those")
+
+
+def _custom(item: dict[str, Any]) -> dict[str, str]:
+    """Give the words and numbers of ``custom``."""
+    custom = item.get("custom")
+    pairs = custom.items() if isinstance(custom, dict) else ()
+    return {name: str(value) for name, value in pairs if isinstance(value, str | int | float)}

@@ -1,0 +1,157 @@
+import json
+
+import numpy as np
+import pytest
+import soundfile
+
+from soundcheck.common.errors import InputError
+from soundcheck.corpora.load import load_corpus
+from soundcheck.suite.suite_file import read_suite
+
+LABELS = {"gio": "Happy", "tri": "Sad", "dis": "Disgust", "neu": "Neutral"}
+
+
+def item(name: str, label: str, **changes: object) -> dict:
+    """Make a line as EmoBox writes it."""
+    usual = {
+        **{"key": f"emovo-{name}", "dataset": "emovo", "wav": f"downloads/emovo/{name}.wav", "type": "raw"},
+        **{"sample_rate": 16000, "num_frame": 8000.0, "task": "category", "length": 0.5, "emo": label},
+        "channel": 1,
+    }
+    return {key: value for key, value in (usual | changes).items() if value is not ...}
+
+
+ITEMS = [
+    item("gio-f1-b1", "gio"),
+    item("tri-f2-b1", "tri"),
+    item("dis-m1-b1", "dis"),
+    item("neu-f1-b2", "neu"),
+]
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Load a corpus of a checkout with these lists: ``load({"emovo.jsonl": [...]})``."""
+    sounds = tmp_path / "EmoBox" / "downloads" / "emovo"
+    sounds.mkdir(parents=True)
+    for number, one in enumerate(ITEMS):
+        tone = 0.1 * np.sin(2 * np.pi * (100 + number) * np.arange(8000) / 16000)
+        soundfile.write(tmp_path / "EmoBox" / one["wav"], tone, 16000)
+    lists = tmp_path / "EmoBox" / "data" / "emovo"
+    usual = {"label_map.json": LABELS, "emovo.jsonl": ITEMS, "emovo.json": {}}
+    usual |= {"fold_1/emovo_train_fold_1.jsonl": ITEMS[:1], "fold_1/emovo_test_fold_1.jsonl": ITEMS[1:]}
+
+    def load(keys="", changes=()):
+        for name, content in (usual | dict(changes)).items():
+            place = lists / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, list):
+                content = "".join(json.dumps(one) + "\n" for one in content)
+            if content is not None:
+                place.write_text(content if isinstance(content, str) else json.dumps(content))
+        (tmp_path / "suite.yml").write_text(
+            f"corpora:\n  c: {{format: emobox, path: EmoBox/data/emovo{keys}}}\n"
+            "models:\n  m: {random: gaussian}\nfamilies: [correctness_regression]\n"
+        )
+        suite = read_suite(tmp_path / "suite.yml")
+        return load_corpus(suite.corpora["c"], suite, tmp_path / "cache")
+
+    return load
+
+
+def rows(corpus, *names: str) -> list[tuple]:
+    return [tuple(row) for row in corpus.segments[list(names)].itertuples(index=False)]
+
+
+def test_the_list_of_a_corpus(load):
+    corpus = load()
+    assert rows(corpus, "file", "item", "emotion", "category", "duration") == [
+        ("downloads/emovo/dis-m1-b1.wav", "emovo-dis-m1-b1", None, "Disgust", 0.5),
+        ("downloads/emovo/gio-f1-b1.wav", "emovo-gio-f1-b1", "happiness", "happiness", 0.5),
+        ("downloads/emovo/neu-f1-b2.wav", "emovo-neu-f1-b2", "neutral", "neutral", 0.5),
+        ("downloads/emovo/tri-f2-b1.wav", "emovo-tri-f2-b1", "sadness", "sadness", 0.5),
+    ]
+    assert (
+        "the lists do not say who speaks; `speaker_pattern:` finds it in the names of utterances"
+        in corpus.notices
+    )
+    assert "'Happy' counts as 'happiness' (1 row)" in " ".join(corpus.notices)
+    assert "split" not in corpus.segments
+
+
+def test_a_fold_with_speakers(load):
+    corpus = load(", fold: 1, speaker_pattern: '-([fm]\\d)-'")
+    assert rows(corpus, "item", "speaker", "split") == [
+        ("emovo-dis-m1-b1", "m1", "test"),
+        ("emovo-neu-f1-b2", "f1", "test"),
+        ("emovo-tri-f2-b1", "f2", "test"),
+    ]
+    assert "1 of 3 test speakers also train" in corpus.notices
+    assert "the names of utterances tell 3 speakers, as `speaker_pattern:` finds them" in corpus.notices
+    assert len(load(", fold: 1, split: all").segments) == 4
+
+
+def test_names_of_lists_as_some_folds_have_them(load):
+    lists = {"fold_2/emovo_train_fold2.jsonl": ITEMS[:2], "fold_2/emovo_test_fold2.jsonl": ITEMS[2:]}
+    assert len(load(", fold: 2", lists).segments) == 2
+
+
+def test_labels_of_the_suite_and_speakers_of_the_lists(load):
+    lists = {"emovo.jsonl": [item("gio-f1-b1", "gio", speaker="f1"), item("tri-f2-b1", "rab", speaker="f2")]}
+    corpus = load(", values: {emotion: {Happy: neutral, rab: anger}}", lists)
+    assert rows(corpus, "speaker", "emotion") == [("f1", "neutral"), ("f2", "anger")]
+    assert "label_map.json has no name for 'rab' (1)" in corpus.notices
+
+
+def test_other_tasks_are_listed(load):
+    corpus = load("", {"emovo.jsonl": [*ITEMS, item("x", ..., task="valence")]})
+    assert len(corpus.segments) == 4
+    assert ("task 'valence'", "1 line of emovo.jsonl for another task than category") in [
+        (left.item, left.reason) for left in corpus.left_out
+    ]
+
+
+def test_without_sound_lists_tell_durations(load):
+    lists = {"emovo.jsonl": [item("nowhere", "gio", length=3.25), item("there", "tri", length=None)]}
+    corpus = load(", audio: false", lists)
+    assert corpus.segments["duration"].tolist()[0] == 3.25
+    assert np.isnan(corpus.segments["duration"].tolist()[1])
+
+
+@pytest.mark.parametrize(
+    ("keys", "changes", "words"),
+    [
+        ("", {"emovo.jsonl": None}, "^EmoBox/data/emovo: there is no list .* Name the folder of one corpus"),
+        ("", {"other.jsonl": ITEMS}, r"there are 2 lists \(.jsonl\).*as `fold: 1`"),
+        (", fold: 3", {}, "emovo/fold_3: there is not one list of the split test. There are fold_1"),
+        (", fold: 0", {}, "corpora.c.fold"),
+        (", speaker_pattern: '('", {}, "corpora.c.speaker_pattern: this is no regular expression"),
+        (", speaker_pattern: '(a)(b)'", {}, "speaker_pattern: the pattern has several groups"),
+        ("", {"emovo.jsonl": ""}, "emovo.jsonl: the file has no line"),
+        (
+            "",
+            {"emovo.jsonl": [item("a", "gio", wav=...)]},
+            "emovo.jsonl line 1, field wav: the field is missing",
+        ),
+        ("", {"emovo.jsonl": [item("a", ...)]}, "emovo.jsonl line 1, field emo: the field is missing"),
+        ("", {"emovo.jsonl": [item("a", 3)]}, "line 1, field emo: '3' is a number, not a text"),
+        (
+            "",
+            {"emovo.jsonl": [item("a", "gio", length="x")]},
+            "line 1, field length: .* is a text, not a number",
+        ),
+        ("", {"emovo.jsonl": [item("a", "gio", wav="../../../x.wav")]}, "leads out of the corpus folder"),
+        ("", {"emovo.jsonl": [item("a", "gio", wav="/x.wav")]}, "is an absolute path"),
+        (
+            "",
+            {"emovo.jsonl": [ITEMS[0], ITEMS[0]]},
+            "line 1 of emovo.jsonl and .* line 2 of emovo.jsonl: the segment",
+        ),
+        ("", {"emovo.jsonl": json.dumps({"a": {"wav": "x"}}, indent=1)}, "line 1: '{' is no JSON"),
+        ("", {"label_map.json": [1]}, "label_map.json: this is a list, not an object"),
+        ("", {"label_map.json": {"gio": 3}}, "label_map.json: the name of 'gio' is no text"),
+    ],
+)
+def test_refused(load, keys, changes, words):
+    with pytest.raises(InputError, match=words):
+        load(keys, changes)
