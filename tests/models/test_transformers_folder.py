@@ -20,6 +20,7 @@ from tones import make
 from soundcheck.common.errors import InputError
 from soundcheck.models.base import check_output
 from soundcheck.models.load import check_model, load_model
+from soundcheck.models.transformers_folder import pads_exactly
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.suite_file import read_suite
 
@@ -94,6 +95,20 @@ def edit(file: Path, change: Callable[[dict], object]) -> None:
     content = json.loads(file.read_text())
     change(content)
     file.write_text(json.dumps(content))
+
+
+def groups(model) -> list[list[int]]:
+    return list(model._groups([model._inputs(sound) for sound in SIGNALS]))
+
+
+def assert_alike(found: list[dict], expected: list[dict]) -> None:
+    for one, other in zip(expected, found, strict=True):
+        for task, value in one.items():
+            if isinstance(value, str):
+                assert other[task] == value
+            else:
+                bound = 1e-6 * max(1, np.abs(value).max())
+                np.testing.assert_allclose(other[task], value, rtol=0, atol=bound)
 
 
 # Answers ----------------------------------------------------------------------------------------------------
@@ -203,21 +218,39 @@ def test_answers_do_not_depend_on_what_stands_beside(world, keys):
     model = load(world, keys)
     alone = [model.predict([sound], 16000)[0] for sound in SIGNALS]
     together = model.predict(SIGNALS, 16000)
-    for one, other in zip(alone, together, strict=True):
-        for task, value in one.items():
-            if isinstance(value, str):
-                assert other[task] == value
-            else:
-                np.testing.assert_allclose(
-                    other[task], value, rtol=0, atol=1e-6 * max(1, np.abs(value).max())
-                )
+    assert_alike(together, alone)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "values, tasks: [arousal, dominance, valence]",
+        "ctc, tasks: [transcript]",
+        "voices, tasks: [embedding]",
+        "encoder, tasks: [embedding], pooling: mean",
+    ],
+)
+def test_padding_as_on_a_graphics_card_changes_nothing(world, keys, monkeypatch):
+    model = load(world, keys)
+    alone = [model.predict([sound], 16000)[0] for sound in SIGNALS]
+    monkeypatch.setattr(model, "_pads", pads_exactly(model._network.config))
+    assert groups(model) == [[0, 3], [1, 4], [2], [5]]
+    assert_alike(model.predict(SIGNALS, 16000), alone)
 
 
 def test_only_what_is_exact_is_padded(world):
-    """Group normalisation hears the padding: each length is a call of its own then."""
-    for keys, groups in (("values", [[0, 3], [1, 4], [2], [5]]), ("grouped", [[0], [1, 4], [2], [3], [5]])):
+    """Group normalisation hears the padding; a processor would only have more to do."""
+    for keys, exact in (("values", True), ("grouped", False)):
         model = load(world, f"{keys}, tasks: [arousal]")
-        assert list(model._groups([model._inputs(sound) for sound in SIGNALS])) == groups
+        assert pads_exactly(model._network.config) == exact
+        assert groups(model) == [[0], [1, 4], [2], [3], [5]]
+    for kind in (
+        transformers.Data2VecAudioConfig,
+        transformers.SEWConfig,
+        transformers.Wav2Vec2ConformerConfig,
+    ):
+        assert not pads_exactly(kind(feat_extract_norm="layer"))
+    assert not pads_exactly(transformers.Wav2Vec2Config(feat_extract_norm="layer", add_adapter=True))
 
 
 def test_signals_are_resampled(world, networks):
@@ -476,7 +509,7 @@ def test_runs_give_the_same_on_any_number_of_processes_and_after_a_kill(world, c
         time.sleep(0.05)
     time.sleep(0.3)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    assert process.wait() == -signal.SIGKILL  # it was not done
     again = command("run", "suite.yml", "--out", "two", "--no-book", "--jobs", "2", cwd=world, **cache)
     assert again.returncode == 0, again.stderr
     assert (world / "two" / "results.csv").read_bytes() == results
@@ -492,20 +525,16 @@ def test_runs_give_the_same_on_any_number_of_processes_and_after_a_kill(world, c
         assert value == pytest.approx(float(logits[0]), abs=1e-6)
 
 
-def test_the_example_of_the_page(world, command):
-    """What the page *Models* shows can be checked with a network of the same name."""
+def test_the_example_of_the_page(world):
+    """Networks of the names that the page shows are loaded and answer."""
     text = example("models", "Transformers")
     begin = (world / "suite.yml").read_text().split("models:")[0]
-    for name, network in (
-        ("emotion", "emotion"),
-        ("dimensions", "values"),
-        ("whisper-small", "whisper"),
-        ("voices", "voices"),
-    ):
-        if name in text:
-            shutil.copytree(world.parent / "networks" / network, world / "models" / name)
+    shown = {"emotions": "emotion", "dimensions": "values", "whisper-small": "whisper"}
+    for name, network in (shown | {"voices": "voices", "wavlm": "encoder"}).items():
+        shutil.copytree(world.parent / "networks" / network, world / "models" / name)
     world.joinpath("suite.yml").write_text(f"{begin}{text}families: all\n")
     read = read_suite(world / "suite.yml")
-    assert len(read.models) > 2
+    assert len(read.models) == 5
     for entry in read.models.values():
-        assert load_model(entry, read).predict(SIGNALS[:1], 16000)
+        (answer,) = load_model(entry, read).predict(SIGNALS[:1], 16000)
+        assert check_output(answer, [read.tasks[name] for name in entry.tasks])[1] == ""

@@ -8,7 +8,7 @@ Conventions
 - Weights are used as float32, whatever they were saved as, with one thread and deterministic algorithms.
   A weight that the files lack is an error: the library would take random numbers for it.
 - Each signal is turned into inputs alone. Of a batch, inputs of one shape are computed together. Others
-  are padded only where this is exact but for rounding, and where at most a fifth is padding.
+  are padded only on graphics cards, where this is exact but for rounding and at most a fifth is padding.
 """
 
 from __future__ import annotations
@@ -43,6 +43,12 @@ SHORTEST = 0.8  # of the longest signal, that one may have to be padded
 # Weights that only training uses.
 UNUSED = ("masked_spec_embed",)
 NAMED = 5  # weights that a message names
+
+
+def pads_exactly(config: Any) -> bool:
+    """Say whether the answers of a network with this configuration do not depend on masked padding."""
+    layered = getattr(config, "feat_extract_norm", "") == "layer"
+    return config.model_type in PADDABLE and layered and not getattr(config, "add_adapter", False)
 
 
 class TransformersKeys(ModelKeys):
@@ -115,12 +121,8 @@ class TransformersModel(LibraryModel):
             self._head.check(self._tokenizer, self.where, problems)
             problems.raise_if_any()
         self._network = self._load_network(getattr(transformers, self._head.auto), folder)
-        config = self._network.config
-        self._pads = (
-            config.model_type in PADDABLE
-            and getattr(config, "feat_extract_norm", "") == "layer"
-            and not getattr(config, "add_adapter", False)
-        )
+        # Longer rows cost a processor more than calls; a graphics card has cores to fill.
+        self._pads = options["device"] != "cpu" and pads_exactly(self._network.config)
 
     @property
     def _local(self) -> dict[str, bool]:
