@@ -165,13 +165,16 @@ def make_lhotse(folder):
 
 def make_emobox(folder):
     rows = [
-        {"key": f"made-{n}", "dataset": "made", "wav": name, "sample_rate": 16000, "length": 0.2, "task": "c"}
-        | {"emo": ["Angry", "Happy", "Neutral", "Sad"][n % 4], "channel": 1}
+        {"key": f"made-{n}", "dataset": "made", "wav": name, "sample_rate": 16000, "length": 0.2}
+        | {"task": "category", "emo": ["ang", "hap", "neu", "sad"][n % 4], "channel": 1}
         for n, name in enumerate(sounds(folder))
     ]
-    lines(folder / "made.jsonl", rows)
-    (folder / "label_map.json").write_text('{"Angry": "Angry", "Happy": "Happy"}')
-    return {"format": "emobox", "path": "../data"}, {"emotion"}
+    lines(folder / "fold_1" / "made_test_fold_1.jsonl", rows)
+    (other,) = sounds(folder, "other.wav")
+    lines(folder / "fold_1" / "made_train_fold_1.jsonl", [rows[0] | {"key": "made-x", "wav": other}])
+    labels = {"ang": "Angry", "hap": "Happy", "neu": "Neutral", "sad": "Sad"}
+    (folder / "label_map.json").write_text(json.dumps(labels))
+    return {"format": "emobox", "path": "../data", "fold": "1"}, {"emotion"}
 
 
 def make_speechbrain(folder):

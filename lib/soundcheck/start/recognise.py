@@ -41,12 +41,15 @@ class Found:
         What it was recognised by.
     others
         What could have been named as well.
+    keys
+        Further keys that the format needs here.
     """
 
     format: str
     path: Path
     why: str
     others: tuple[Path, ...] = ()
+    keys: dict[str, object] = dataclasses.field(default_factory=dict)
 
 
 def recognise(place: Path) -> Found:
@@ -115,7 +118,9 @@ def _emobox(listing: Listing) -> Found | None:
     if not lists:
         return None
     near = maps or [path.parent.parent / "x" if "fold" in path.parent.name else path for path in lists]
-    return _first(listing, {path.parent for path in near}, "lists with key, wav and emo")
+    found = _first(listing, {path.parent for path in near}, "lists with key, wav and emo")
+    folds = found is not None and not any(found.path.glob("*.jsonl"))
+    return dataclasses.replace(found, keys={"fold": 1}) if folds else found
 
 
 def _lhotse(listing: Listing) -> Found | None:

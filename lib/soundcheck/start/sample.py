@@ -101,13 +101,16 @@ def _read(found: Found, path: Path, columns: dict[str, str]) -> tuple[pd.DataFra
     form = CORPUS_FORMATS[found.format]
     fields = {field.name for field in dataclasses.fields(CorpusEntry)}
     options = {name: field.default for name, field in form.keys.model_fields.items() if name not in fields}
-    entry = form.complete(
-        CorpusEntry("data", found.format, path, found.path.name, columns=columns, options=options)
+    options |= found.keys
+    audio = found.format != "parquet"  # whose sounds would have to be written to files before
+    entry = CorpusEntry(
+        "data", found.format, path, found.path.name, columns=columns, options=options, audio=audio
     )
+    entry = form.complete(entry)
     raw: RawTable = form.read(entry, BUILTIN)
     offered = tuple(name for name in raw.offered if name not in raw.table)
     if offered:
         raw = form.read(dataclasses.replace(entry, blocks=offered), BUILTIN)
     raw = prepare(raw, entry, form.values)
     frame = raw.table.astype(object).fillna("")
-    return frame, raw.root
+    return frame, raw.root or path.parent

@@ -125,6 +125,7 @@ def _corpus(folder: Path, name: str, found: Found, sample: Sample | None, about:
     if found.others:
         others = ", ".join(other.name for other in found.others[:5])
         lines.append(f"# path: could also be {others}{', ...' if len(found.others) > 5 else ''}")
+    lines += [f"{key}: {flow(value)}" for key, value in found.keys.items()]
     if about.root is not None:
         lines.append(f"root: {scalar(_shown(about.root, folder))} # that files are relative to")
     if about.cut:
