@@ -4,10 +4,19 @@ What they compute is known: the *features* of a signal are its mean, the mean of
 mean of its squares; answers are features times fixed weights, plus a bias.
 """
 
+import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+
+def installed_file(package: str, *parts: str) -> Path:
+    """Find a file of an installed package, such as real weights, without importing it; skips without it."""
+    found = importlib.util.find_spec(package)
+    if found is None:
+        pytest.skip(f"{package} is not installed")
+    return Path(found.origin).parent.joinpath(*parts)
 
 
 def weights(count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -41,6 +41,10 @@ class LibraryModel(Model):
 
     Attributes
     ----------
+    entry, suite_file
+        The model as the suite describes it, and the suite.yml, absolute.
+    where
+        What messages about it begin with.
     extra
         The extra of this package that brings the library.
     distributions
@@ -57,6 +61,7 @@ class LibraryModel(Model):
         self.name = entry.name
         self.tasks = tuple(entry.tasks)
         self.entry = entry
+        self.suite_file = suite.file
         self.where = where(entry, suite)
         self.open([suite.tasks[name] for name in entry.tasks])
 

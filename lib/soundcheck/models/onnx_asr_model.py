@@ -104,6 +104,9 @@ class OnnxAsrModel(LibraryModel):
     def open(self, tasks: Sequence[Task]) -> None:
         """Load the recogniser, and let it hear a second of noise."""
         folder, options = self.entry.path, self.entry.options
+        _, what, remedy = find_files(self.suite_file, self.entry.target)
+        if what:  # answers rest on all of them
+            raise self.refusal(what, remedy)
         self._check_links(folder)
         config = self._read_config(folder)
         self._architecture = options["architecture"] or self._architecture_of(config)
@@ -154,7 +157,8 @@ class OnnxAsrModel(LibraryModel):
             used = resolver.resolve_model(quantization=quantization)
         except Exception as error:
             remedy = "Check architecture and quantization, and that the folder was downloaded whole"
-            raise self.refusal(reason(error, folder).partition(": ")[2], remedy) from error
+            what = reason(error, folder).partition(": ")[2].replace(" in path '.'", "")
+            raise self.refusal(what, remedy) from error
         for path in used.values():
             if path.suffix == ".onnx":
                 onnx_session.checked_file(path, self._refusal_of(path, folder))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.files import inside
+from soundcheck.common.files import inside, require_regular
 from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
 
 __all__ = ["OnnxFolder", "find_graph", "read_folder"]
@@ -71,18 +71,15 @@ def read_folder(folder: Path, shown: str) -> OnnxFolder:
             return _from_object(document, names[0], folder)
     if (folder / TRANSFORM).exists():
         raise input_error(f"{shown}/{TRANSFORM}", "it names a class that makes features", REMEDY)
-    labels: object = None
+    labels: dict[str, list[str]] = {}
     if (folder / LABELS).exists():
-        place = inside(folder, LABELS)
-        labels = _read_labels(place, f"{shown}/{LABELS}")
-    return OnnxFolder(folder / GRAPH, labels or {})
+        labels = _read_labels(inside(folder, LABELS), f"{shown}/{LABELS}")
+    return OnnxFolder(inside(folder, GRAPH), labels)
 
 
 def _read_labels(path: Path, shown: str) -> dict[str, list[str]]:
     """Read a file that is a list of labels, or a mapping of outputs to lists."""
     import yaml  # late: whoever reads a suite imports this module
-
-    from soundcheck.common.files import require_regular
 
     text = require_regular(path, shown, 1_000_000).read_bytes()
     try:

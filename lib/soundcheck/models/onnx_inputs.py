@@ -142,11 +142,15 @@ class Graph:
 
     def _call(self, batch: np.ndarray, lengths: np.ndarray, names: Sequence[str]) -> Values:
         """Run the graph once and check what comes out; see :meth:`_run`."""
-        found = self._run(batch, lengths, names)
-        values = {name: _as_rows(name, array, len(batch)) for name, array in found.items()}
-        for name, array in values.items():
-            if array.shape[1] != self.sizes[name]:
-                what = f"the output {quoted(name)} has {array.shape[1]} numbers instead of {self.sizes[name]}"
+        values = {}
+        for name, array in self._run(batch, lengths, names).items():
+            try:
+                values[name] = _as_rows(array, len(batch))
+            except GraphError as error:
+                raise GraphError(f"the output {quoted(name)}: {error}") from None
+            if values[name].shape[1] != self.sizes[name]:
+                count = values[name].shape[1]
+                what = f"the output {quoted(name)} has {count} numbers instead of {self.sizes[name]}"
                 raise GraphError(what)
         return values
 
@@ -231,9 +235,9 @@ class Graph:
                 continue
             for name, array in found.items():
                 try:
-                    self.sizes[name] = _as_rows(name, array, 1).shape[1]
+                    self.sizes[name] = _as_rows(array, 1).shape[1]
                 except GraphError as error:
-                    self.unusable[name] = str(error).replace(f"the output {quoted(name)}", "it")
+                    self.unusable[name] = str(error)
             return noise
         what = f"it fails with {TRIED_SECONDS[0]:g} s of noise: {reason(first)}"
         raise self._refuse(what, "Try it outside of Soundcheck; is sampling_rate right?") from first
@@ -278,7 +282,7 @@ def _pieces(signal: np.ndarray, length: int, fill: str) -> np.ndarray:
     return whole.reshape(-1, length)
 
 
-def _as_rows(name: str, array: np.ndarray, count: int) -> np.ndarray:
+def _as_rows(array: np.ndarray, count: int) -> np.ndarray:
     """Give one row of numbers a signal, ``(count, n)``.
 
     Raises
@@ -294,7 +298,7 @@ def _as_rows(name: str, array: np.ndarray, count: int) -> np.ndarray:
             return array.reshape(1, -1)
     elif array.ndim == 2 and len(array) == count:
         return array
-    raise GraphError(f"the output {quoted(name)} has the shape {shape} for {count} signal{'s' * (count > 1)}")
+    raise GraphError(f"it has the shape {shape} for {count} signal{'s' * (count > 1)}")
 
 
 def _described(one: Any) -> str:

@@ -27,7 +27,7 @@ def options(runtime: ModuleType) -> Any:
     made.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
     made.use_deterministic_compute = True
     made.log_severity_level = ERRORS_ONLY
-    made.enable_mem_pattern = False  # of each length that occurs, they would stay
+    made.enable_mem_pattern = False  # one would be kept of each length that occurs
     return made
 
 

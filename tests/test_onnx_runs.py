@@ -1,0 +1,179 @@
+"""Runs of ONNX models through the real command: real weights, a tiny graph and a tiny recogniser.
+
+One run is looked at closely; the others have to give the same, whatever the jobs, and killed half-way or not.
+"""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+from networks import answers, installed_file, onnx_model, onnx_recogniser
+
+from soundcheck import results
+from soundcheck.augment import registry
+from soundcheck.corpora.load import load_corpus
+from soundcheck.predict.tables import read_predictions
+from soundcheck.suite.suite_file import read_suite
+from soundcheck.suite.thresholds import read_family
+
+runtime = pytest.importorskip("onnxruntime")
+onnx_asr = pytest.importorskip("onnx_asr")
+
+pytestmark = pytest.mark.slow
+RATE, PIECE = 16000, 144160
+SMALL = "robustness_small_changes"
+SUITE = f"""
+replicates: 100
+studies: false
+sweeps: false
+limits: {{segments_per_change: 2}}
+corpora:
+  noise: {{format: csv, path: data/segments.csv}}
+tasks:
+  overall: {{type: regression, range: [0, 5]}}
+models:
+  quality:
+    onnx: sig_bak_ovr.onnx
+    tasks: [overall]
+    outputs: {{"Identity:0": [signal, background, overall]}}
+    pieces: repeat
+  tiny: {{onnx: tiny.onnx, tasks: [arousal], range: [-2, 2], batch: 4, families: [correctness_regression]}}
+  words: {{onnx-asr: asr, batch: 4}}
+families: [correctness_regression, {SMALL}, asr_word_errors]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp("onnx") / "project"
+    (place / "data").mkdir(parents=True)
+    source = installed_file("speechmos", "dnsmos_models", "sig_bak_ovr.onnx")
+    (place / source.name).write_bytes(source.read_bytes())
+    onnx_model(place / "tiny.onnx", {"number": 1}, lengths="lens")
+    onnx_recogniser(place / "asr")
+    rng = np.random.default_rng(0)
+    rows = ["file,speaker,arousal,overall,transcript"]
+    for number in range(6):
+        samples = rng.normal(0, 0.02 * (number + 1), RATE + 800 * (number // 2))
+        soundfile.write(place / "data" / f"{number}.wav", samples, RATE)
+        rows.append(f"{number}.wav,s{number // 2},{rng.uniform():.2f},{rng.uniform(1, 5):.2f},a b c d")
+    (place / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
+    (place / "suite.yml").write_text(SUITE)
+    return place
+
+
+def words(folder: Path, out: str, *more: str) -> list[str]:
+    return ["run", "suite.yml", "--out", out, "--no-book", "--no-code", *more]
+
+
+@pytest.fixture(scope="module")
+def out(folder, command) -> Path:
+    done = command(*words(folder, "out"), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+def table(out: Path, model: str) -> pd.DataFrame:
+    return read_predictions(out / "predictions" / model / "noise.parquet")
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    paths = [out / "results.csv", *sorted(out.glob("predictions/**/*.parquet"))]
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in paths}
+
+
+def heard(folder: Path, number: int) -> np.ndarray:
+    return soundfile.read(folder / "data" / f"{number}.wav", dtype="float32")[0]
+
+
+def test_real_weights_clean_and_under_changes(folder, out):
+    session = runtime.InferenceSession(str(folder / "sig_bak_ovr.onnx"))
+    suite = read_suite(str(folder / "suite.yml"))
+    corpus = load_corpus(suite.corpora["noise"], suite, folder / "own-cache", 1)
+    contents = dict(zip(corpus.segments["file"], corpus.segments["audio"], strict=True))
+    changes = {change.identity: change for change in read_family(SMALL).changes.values()}
+    found = table(out, "quality").dropna(subset="overall")
+    assert len(found) == 6 + 2 * len(changes)
+    for row in found.itertuples():
+        samples = heard(folder, int(row.key[0]))
+        if row.change:
+            content = contents[row.key.partition("|")[0]]
+            samples, _ = registry.apply(changes[row.change], samples, RATE, seed=0, content=content)
+        (numbers,) = session.run(None, {"input_1": np.resize(samples, PIECE)[None]})[0]
+        assert abs(row.overall - numbers[2]) < 1e-5, row
+
+
+def test_a_tiny_graph(folder, out):
+    found = table(out, "tiny")
+    assert len(found) == 6
+    for row in found.itertuples():
+        expected = answers(heard(folder, int(row.key[0])), 1)[0]
+        assert abs(4 * row.arousal - 2 - expected) < 1e-6
+
+
+def test_a_recogniser(folder, out):
+    direct = onnx_asr.load_model("nemo-conformer-ctc", folder / "asr")
+    found = table(out, "words")
+    assert list(found["transcript"]) == [direct.recognize(heard(folder, number)) for number in range(6)]
+    rates = results.read_results(out / "results.csv").query("family == 'asr_word_errors'")
+    assert len(rates) and set(rates["model"]) == {"words"}
+
+
+def test_two_jobs_give_the_same(folder, out, command):
+    done = command(*words(folder, "two", "--jobs", "2"), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert contents(folder / "two") == contents(out)
+
+
+def test_a_killed_run_goes_on(folder, out, command):
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "soundcheck.cli", *words(folder, "killed", "--jobs", "1")],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 120
+    while not 3 <= kept(folder / "killed") and time.monotonic() < end and process.poll() is None:
+        time.sleep(0.01)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    before = kept(folder / "killed")
+    assert 3 <= before < kept(out)
+    assert not (folder / "killed" / "results.csv").exists()
+    done = command(*words(folder, "killed"), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert contents(folder / "killed") == contents(out)
+
+
+def test_what_cannot_be_used_is_told_at_once(folder, command):
+    (folder / "damaged.onnx").write_bytes((folder / "tiny.onnx").read_bytes()[:200])
+    text = SUITE.replace("onnx: tiny.onnx", "onnx: damaged.onnx").replace("onnx-asr: asr", "onnx-asr: data")
+    (folder / "bad.yml").write_text(text)
+    done = command("run", "bad.yml", "--out", "bad", "--no-book", cwd=folder)
+    assert done.returncode == 2
+    assert "bad.yml, models.tiny.onnx, damaged.onnx: this is no ONNX file, or a damaged one." in done.stderr
+    assert "bad.yml, models.words.onnx-asr, data: neither the suite nor the folder says which" in done.stderr
+    assert "Traceback" not in done.stderr and str(folder) not in done.stderr
+
+
+def kept(out: Path) -> int:
+    """Count the answers that a run has kept so far."""
+    count = 0
+    for path in out.glob("cache/**/predictions.sqlite"):
+        try:
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+                count += database.execute("SELECT COUNT(*) FROM answers").fetchone()[0]
+        except sqlite3.Error:  # it is being made
+            continue
+    return count
