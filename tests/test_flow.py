@@ -18,7 +18,7 @@ LIBRARY = Path(soundcheck.__file__).parent
 # The packages in the order of the flow; one imports only from those before it. Inside a package anything goes
 # that is no circle.
 ORDER = """
-common metrics statistics suite corpora sounds augment models predict results evaluation
+common metrics statistics suite corpora sounds augment models predict results evaluation start
 report run book pipeline cli
 """
 

@@ -306,14 +306,30 @@ def simulate(
 @commands.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("."))
 @click.option("--family", metavar="NAME", help="A family of tests of this name instead, beside a suite.")
-def init(folder: Path, family: str | None) -> NoReturn:
+@click.option("--model", "kind", metavar="KIND", help="What you have, such as onnx, command or predictions.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), metavar="FOLDER", help="Recordings or tables to be recognised."
+)
+def init(folder: Path, family: str | None, kind: str | None, data: Path | None) -> NoReturn:
     """Write a suite to start from, and a model to replace by yours, into FOLDER.
+
+    With --model a suite for that kind of model, with a comment for each of its keys: python, command,
+    endpoint, onnx, onnx-asr, transformers or predictions. With --data a suite for the data in another folder
+    (or a manifest), whose format, columns, labels and groups are recognised. Both go together.
 
     With --family the three files of a family of tests, ready to run, beside the suite.yml in FOLDER.
     """
     from soundcheck.suite import starter
 
-    click.echo(terminal(starter.write(folder) if family is None else starter.write_family(folder, family)))
+    if family is not None and (kind is not None or data is not None):
+        raise click.UsageError("--family goes beside a suite that is there: leave out --model and --data.")
+    if kind is not None or data is not None:
+        from soundcheck.start import suites
+
+        told = suites.write_suite(folder, kind, data)
+    else:
+        told = starter.write(folder) if family is None else starter.write_family(folder, family)
+    click.echo(terminal(told))
     sys.exit(0)
 
 

@@ -43,6 +43,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.evaluation import changed_segments, corpus_view, recording_pairs
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.judging import Judging
+from soundcheck.evaluation.obstacles import obstacle
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.models.reference import reference_predictions
 from soundcheck.sounds.sound import Sounds
@@ -268,24 +269,9 @@ class Evaluation(Judging):
 
     def _obstacle(self, corpus: corpus_view.CorpusView, task: Task) -> str:
         """Say why the family cannot be applied to a corpus and task; empty if it can."""
-        for column in self.family.columns:
-            if column not in corpus.segments.columns or corpus.segments[column].isna().all():
-                return f"the corpus has no column {'emotion' if column == 'category' else column}"
-        if self.family.label:
-            if task.name not in corpus.segments.columns:
-                return f"the corpus has no column {task.name}"
-            if corpus.segments[task.name].isna().all():
-                return f"no segment has a label for {task.name}"
-        measured = [name for name in self.family.measured if name in corpus.segments.columns]
-        alone = not self.family.options.get("columns")  # else what the table brings will do
-        if not corpus.audio and alone and measured and corpus.segments[measured].isna().all(axis=None):
-            return f"the corpus has no audio on which {' and '.join(measured)} could be measured"
-        needed = [*self.family.changes.values(), *self.family.transformed]
-        if needed and not self.predicts_changes:
-            return "a table of predictions cannot answer for changed signals"
-        if needed and not corpus.audio:
-            return "the corpus has no audio that could be changed"
-        return next(filter(None, map(registry.missing, needed)), "")
+        return obstacle(
+            self.family, task, corpus.segments, audio=corpus.audio, predicts_changes=self.predicts_changes
+        )
 
     def _subset(
         self,

@@ -9,7 +9,7 @@ from soundcheck.common import files, resources
 from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.escaping import quoted
 
-__all__ = ["write", "write_family"]
+__all__ = ["write", "write_family", "write_files"]
 
 MODEL = '''"""A model to replace by yours: louder speech is more aroused."""
 
@@ -175,7 +175,7 @@ def write(folder: Path) -> str:
     InputError
         If one of the files is there already.
     """
-    _write_all(folder, {"suite.yml": SUITE, "my_model.py": MODEL}, "Choose another folder")
+    write_files(folder, {"suite.yml": SUITE, "my_model.py": MODEL}, "Choose another folder")
     return f"Wrote suite.yml and my_model.py. Next: soundcheck run {folder / 'suite.yml'}"
 
 
@@ -218,7 +218,7 @@ def write_family(folder: Path, name: str) -> str:
         place.replace("NAME", name): re.sub("NAME|TITLE", lambda found: words[found[0]], text)
         for place, text in contents.items()
     }
-    _write_all(folder, filled, "Choose another name")
+    write_files(folder, filled, "Choose another name")
     suite = folder / "suite.yml"
     return (
         f"Wrote {', '.join(filled)}. Next: add {name} to families: in {suite} (families: all includes it), "
@@ -226,7 +226,7 @@ def write_family(folder: Path, name: str) -> str:
     )
 
 
-def _write_all(folder: Path, contents: dict[str, str], remedy: str) -> None:
+def write_files(folder: Path, contents: dict[str, str], remedy: str) -> None:
     """Write all files, or none if one of them is there already."""
     there = [folder / name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
     if there:
