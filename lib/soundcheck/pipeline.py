@@ -262,15 +262,16 @@ def _run(
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
-    done = _execute([*judging, *studying], output, jobs, "of families")
-    judged, studied = done[: len(judging)], done[len(judging) :]
-    heard = [job for job in judging if job.family == WORD_ERRORS]
-    make = functools.partial(tables.write_word_errors, heard, output)
-    if not derived.write("word errors", of_notebooks(heard), make):
-        output.word_errors.unlink(missing_ok=True)
-    fine = [outcome.job for outcome in judged if not outcome.failed]
-    comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
-    compared = _execute(comparing, output, jobs, "of comparisons")
+    with runner.Places(output.cache, output.log, jobs) as places:
+        done = _execute([*judging, *studying], output, places, "of families")
+        judged, studied = done[: len(judging)], done[len(judging) :]
+        heard = [job for job in judging if job.family == WORD_ERRORS]
+        make = functools.partial(tables.write_word_errors, heard, output)
+        if not derived.write("word errors", of_notebooks(heard), make):
+            output.word_errors.unlink(missing_ok=True)
+        fine = [outcome.job for outcome in judged if not outcome.failed]
+        comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
+        compared = _execute(comparing, output, places, "of comparisons")
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
@@ -325,14 +326,14 @@ def _run(
     return sum_up(output, frame, record, reports, problems, plan, [*unloaded, *last])
 
 
-def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
+def _execute(
+    jobs: Sequence[runner.Job], output: Output, places: runner.Places, what: str
+) -> list[runner.Outcome]:
     """Execute notebooks, and take folders out of what they failed with: that is published."""
     if not jobs:
         return []
     with Progress("notebooks", what, len(jobs)) as told:
-        outcomes = runner.execute(
-            jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: told.update()
-        )
+        outcomes = runner.execute(jobs, places, finished=lambda _: told.update())
     if not any(outcome.error for outcome in outcomes):
         return outcomes
     from soundcheck.book.executed import without_paths  # heavy, like all of the book
