@@ -93,7 +93,8 @@ def assemble(
         draw = functools.partial(model_and_corpus_pages.value_cells, own, near)
         values = kept.cells(f"{page}/values", draw, rows)  # apart: the page changes with any family
         make = functools.partial(model_and_corpus_pages.model_cells, model, record, own, values)
-        about = (inputs.shown(model), record.figures, record.families, record.accepted, rows)
+        titles = [(family.name, family.title, family.question) for family in record.families]
+        about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
     for about, corpus in zip(record.corpora, corpora, strict=True):
         page = f"corpora/{about.slug}"
