@@ -251,11 +251,10 @@ def test_any_text_is_read_or_refused(tmp_path_factory, text):
         assert isinstance(document.data, dict)
 
 
+KEYS = st.text("abc", min_size=1)
 NESTED = st.recursive(
     st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", min_size=1), inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=8,
 )
 
@@ -269,12 +268,7 @@ def test_a_remembered_file_says_the_same(tmp_path_factory, given_data):
     first = read_yaml(path, "a.yml", Problems(), kept)
     kept.save()
     again = read_yaml(path, "b.yml", Problems(), Remembered(path.with_suffix(".json")))
-    assert (again.data, again.places, again.digest, again.shown) == (
-        first.data,
-        first.places,
-        first.digest,
-        "b.yml",
-    )
+    assert again == dataclasses.replace(first, shown="b.yml")
 
 
 def test_what_is_remembered_keeps_plain_texts_apart_from_quoted_ones(file):
