@@ -4,21 +4,31 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # The files name every package with its version, so there is nothing to find out, but on systems that want one
-# more (macOS); bytecode is made afterwards, by all cores.
-install = $(PIP) install --no-deps --no-compile -r $(1) && { $(PIP) check >/dev/null || $(PIP) install -r $(1); }
+# more (macOS); bytecode is made afterwards, by all cores. uv unpacks them side by side, in a fifth of pip's time; where
+# it cannot be had or reaches nothing, pip does it.
+UV := uv==0.13.9
+INDEX := index=$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null || true)}
+unpack = $(PIP) install --no-deps $(UV) && $(INDEX) && $(BIN)/uv pip install --quiet --no-cache --native-tls --no-deps \
+  --python $(BIN)/python $${index:+--default-index "$$index"} -r $(1)
+install = { $(unpack) || $(PIP) install --no-deps --no-compile -r $(1); } \
+  && { $(PIP) check >/dev/null || $(PIP) install -r $(1); }
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests|Cython|debugpy|pip|setuptools)/' $(VENV)/lib
 SUITE ?= suite.yml
 OUT ?= build
+NEURAL := $(VENV)/.installed-neural
 
-.PHONY: report test lint format clean compiled
+.PHONY: report test neural lint format clean compiled
 .DEFAULT_GOAL := report
 
-report: $(VENV)/.installed compiled
+report: $(VENV)/.installed $(if $(filter neural.yml,$(notdir $(SUITE))),$(NEURAL)) compiled
 	$(BIN)/soundcheck run $(SUITE) --out $(OUT)
 
 # A worker takes one file after the other, in the order that tests/conftest.py puts them: longest first.
 test: $(VENV)/.installed-test compiled lint
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+# Packages that run networks, for suites/neural.yml and for tests that are skipped without them: make neural test
+neural: $(NEURAL)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -49,3 +59,8 @@ $(VENV)/.installed-test: requirements-test.txt requirements.txt pyproject.toml |
 	$(call install,requirements-test.txt)
 	@$(COMPILE)
 	@touch $(VENV)/.installed $@
+
+$(NEURAL): requirements-neural.txt | $(VENV)/.installed-test
+	$(call install,requirements-neural.txt)
+	@$(COMPILE)
+	@touch $@

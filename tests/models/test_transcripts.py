@@ -14,7 +14,8 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.base import TEXT_LIMIT
 from soundcheck.models.load import check_model
 from soundcheck.models.table import TableModel
-from soundcheck.models.transcripts import Utterances, read_transcripts, transcript_format
+from soundcheck.models.transcript_formats import transcript_format
+from soundcheck.models.transcripts import Utterances, read_transcripts
 from soundcheck.predict.engine import predict_model
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.tables import read_predictions

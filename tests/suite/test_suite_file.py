@@ -274,8 +274,8 @@ def test_names_refused(suite, name):
         (DEMO, "", "corpora.demo: the value is empty. Write key: value lines"),
         (
             DEMO,
-            "{format: parquet}",
-            r"format: 'parquet' is not known here.*Allowed: audformat, csv, demo",
+            "{format: excel}",
+            r"format: 'excel' is not known here.*Allowed: audformat, .*demo",
         ),
         (DEMO, "{formt: demo}", r"corpora.demo.formt: unknown key. Did you mean 'format'\?"),
         (DEMO, "{format: demo, path: x}", "path: format demo does not take this key"),
@@ -317,7 +317,7 @@ def test_names_refused(suite, name):
         (
             GUESS,
             "{}",
-            "models.guess: it does not say what the model is. Add one of: command, predictions",
+            "models.guess: it does not say what the model is. Add one of: command, .*predictions",
         ),
         (GUESS, "x", "models.guess: 'x' is not a mapping"),
         (GUESS, "{random: gausian}", r"unknown random model 'gausian'. Did you mean 'gaussian'\?"),
@@ -332,10 +332,32 @@ def test_names_refused(suite, name):
         (
             GUESS,
             "{onnx: m.onnx, tasks: [arousal]}",
-            "onnx: .*not supported yet in this version. Allowed: command, predictions, python, random",
+            r"models.guess.onnx: 'm.onnx': the file does not exist",
         ),
-        (GUESS, "{command: 'asr {audio}', tasks: [arousal]}", "output of a command is a transcript"),
-        (GUESS, "{command: 'asr {audio}', tasks: [transcript, emotion]}", r"Write tasks: \[transcript\]"),
+        (GUESS, "{onnx: file.csv, tasks: [transcript]}", "numbers, not a transcript. Use onnx-asr: folder"),
+        (GUESS, "{onnx: file.csv, outputs: [arousal]}", "outputs: a list does not say what outputs are"),
+        (GUESS, "{onnx: file.csv, outputs: {x: [[a]]}}", "not say what the numbers of 'x' are"),
+        (GUESS, "{onnx: file.csv, labels: {a: [b]}}", "labels.a: must be text, not a list"),
+        (GUESS, "{onnx: file.csv, pieces: often}", "'often' is not known here. Allowed: repeat, zeros"),
+        (GUESS, "{onnx: file.csv, device: tpu}", "'tpu' is not known here. .*Allowed: cpu, cuda"),
+        (GUESS, "{onnx: file.csv, sampling_rate: 0}", "sampling_rate: '0' is out of range"),
+        (GUESS, "{onnx-asr: istupakov/parakeet}", "the folder does not exist.*Download it first: hugg"),
+        (GUESS, "{onnx-asr: file.csv}", "this is a file, not a folder"),
+        (
+            GUESS,
+            "{onnx-asr: folder, tasks: [emotion]}",
+            r"a recogniser answers a transcript. Write tasks: \[tr",
+        ),
+        (GUESS, "{onnx-asr: folder, architecture: parakeet}", "architecture: 'parakeet' is not known here"),
+        (GUESS, "{onnx-asr: folder, quantization: ../x}", "'../x' is no part of a file's name"),
+        (GUESS, "{command: 'asr', tasks: [arousal]}", "command: {audio} does not occur .*or stays: true"),
+        (GUESS, "{command: 'asr {audio}', stays: true}", "command: {audio} occurs .*Remove {audio}"),
+        (GUESS, "{command: 'asr {audio}', stays: maybe}", "stays: 'maybe' is neither true nor false"),
+        (GUESS, "{endpoint: 'http://a/b', tasks: [arousal]}", "answers is a transcript. Write tasks"),
+        (GUESS, "{endpoint: 'http://a/b', batch: 4}", "batch: a request has one recording. Write requests"),
+        (GUESS, "{endpoint: 'http://a/b', requests: 0}", "requests: '0' is out of range"),
+        (GUESS, "{endpoint: 'http://a/b', key: sk-1}", "key: this is not the name of an environment"),
+        (GUESS, "{endpoint: 'ftp://a/b'}", "endpoint: 'ftp://a/b' does not begin with http"),
         (GUESS, "{command: 'asr audio.wav'}", r"command: \{audio\} does not occur in 'asr audio.wav'. Write"),
         (GUESS, "{command: '{audio} x'}", "command: {audio} is in the place of the program"),
         (GUESS, """{command: "asr 'x {audio}"}""", "a quotation mark is not closed. Close it"),
@@ -519,7 +541,6 @@ def test_trials_of_a_corpus(suite, tmp_path):
     [
         ("{format: csv, path: a.csv, trials: gone.txt}", "corpora.demo.trials: 'gone.txt'.*does not exist"),
         ("{format: csv, path: a.csv, enrolments: a.csv}", "enrolments: there is no list of trials"),
-        ("{format: csv, path: a.csv, audio: false}", "audio: format csv does not take this key"),
         ("{format: trials, path: a.csv, columns: {file: x}}", "columns: format trials does not take this"),
         ("{format: trials}", "corpora.demo.path"),
         ("{format: csv, path: a.csv, layout: kaldi}", "layout: there is no list of trials. Add trials: file"),
@@ -564,3 +585,13 @@ def test_scores_are_for_lists_of_trials(suite, tmp_path):
 def test_random_classes_are_for_classes_only(suite, task):
     words = f"random: categorical does not predict '{task}'"
     refused(suite, words, GOOD, GUESS, f"{{random: categorical, tasks: [{task}]}}")
+
+
+def test_models_that_listen_need_a_corpus_with_audio(suite, tmp_path):
+    (tmp_path / "a.csv").touch()
+    silent = "{format: csv, path: a.csv, audio: false}"
+    text = GOOD.replace(CORPORA, f"{CORPORA}  silent: {silent}\n")
+    assert suite(text, GUESS, '{python: "a:b", tasks: [arousal]}')
+    words = "models.guess: the model listens, and none of its corpora has audio. Give its answers instead"
+    refused(suite, words, text, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
+    assert suite(GOOD, DEMO, silent).models["guess"].kind == "random"  # which needs no sound

@@ -34,7 +34,7 @@ from typing import IO, Any, NoReturn
 
 COMMAND = "command"
 MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not find, installed or not
-MODELS = ("soundcheck.models.importing", "soundcheck.predict.workers")
+MODELS = ("soundcheck.models.importing", "soundcheck.models.library_model", "soundcheck.predict.workers")
 NOTEBOOKS = "soundcheck.run.notebook_worker"
 BOOKS = "soundcheck.book.incremental"
 EXTENSIONS = ("myst_nb.sphinx_ext", "sphinx_book_theme", "sphinx_comments", "sphinx_copybutton")
@@ -311,7 +311,7 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         sys.exit(incremental.build(Path(source), Path(work), int(jobs)))
     from soundcheck import cli
     from soundcheck.book import jupyter_book
-    from soundcheck.models import importing, processes
+    from soundcheck.models import importing, library_model, processes
     from soundcheck.predict import workers
     from soundcheck.run import notebook_worker
 
@@ -320,7 +320,7 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         os.setsid()
         sys.stdout.reconfigure(write_through=True)
         sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
-        mains = (importing._serve, workers.main, notebook_worker.serve)
+        mains = (importing._serve, library_model._serve, workers.main, notebook_worker.serve)
         dict(zip((*MODELS, NOTEBOOKS), mains, strict=True))[request["kind"]]()
         return
     replaced = Preloaded(connection).modules()

@@ -141,7 +141,7 @@ def corpus_cells(
         ("name", about.name),
         ("format", about.format),
         ("segments", f"{about.segments:,}"),
-        ("length", f"{about.seconds / 60:.1f} minutes" if corpus.entry.audio else "not known"),
+        ("length", f"{about.seconds / 60:.1f} minutes" if about.seconds else "not known"),
         ("speakers", f"{about.speakers}" if about.speakers else "not known"),
         ("digest of all sounds", about.digest[:16]),
     ]

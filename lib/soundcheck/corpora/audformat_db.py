@@ -12,6 +12,7 @@ Conventions
   Labels are a dictionary in the header or a misc table.
 - Several tables are joined under our names: each segment once, cells filled from all; tables that contradict
   each other are refused.
+- A column called ``table`` that no table has is the name of the table that brought the segment.
 - Times become seconds as text. Without a choice, tables of one kind are read: those whose rows are files, or
   those whose rows are segments, whichever has more columns of tasks.
 - A label that the scheme does not know is left out, counted and listed.
@@ -35,11 +36,14 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, read_text_table
+from soundcheck.corpora import audb_cache
+from soundcheck.corpora.audb_cache import HEADER
+from soundcheck.corpora.audformat_attributes import with_attributes
 from soundcheck.corpora.segments import LABEL, Excluded, RawTable
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
-HEADER = "db.yaml"
+TABLE = "table"  # the name under which a column of ours is the name of the table that brought a segment
 HEADER_BYTES = 10 * 1024**2
 INDEX = ("file", "start", "end")
 ATTRIBUTES = {"sex": ("sex", "gender"), "language": ("language",), "accent": ("accent", "native_language")}
@@ -101,25 +105,31 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     ]
     notices: list[str] = []
     tables = list(entry.tables) or database.useful(entry, wanted, tasks, notices)
+    attributes = list(entry.options.get("attributes", ()))
     problems = Problems()
-    for name in tables:
+    for name in [*tables, *attributes]:
         if name not in database.tables:
             where = f"{shown}/{HEADER}, tables"
             problems.add(where, f"no table is called {quoted(name)}", did_you_mean(name, database.tables))
     problems.raise_if_any()
+    known = [*tables, *attributes]
     for name, theirs in entry.columns.items():
-        if name not in INDEX and not any(database.source(theirs, name, table) for table in tables):
+        if name not in INDEX and not any(database.source(theirs, name, table) for table in known):
             what = f"corpora.{entry.name}.columns.{name} names {quoted(theirs)}, and no table has it"
-            problems.add(f"{shown}/{HEADER}", what, did_you_mean(theirs, database.sources(tables)))
+            problems.add(f"{shown}/{HEADER}", what, did_you_mean(theirs, database.sources(known)))
     problems.raise_if_any()
     texts, parts = [], []
-    for name in tables:
+    for name in known:
         found = {ours: database.source(entry.columns.get(ours, ""), ours, name) for ours in wanted}
         sources = {ours: source for ours, source in found.items() if source is not None}
         texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
-    places = [table.where(row) for table in texts for row in range(len(table))]
-    frame = _join(parts, texts)
+    places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]
+    frame = _join(parts[: len(tables)], texts)
+    if attributes:
+        whole = [database.tables[name].type != "segmented" for name in attributes]
+        told = zip(attributes, whole, parts[len(tables) :], strict=True)
+        frame = with_attributes(frame, list(told), notices)
     if "language" not in frame and len(database.header.languages) == 1:
         frame["language"] = str(database.header.languages[0])
     left_out = [
@@ -135,7 +145,7 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         f"{shown}/{HEADER}",
         tuple(left_out),
         tuple(notices),
-        offered=tuple(database.sources(tables)),
+        offered=tuple(database.sources(known)),
     )
 
 
@@ -161,6 +171,7 @@ class _Database:
     def _header(self) -> audformat.Database:
         path = self.root / HEADER
         where = f"{self.shown}/{HEADER}"
+        audb_cache.refuse_several(self.root, self.shown)
         files.require_regular(path, where, HEADER_BYTES)
         again = "Save the database again with audformat"
         try:
@@ -248,7 +259,7 @@ class _Database:
                         return column, scheme, field
                     if field == "id" and field != path:
                         return column, scheme, ""
-        return None
+        return (TABLE, "", "") if theirs == TABLE else None
 
     def labels(self, scheme: str | None) -> dict[str, dict[str, str]] | None:
         """Give the labels of a scheme with what is said about each; ``None`` if any value is allowed."""
@@ -281,11 +292,14 @@ class _Database:
         """Give the rows of a table under our names; labels that a scheme does not know are empty."""
         about = self.tables[name]
         needed = INDEX if about.type == "segmented" else INDEX[:1]
+        own = TABLE not in self.tables[name].columns
         for column in [*needed, *(source[0] for source in sources.values())]:
-            if column not in table.columns:
+            if column not in table.columns and not (own and column == TABLE):
                 remedy = f"{did_you_mean(column, table.columns)}. Save the database again with audformat"
                 raise input_error(f"{table.header}, column {column}", "the column is missing", remedy)
         theirs = pd.DataFrame(table.columns, dtype=object)
+        if own:
+            theirs[TABLE] = name
         frame = theirs.reindex(columns=INDEX, fill_value="").astype(object)
         for index in INDEX[1:]:
             frame[index] = _seconds(frame[index])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import Excluded, RawTable, SegmentTable
+from soundcheck.corpora.table_keys import prepare
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
@@ -57,22 +58,22 @@ def load_corpus(
     """
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
-    raw = form.read(entry, suite.tasks)
+    raw = prepare(form.read(entry, suite.tasks), entry, form.values)
     parsed = segments.parse(raw, entry, suite.tasks)
-    names = parsed.table["file"].unique()
+    facts: dict[str, AudioInfo] = {}
     if entry.audio:
         facts = inspect_files(
             raw.root,
-            names,
+            parsed.table["file"].unique(),
             suite.audio_limit,
             cache / "facts" / f"{files.slug(entry.name)}.json",
             jobs=jobs,
             progress=progress,
             title=entry.name[:40],
         )
+        table, left_out = _join(raw, parsed, facts)
     else:  # nobody listens: a file is what it is called
-        facts = {name: AudioInfo(digest=files.digest(name), duration=np.nan) for name in names}
-    table, left_out = _join(raw, parsed, facts)
+        table, left_out = _unheard(parsed.table), list(parsed.left_out)
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         raise input_error(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
@@ -134,26 +135,41 @@ def _join(
     table = table[usable].reset_index(drop=True)
     length = table["file"].map({name: fact.duration for name, fact in facts.items()})
     length = length.to_numpy(dtype=np.float64)
-    _check_ends(table, length)
+    _check_ends(table, length, raw)
     start = table["start"].fillna(0.0).to_numpy()
     end = table["end"].to_numpy()
     table["duration"] = np.where(np.isnan(end), length, np.minimum(end, length)) - start
-    bounds = (map(_text, table[name].tolist()) for name in ("start", "end"))
-    times = [f"{start}|{end}" for start, end in zip(*bounds, strict=True)]
-    names = table["file"].tolist()
-    table["key"] = [f"{file}|{time}" for file, time in zip(names, times, strict=True)]
-    contents = {name: fact.digest for name, fact in facts.items()}
-    table["audio"] = [
-        files.digest(f"{contents[file]}|{time}") for file, time in zip(names, times, strict=True)
-    ]
-    return table.drop(columns="place"), left_out
+    return _identified(table, {name: fact.digest for name, fact in facts.items()}), left_out
+
+
+def _unheard(table: pd.DataFrame) -> pd.DataFrame:
+    """Say how long segments are as far as the table knows, where there is nothing to hear."""
+    length = table["end"] - table["start"].fillna(0.0)
+    table = table.assign(duration=length.where(table["end"].notna(), table["duration"]))
+    return _identified(table, {name: files.digest(name) for name in table["file"].unique()})
+
+
+def _identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:
+    """Add the key of each segment, and the digest of its sound."""
+    names, times = table["file"].tolist(), _times(table)
+    key = [f"{file}|{time}" for file, time in zip(names, times, strict=True)]
+    audio = [files.digest(f"{contents[file]}|{time}") for file, time in zip(names, times, strict=True)]
+    return table.assign(key=key, audio=audio).drop(columns="place")
+
+
+def _times(table: pd.DataFrame) -> Sequence[str]:
+    """Write the times of each segment."""
+    if table["start"].isna().all() and table["end"].isna().all():
+        return ["|"] * len(table)
+    bounds = (map(_text, table[name].tolist()) for name in segments.TIMES)
+    return [f"{start}|{end}" for start, end in zip(*bounds, strict=True)]
 
 
 def _text(seconds: float) -> str:
     return "" if math.isnan(seconds) else repr(float(seconds))
 
 
-def _check_ends(table: pd.DataFrame, length: np.ndarray) -> None:
+def _check_ends(table: pd.DataFrame, length: np.ndarray, raw: RawTable) -> None:
     problems = Problems()
     for name in ("start", "end"):
         times = table[name].to_numpy()
@@ -163,7 +179,7 @@ def _check_ends(table: pd.DataFrame, length: np.ndarray) -> None:
             what = f"the segment {given} s goes past the end of the file, which is {length[row]:.3f} s long"
             milliseconds = times[row] / 1000 <= length[row] and times[row] > 10 * length[row]
             remedy = "Are these milliseconds? Give seconds" if milliseconds else "Correct the times"
-            problems.add(f"{table['place'].iloc[row]}, column {name}", what, remedy)
+            problems.add(f"{raw.places[table['place'].iloc[row]]}, column {name}", what, remedy)
     problems.raise_if_any()
 
 

@@ -36,8 +36,10 @@ from soundcheck.suite.entries import CorpusEntry
 
 TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "start", "end"))
 SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m": "male", "man": "male"}
+TIMES = ("start", "end")
 NAMED = 5  # examples that a notice names
 UNKNOWN = "unknown "  # begins the name of a column with labels that are not classes
+ELSEWHERE = "`root:` names the folder that files are relative to, and `cut:` the folder before their names"
 LABEL = "label"  # stage of labels that are listed; their segments stay
 
 _ADDRESS = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
@@ -61,7 +63,7 @@ class RawTable:
     ----------
     table
         Text cells under our names: ``file``, ``start``, ``end`` (seconds or clock), reserved columns, tasks,
-        the columns of the blocks; ``""`` = missing.
+        the columns of the blocks; ``""`` = missing. ``duration`` counts where there is nothing to hear.
     places
         Where each row stands, for messages.
     root
@@ -85,9 +87,11 @@ class RawTable:
 
 @dataclasses.dataclass(frozen=True)
 class SegmentTable:
-    """A checked table before its audio is looked at; ``table`` has a column ``place`` more.
+    """A checked table before its audio is looked at.
 
-    ``remedies`` say by task what to do about labels that are none of its classes.
+    ``table`` has a column ``place`` more, the number of the row in the raw table, and ``duration`` if the
+    corpus has no audio: in seconds, NaN = not known. ``remedies`` say by task what to do about labels that
+    are none of its classes.
     """
 
     table: pd.DataFrame
@@ -122,13 +126,13 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     table = raw.table
     left_out, notices, remedies = list(raw.left_out), list(raw.notices), {}
     columns: dict[str, object] = {
-        "file": _files(raw, problems, left_out) if entry.audio else raw.table["file"]
+        "file": _files(raw, problems, left_out) if entry.audio else _names(raw, problems)
     }
-    for name in ("start", "end"):
+    for name in TIMES if entry.audio else (*TIMES, "duration"):
         columns[name] = _times(raw, name, problems)
     _check_order(raw, columns["start"], columns["end"], problems)
     ranged = {name for group in entry.groups for name in group.ranges} - {"duration"}
-    further = [name for name in entry.further_columns if name not in (*tasks, *ranged)]
+    further = [name for name in entry.further_columns if name not in (*tasks, *ranged, *columns)]
     texts = [name for name in (*TEXT_COLUMNS, *further) if name in table.columns]
     for name in sorted(ranged & {*table.columns}):
         columns[name] = _plain_numbers(raw, name, problems)
@@ -153,9 +157,9 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
                 columns["category"] = table[task.name].where(table[task.name] != "", None).astype(object)
     problems.raise_if_any()
     parsed = pd.DataFrame(columns)
-    parsed["place"] = list(raw.places)
+    parsed["place"] = np.arange(len(parsed))
     labels = dict.fromkeys([*texts, *(name for name in tasks if name in parsed)])
-    _check_duplicates(parsed, list(labels), problems)
+    _check_duplicates(parsed, list(labels), raw.places, problems)
     problems.raise_if_any()
     parsed = _blocks(parsed, entry, raw, left_out, notices)
     parsed = parsed[parsed["file"].notna()]
@@ -188,6 +192,14 @@ def _files(raw: RawTable, problems: Problems, left_out: list[Excluded]) -> pd.Se
     return column.where(~column.isin(listed), None).astype(object) if listed else column
 
 
+def _names(raw: RawTable, problems: Problems) -> pd.Series:
+    """Refuse segments without a name; where there is nothing to hear, any other name will do."""
+    column = raw.table["file"]
+    for row in np.flatnonzero(column == ""):
+        problems.add(f"{raw.places[row]}, column file", "the cell is empty", "Give each segment a name")
+    return column
+
+
 def _file(root: Path, name: str) -> tuple[str, str, str]:
     """Judge a file's name: ``("refuse" | "list" | "", what, remedy)``; opens nothing."""
     inside = "Give a path relative to the corpus folder"
@@ -196,11 +208,11 @@ def _file(root: Path, name: str) -> tuple[str, str, str]:
     if _ADDRESS.match(name):
         return "refuse", f"{quoted(name)} is an address; nothing is fetched", inside
     if os.path.isabs(name) or _DRIVE.match(name):
-        return "refuse", f"{quoted(name)} is an absolute path", inside
+        return "refuse", f"{quoted(name)} is an absolute path", f"{inside}. {ELSEWHERE}"
     if name.startswith("~"):
         return "refuse", f"{quoted(name)} begins in a home folder", inside
     if ".." in name.replace("\\", "/").split("/"):
-        return "refuse", f"{quoted(name)} leads out of the corpus folder", inside
+        return "refuse", f"{quoted(name)} leads out of the corpus folder", f"{inside}. {ELSEWHERE}"
     if "\0" in name:
         return "refuse", f"{quoted(name)} has a NUL character", inside
     path = root / name
@@ -334,14 +346,16 @@ def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, .
 # Rows -------------------------------------------------------------------------------------------------------
 
 
-def _check_duplicates(table: pd.DataFrame, labels: Sequence[str], problems: Problems) -> None:
-    key = ["file", "start", "end"]
+def _check_duplicates(
+    table: pd.DataFrame, labels: Sequence[str], places: Sequence[str], problems: Problems
+) -> None:
+    key = ["file", *TIMES]
     known = table[table["file"].notna()]
     repeated = known[known.duplicated(key, keep=False)]
     for (file, *_), rows in repeated.groupby(key, sort=True, dropna=False):
         conflicts = [name for name in labels if rows[name].nunique(dropna=False) > 1]
         differs = f" with different {', '.join(conflicts)}" if conflicts else ""
-        where = " and ".join(rows["place"])
+        where = " and ".join(places[row] for row in rows["place"])
         problems.add(where, f"the segment {quoted(file)} is there {len(rows)} times{differs}", "Keep one row")
 
 

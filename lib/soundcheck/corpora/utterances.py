@@ -5,19 +5,39 @@ Conventions
 A name means the segments whose file is written like it. These forms are tried in turn, all exactly, then all
 without regard to case: the file; without extension; so with ``-``, then ``_``, for ``/``; the file's name
 without folder and extension; so after the speaker and ``-``, then ``_``. The first that fits counts.
+
+A path, as lists of another machine have them, means a file that ends like it. These are tried in turn, again
+exactly and then without regard to case: a file that the path ends with; files that have the longest end in
+common with it; both without extension; then the forms of names. At least the file's own name has to fit.
 """
 
 from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["UtteranceNames"]
+__all__ = ["UtteranceNames", "plain_path"]
+
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")  # of audio files; `rec.1` has none
+
+
+def plain_path(name: str) -> str:
+    r"""Write a path with ``/``, without ``.`` and empty parts.
+
+    Examples
+    --------
+    >>> plain_path(r"C:\data\.\a.wav"), plain_path("./x//a.wav"), plain_path("a.wav")
+    ('C:/data/a.wav', 'x/a.wav', 'a.wav')
+    """
+    if "\\" not in name and "//" not in name and "./" not in name and not name.startswith("/"):
+        return name
+    return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
 
 
 class UtteranceNames:
@@ -60,6 +80,61 @@ class UtteranceNames:
                     return rows
         return []
 
+    def find_paths(self, names: Sequence[str]) -> list[Sequence[int]]:
+        """Find the rows that each of some paths means.
+
+        Parameters
+        ----------
+        names
+            Paths or names, with or without the folders in which the files lie elsewhere.
+
+        Returns
+        -------
+        list
+            For each name the rows that fit equally well; empty if none does.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> names = UtteranceNames(pd.DataFrame({"file": ["s1/a.wav", "s2/a.wav", "b.wav"]}))
+        >>> names.find_paths(["/data/s2/a.wav", "a.flac", "b", "/c/d"])
+        [[1], [0, 1], [2], []]
+        """
+        found: list[Sequence[int]] = [()] * len(names)
+        plain = [plain_path(name) for name in names]
+        left = list(range(len(names)))
+        for folded in (False, True):
+            for table, bare in self._path_tables(folded):
+                missed = []
+                for number in left:
+                    name = plain[number].casefold() if folded else plain[number]
+                    name = _EXTENSION.sub("", name) if bare else name
+                    found[number] = table.get(name) or _longest_tail(name, table)
+                    if not found[number]:
+                        missed.append(number)
+                left = missed
+                if not left:
+                    return [list(rows) for rows in found]
+        return [list(rows) for rows in found]
+
+    def _path_tables(self, folded: bool) -> Iterator[tuple[dict[str, list[int]], bool]]:
+        """Give what paths may end with, and whether it is without extension; made when it is asked for."""
+        yield self._rows(0, folded), False
+        yield self._tails(self._files, folded), False
+        yield self._rows(1, folded), True
+        yield self._tails(self._bare(), folded), True
+        for form in range(2, len(self._forms)):
+            yield self._rows(form, folded), True
+
+    @staticmethod
+    def _tails(names: Sequence[str], folded: bool) -> dict[str, list[int]]:
+        """Tell which rows end with each end of a path."""
+        table: dict[str, list[int]] = {}
+        for row, name in enumerate(names):
+            for tail in _tails(name.casefold() if folded else name):
+                table.setdefault(tail, []).append(row)
+        return table
+
     def _rows(self, form: int, folded: bool) -> dict[str, list[int]]:
         """Tell where each name of a form stands; made when it is first asked for."""
         if (form, folded) not in self._tables:
@@ -83,3 +158,15 @@ class UtteranceNames:
 
         pairs = zip(speakers, self._base(), strict=True)
         return ["" if pd.isna(who) else f"{who}{joint}{name}" for who, name in pairs]
+
+
+def _tails(name: str) -> Iterator[str]:
+    """Give the ends of a path, the longest first: ``x/y/z``, ``y/z``, ``z``."""
+    while name:
+        yield name
+        name = name.partition("/")[2]
+
+
+def _longest_tail(name: str, table: dict[str, list[int]]) -> Sequence[int]:
+    """Look up the longest end of a path that a table has; empty if it has none."""
+    return next((table[tail] for tail in _tails(name) if tail in table), ())

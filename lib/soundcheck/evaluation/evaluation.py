@@ -276,9 +276,15 @@ class Evaluation(Judging):
                 return f"the corpus has no column {task.name}"
             if corpus.segments[task.name].isna().all():
                 return f"no segment has a label for {task.name}"
+        measured = [name for name in self.family.measured if name in corpus.segments.columns]
+        alone = not self.family.options.get("columns")  # else what the table brings will do
+        if not corpus.audio and alone and measured and corpus.segments[measured].isna().all(axis=None):
+            return f"the corpus has no audio on which {' and '.join(measured)} could be measured"
         needed = [*self.family.changes.values(), *self.family.transformed]
         if needed and not self.predicts_changes:
             return "a table of predictions cannot answer for changed signals"
+        if needed and not corpus.audio:
+            return "the corpus has no audio that could be changed"
         return next(filter(None, map(registry.missing, needed)), "")
 
     def _subset(

@@ -42,9 +42,11 @@ __all__ = [
     "CLASS_LIMIT",
     "LookUpModel",
     "Model",
+    "NoAnswer",
     "TEXT_LIMIT",
     "VECTOR_LIMIT",
     "check_output",
+    "example",
     "expected",
     "reason",
 ]
@@ -148,8 +150,23 @@ class Model(ModelKind, abc.ABC):
         Returns
         -------
         list
-            One unchecked answer for each signal, for :func:`check_output`.
+            One unchecked answer for each signal, for :func:`check_output`; or :class:`NoAnswer`.
         """
+
+
+class NoAnswer(NamedTuple):
+    """What a model gives for one of several signals instead of an answer.
+
+    Parameters
+    ----------
+    problem
+        Why there is none; goes into tables and pages as it is.
+    rest
+        Why it has no answer to anything else either, so that nobody need ask; empty if it may have.
+    """
+
+    problem: str
+    rest: str = ""
 
 
 class Asked(NamedTuple):
@@ -211,7 +228,12 @@ def expected(tasks: Sequence[Task]) -> str:
     >>> expected([Task("arousal", "regression"), Task("emotion", "classification", ("anger", "joy"))])
     "{'arousal': 0.5, 'emotion': 'anger'}"
     """
-    return repr({task.name: _example(task) for task in tasks})
+    return repr(example(tasks))
+
+
+def example(tasks: Sequence[Task]) -> dict[str, float | str | list[float]]:
+    """Make up an answer."""
+    return {task.name: _example(task) for task in tasks}
 
 
 def _example(task: Task) -> float | str | list[float]:
@@ -240,6 +262,7 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     problem
         Why this is no answer, empty if it is one. Numbers must be finite; ``True`` is not a number; a list or
         array of one number is not a number either. An embedding may have further axes of length 1.
+        :class:`NoAnswer` brings its own.
 
     Examples
     --------
@@ -248,6 +271,8 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     >>> check_output({"arousal": float("nan")}, [Task("arousal", "regression")])
     ({}, 'arousal is nan, not a number')
     """
+    if isinstance(output, NoAnswer):
+        return {}, output.problem
     if not isinstance(output, Mapping):
         return {}, f"the model returned {_describe(output)}; expected is a dict such as {expected(tasks)}"
     missing = [task.name for task in tasks if task.name not in output]

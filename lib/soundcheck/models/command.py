@@ -1,8 +1,9 @@
-"""A model that is a program: ``command: "my-asr --model small {audio}"``; what it prints is the transcript.
+"""A model that is a program: ``command: "my-asr --model small {audio}"``; what it prints is the answer.
 
 The program is run once for each signal, in the suite's folder and without input. ``{audio}`` stands for the
 path of the recording, a WAV file of its own: mono, 16 bit, full scale at ±1, at the sampling rate of the
-signal (16 kHz).
+signal (16 kHz). With ``stays: true`` it is started once for many signals instead, and told each on its
+standard input (:mod:`soundcheck.models.command_stays`).
 
 Conventions
 -----------
@@ -11,12 +12,12 @@ Conventions
 - A program whose name has a slash or that lies in the suite's folder is taken from there, any other from
   ``PATH``.
 - Its environment is that of any model: numerical libraries use one thread, whatever the machine.
-- Standard output is text in UTF-8; bytes that are none are replaced. Lines are stripped and joined by
-  blanks. An empty output is an empty transcript.
+- Standard output is text in UTF-8; bytes that are none are replaced. If a transcript is all that the suite
+  wants, it is the transcript: lines are stripped and joined by blanks; an empty output is an empty
+  transcript. If the suite wants anything else, it is one JSON object with a key for each task.
 - Standard error goes to the model's log. A program that fails is quoted with its last line there.
-- Temporary files are gone after each call, even if it was the worker that was killed. Then the program is
-  killed, too, with all that it started, unless that has left the process group. What a program leaves
-  running when it ends runs until the worker ends.
+- What a program leaves running when it ends runs until the worker ends; see
+  :mod:`soundcheck.models.command_process`.
 
 Kept answers rest on the program and the files that the command names, and on those that the suite names
 (``files:``). Others, such as modules that a script imports and folders of weights, are not seen; see
@@ -25,13 +26,9 @@ Kept answers rest on the program and the files that the command names, and on th
 
 from __future__ import annotations
 
-import contextlib
-import errno
+import json
 import os
 import re
-import selectors
-import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,30 +37,28 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
-from soundcheck.common.escaping import shorten, terminal
+from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models import processes
-from soundcheck.models.base import Model
-from soundcheck.suite.model_kind import public_path
+from soundcheck.models import command_process
+from soundcheck.models.base import Model, NoAnswer, example
+from soundcheck.models.command_stays import StayingProgram
+from soundcheck.suite import schema
+from soundcheck.suite.model_kind import ModelKeys, public_path
 from soundcheck.suite.programs import AUDIO, TASK, find_program, parse_command
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
-OUTPUT_BYTES = 1_000_000  # of standard output; a program that writes more is killed
-LINE_LIMIT = 200  # characters of the last line of standard error that are told
-_TAIL_BYTES = 4096  # of standard error in which that line is looked for
-_READ_BYTES = 65536  # at a time
-_TICK_SECONDS = 0.1  # how often to look whether a silent program has ended
-_STANDARD_ERROR = 2
+OUTPUT_BYTES = 1_000_000  # of an answer; a program that writes more is killed
+EMBEDDING_BYTES = 4_000_000  # the same if there is an embedding in it
+FAILED_AFTER = 20  # signals in a row for which a program that stays failed: it is not asked any more
 _ABSOLUTE = re.compile(r"(?<![^=:,'\"])[/~].*")  # a path, at the beginning of a word or behind --option=
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_CANNOT_RUN = {
-    errno.ENOEXEC: "it is neither made for this machine nor a script that begins with #!",
-    errno.ENOENT: "it does not exist, or not the interpreter that its first line names",
-}
-# Waits until the process that started it says that all is well, or is gone; then it cleans up.
-_GUARD = 'read -r end; [ -n "$end" ] || { [ -z "$1" ] || kill -s KILL -- "-$1"; rm -rf -- "$2"; }'
+
+
+class CommandKeys(ModelKeys):
+    """Keys of programs."""
+
+    stays: schema.Boolean = False
 
 
 class CommandModel(Model):
@@ -79,35 +74,48 @@ class CommandModel(Model):
         Its arguments; ``{audio}`` stands for the recording.
     root
         Folder of the suite, in which it is run.
+    tasks
+        What it answers.
     """
 
     keyword = "command"
+    keys = CommandKeys
 
-    def __init__(self, entry: ModelEntry, program: Path, arguments: Sequence[str], root: Path) -> None:
+    def __init__(
+        self,
+        entry: ModelEntry,
+        program: Path,
+        arguments: Sequence[str],
+        root: Path,
+        tasks: Sequence[Task] = (),
+    ) -> None:
         self.name = entry.name
         self.tasks = tuple(entry.tasks)
         self._entry = entry
-        self._program = program
-        self._arguments = tuple(arguments)
+        self._command = [str(program), *arguments]
         self._root = root
+        self._described = list(tasks)
+        limit = EMBEDDING_BYTES if any(task.is_embedding for task in tasks) else OUTPUT_BYTES
+        self._limit = limit
+        self._staying = StayingProgram(self._command, root, limit) if _stays(entry) else None
+        self._failed = 0  # signals in a row
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
-        """Check the command; the program is looked for later."""
-        return None, *parse_command(target)[1:]
+        """Check what does not depend on whether it stays; the program is looked for later."""
+        return None, *parse_command(target, None)[1:]
+
+    @classmethod
+    def problems(cls, target: str, keys: CommandKeys) -> Iterator[tuple[str, str, str]]:
+        """Say if the recording is named although the program stays, or not named although it does not."""
+        _, what, remedy = parse_command(target, keys.stays)
+        if what:
+            yield cls.keyword, what, remedy
 
     @classmethod
     def default_tasks(cls, target: str) -> tuple[str, ...]:
         """Take what a command prints for a transcript."""
         return (TASK,)
-
-    @classmethod
-    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
-        """Refuse other tasks."""
-        if all(task.name == TASK for task in tasks):
-            return []
-        remedy = f"Write tasks: [{TASK}], or leave the key out"
-        return [(f"the standard output of a command is a {TASK}", remedy)]
 
     @classmethod
     def public_target(cls, target: str) -> str:
@@ -123,7 +131,7 @@ class CommandModel(Model):
     @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
         """List the program and the files that arguments name, wherever they lie, and those of the suite."""
-        program, *arguments = parse_command(entry.target)[0] or [""]
+        program, *arguments = parse_command(entry.target, None)[0] or [""]
         # A file may be an argument of its own or stand in one such as --model=small.bin.
         texts = [text for argument in arguments for text in (argument, argument.partition("=")[2]) if text]
         places = [find_program(program, suite.file)[0], *(suite.root / text for text in texts)]
@@ -139,139 +147,71 @@ class CommandModel(Model):
         InputError
             If the command cannot be used, or the program is missing or not executable.
         """
-        arguments, what, remedy = parse_command(entry.target)
+        arguments, what, remedy = parse_command(entry.target, _stays(entry))
         program = None
         if arguments:
             program, what, remedy = find_program(arguments[0], suite.file)
         if program is None:
             raise input_error(f"{suite.file.name}, models.{entry.name}.command", what, remedy)
-        return cls(entry, program, arguments[1:], suite.root)
+        return cls(entry, program, arguments[1:], suite.root, [suite.tasks[name] for name in entry.tasks])
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
-        """Run the program once for each signal.
+        """Run the program once for each signal, or tell the one that stays each of them.
+
+        Of a program that stays, failures are :class:`NoAnswer`.
 
         Raises
         ------
         RuntimeError
             If it cannot be run, fails or writes too much.
         """
-        return [{TASK: self._transcribe(signal, sampling_rate)} for signal in signals]
+        if self._staying is not None:
+            return [self._tell(signal, sampling_rate) for signal in signals]
+        return [self._read(self._run(signal, sampling_rate)) for signal in signals]
 
-    def _transcribe(self, signal: np.ndarray, sampling_rate: int) -> str:
+    def _tell(self, signal: np.ndarray, sampling_rate: int) -> dict[str, Any] | NoAnswer:
+        try:
+            answer = self._read(self._staying.ask(signal, sampling_rate))
+        except RuntimeError as error:
+            self._failed += 1
+            rest = f"not asked, because the program failed {FAILED_AFTER} times in a row, in the end with: "
+            return NoAnswer(str(error), f"{rest}{error}" if self._failed >= FAILED_AFTER else "")
+        self._failed = 0
+        return answer
+
+    def _run(self, signal: np.ndarray, sampling_rate: int) -> str:
         from soundcheck.corpora import audio  # late: whoever reads a suite imports this module
 
-        with _temporary_folder() as folder:
+        with command_process.temporary_folder() as folder:
             recording = folder / "audio.wav"
             audio.write(recording, signal, sampling_rate)
-            arguments = [argument.replace(AUDIO, str(recording)) for argument in self._arguments]
-            output, errors, code = _run([str(self._program), *arguments], self._root)
+            command = [self._command[0], *(part.replace(AUDIO, str(recording)) for part in self._command[1:])]
+            output, errors, code = command_process.run(command, self._root, self._limit)
         if code:
-            last = _last_line(errors.replace(os.fsencode(folder) + b"/", b""))
-            raise RuntimeError(f"the program ended with {processes.ending(code)}{last and f': {last}'}")
-        lines = (line.strip() for line in output.decode("utf-8", "replace").splitlines())
-        return " ".join(line for line in lines if line)
+            raise RuntimeError(command_process.ended(code, errors, folder))
+        return output.decode("utf-8", "replace")
 
+    def _read(self, output: str) -> dict[str, Any]:
+        """Understand what the program printed for one signal.
 
-@contextlib.contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    """Give a folder that is removed at the end, even if this process is killed before.
-
-    A time limit kills the worker, which cannot clean up then. So a small process outside of its group looks
-    after the folder. It also kills the rest of a worker's group, in case that only the worker was killed.
-    """
-    group = str(os.getpid()) if os.getsid(0) == os.getpid() else ""  # a worker leads a session of its own
-    temporary = tempfile.TemporaryDirectory(prefix="soundcheck-", ignore_cleanup_errors=True)
-    with (
-        temporary as folder,
-        subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "sh", group, folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-        ) as guard,
-    ):
+        Raises
+        ------
+        RuntimeError
+            If it should be JSON, and is not.
+        """
+        if self.tasks == (TASK,):
+            lines = (line.strip() for line in output.splitlines())
+            return {TASK: " ".join(line for line in lines if line)}
         try:
-            yield Path(folder)
-        finally:
-            temporary.cleanup()
-            with contextlib.suppress(OSError):
-                guard.stdin.write(b"end\n")
+            answer = json.loads(output)
+        except (ValueError, RecursionError):
+            answer = None
+        if isinstance(answer, dict):
+            return answer
+        wanted = json.dumps(example(self._described))
+        told = quoted(output.strip(), 60)
+        raise RuntimeError(f"the program printed {told}; expected is one JSON object such as {wanted}")
 
 
-def _run(command: Sequence[str], folder: Path) -> tuple[bytes, bytes, int]:
-    """Run a program.
-
-    Parameters
-    ----------
-    command
-        Program, absolute, and arguments.
-    folder
-        Where to run it.
-
-    Returns
-    -------
-    output
-        What it wrote to standard output.
-    errors
-        The end of what it wrote to standard error.
-    code
-        Its exit code, or minus the number of the signal that killed it.
-
-    Raises
-    ------
-    RuntimeError
-        If it cannot be run or writes more than :data:`OUTPUT_BYTES`.
-    """
-    try:
-        process = subprocess.Popen(  # in the group of its worker, so that they can be killed together
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-        )
-    except OSError as error:
-        why = _CANNOT_RUN.get(error.errno, error.strerror)
-        raise RuntimeError(f"the program cannot be run: {why}") from error
-    with process:
-        try:
-            output, errors = _listen(process)
-            return output, errors, process.wait()
-        finally:
-            process.kill()  # does nothing if it has ended
-
-
-def _listen(process: subprocess.Popen) -> tuple[bytes, bytes]:
-    """Take what a program writes, until it has ended or closed both streams."""
-    output, errors = bytearray(), b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        selector.register(process.stderr, selectors.EVENT_READ)
-        while selector.get_map():
-            ended = process.poll() is not None  # asked first: what it wrote before is there then
-            ready = selector.select(0.0 if ended else _TICK_SECONDS)
-            if ended and not ready:
-                break  # something that it started still holds the streams
-            for key, _ in ready:
-                data = os.read(key.fd, _READ_BYTES)
-                if not data:
-                    selector.unregister(key.fileobj)
-                elif key.fileobj is process.stdout:
-                    output += data
-                else:
-                    errors = (errors + data)[-_TAIL_BYTES:]
-                    with contextlib.suppress(OSError):
-                        os.write(_STANDARD_ERROR, data)
-            if len(output) > OUTPUT_BYTES:
-                raise RuntimeError(f"the program wrote more than {OUTPUT_BYTES} bytes and was killed")
-    return bytes(output), errors
-
-
-def _last_line(errors: bytes) -> str:
-    """Find the last line with text, made harmless and short; empty if there is none."""
-    text = _COLOURS.sub("", errors.decode("utf-8", "replace"))
-    lines = [line for line in text.splitlines() if line.strip()]
-    return shorten(terminal(" ".join(lines[-1].split())), LINE_LIMIT) if lines else ""
+def _stays(entry: ModelEntry) -> bool:
+    return entry.options.get("stays", False)

@@ -37,6 +37,7 @@ ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
 )
 NOWHERE, CAPTURED, TERMINAL = "nowhere", "captured", "terminal"  # where a child's output goes
+RUN_VARIABLE = "SOUNDCHECK_RUN"  # tells children whose they are: number and start of the process
 TOO_LONG = "too long"
 _PR_SET_PDEATHSIG = 1
 _ORPHAN_SECONDS = 1.0  # how often a child looks whether it still has its parent
@@ -58,6 +59,7 @@ def environment(cache: str | os.PathLike | None = None) -> dict[str, str]:
         "PYTHONFAULTHANDLER": "1",
         "TOKENIZERS_PARALLELISM": "false",
         "MPLBACKEND": "agg",
+        RUN_VARIABLE: f"{os.getpid()}-{psutil.Process().create_time():.0f}",
     }
     if cache is not None:
         changed[CACHE_VARIABLE] = str(cache)

@@ -3,8 +3,9 @@
 The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``H:MM:SS``), optionally
 ``corpus``, and one column for each task, in the task's nominal range. Rows may stand in any order. The
 content tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
-Transcripts alone may also come as ``.trn`` or as Kaldi's ``text``, see :mod:`soundcheck.models.transcripts`;
-tables that a run wrote may be given back, see :mod:`soundcheck.models.run_tables`.
+Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.transcripts`,
+:mod:`soundcheck.models.result_lines` and :mod:`soundcheck.models.timed_texts`; tables that a run wrote may be
+given back, see :mod:`soundcheck.models.run_tables`.
 
 Conventions
 -----------
@@ -33,9 +34,13 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
 from soundcheck.models import run_tables
 from soundcheck.models.answer_scale import check_scale
-from soundcheck.models.base import TEXT_LIMIT, LookUpModel
+from soundcheck.models.base import LookUpModel
+from soundcheck.models.result_lines import read_results
 from soundcheck.models.table_cells import read_table
-from soundcheck.models.transcripts import TRN, read_transcripts, transcript_format
+from soundcheck.models.timed_texts import read_timed_texts
+from soundcheck.models.timed_transcripts import TimedTranscripts
+from soundcheck.models.transcript_formats import CTM, JSONL, KALDI, SEGLST, STM, transcript_format
+from soundcheck.models.transcripts import long_text, read_transcripts
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:
@@ -62,6 +67,9 @@ class Index(Protocol):
 
     def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
         """Do the same for all corpora, and refuse what cannot belong to several."""
+
+    def remarks(self) -> list[str]:
+        """Say what the file tells beside answers, for readers of the model's page."""
 
     def misfit(self, file: str) -> InputError:
         """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
@@ -134,7 +142,7 @@ class TableModel(LookUpModel):
         return files.digest(repr((self._fingerprint, self._tasks)))
 
     @classmethod
-    def load(cls, entry: ModelEntry, suite: Suite) -> TableModel:
+    def load(cls, entry: ModelEntry, suite: Suite) -> TableModel | TimedTranscripts:
         """Read and check the file.
 
         Raises
@@ -161,23 +169,24 @@ class TableModel(LookUpModel):
             return cls(entry.name, shown, files.digest(content), tasks, *read_table(cells, tasks, bounds))
         others = ", ".join(task.name for task in tasks if not task.is_transcription)
         if others:
-            why = "its name ends in .trn" if form == TRN else "its first line has no column file"
-            what = f"{shown} holds transcripts only ({why}), but the model has the tasks {others}"
+            what = f"{shown} holds transcripts only ({_why(form)}), but the model has the tasks {others}"
             where = f"{suite.file.name}, models.{entry.name}.tasks"
             raise input_error(
                 where, what, "Give their answers in a CSV table with the column file and one a task"
             )
-        utterances = read_transcripts(content, shown, form)
-        answers = {task.name: np.array(utterances.texts, dtype=object) for task in tasks}
         fingerprint = files.digest(f"{form} {files.digest(content)}")
-        return cls(entry.name, shown, fingerprint, tasks, utterances, answers)
+        if form in (STM, CTM, SEGLST):
+            return TimedTranscripts(entry.name, fingerprint, tasks, read_timed_texts(content, shown, form))
+        told = read_results(content, shown) if form == JSONL else read_transcripts(content, shown, form)
+        answers = {task.name: np.array(told.texts, dtype=object) for task in tasks}
+        return cls(entry.name, shown, fingerprint, tasks, told, answers)
 
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
         """Read the file and make sure that it has to do with the corpora, and of its scale."""
         model = cls.load(entry, suite)
         model.notices(corpora)
-        for task in model._tasks:
+        for task in model._tasks if isinstance(model, cls) else ():
             if task.is_regression:
                 given = model._answers[task.name]
                 which = f"{np.isfinite(given).sum()} answers in {model._shown}"
@@ -221,10 +230,9 @@ class TableModel(LookUpModel):
             yield position, f"{self._shown} has no value for {task.name}"
         if task.is_transcription:
             for position in there:
-                length = len(values[position] or "")
-                if length > TEXT_LIMIT:
-                    what = f"{self._shown} has a text of {length} characters for {task.name}"
-                    yield position, f"{what}; at most {TEXT_LIMIT} are a transcript"
+                what = long_text(values[position], self._shown, task.name)
+                if what:
+                    yield position, what
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Compare the file with all corpora of a suite.
@@ -249,6 +257,14 @@ class TableModel(LookUpModel):
         extra = int((~used).sum())
         noun = f"{self._index.noun} belongs" if extra == 1 else f"{self._index.noun}s belong"
         told = [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        told += self._index.remarks()
         if self._changed:
             told.append(f"answers for changed signals are those of the run that wrote {self._shown}")
         return told
+
+
+def _why(form: str) -> str:
+    """Say why a file counts as transcripts."""
+    if form == KALDI:
+        return "its first line has no column file"
+    return "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"

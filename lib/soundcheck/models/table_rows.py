@@ -5,8 +5,8 @@ Conventions
 - A row names a corpus (or none, for all), a file, and perhaps start and end in seconds. A row without start
   begins with its file.
 - A single row of a file without any times fits its only segment, whatever the times of that are.
-- Times that differ by at most :data:`SAME_SECONDS` are the same. Of several rows that fit a segment, the one
-  with the nearest end is taken, then the one that begins first.
+- Times that differ by at most :data:`SAME_SECONDS` are the same, unless rows have another tolerance. Of
+  several rows that fit a segment, the one with the nearest end is taken, then the one that begins first.
 - All segments are matched at once, by sorting: time grows with segments and rows, however many of them lie in
   one file.
 """
@@ -29,7 +29,7 @@ from soundcheck.suite.groups import numbers_of
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["SAME_SECONDS", "Rows", "sort_rows"]
+__all__ = ["SAME_SECONDS", "Rows", "count_before", "sort_rows"]
 
 SAME_SECONDS = 0.001  # times that differ by at most this are the same
 
@@ -54,6 +54,8 @@ class Rows:
         Which row of the table it is, int64 ``(rows,)``.
     whole
         Whether a file has one row only, without times, bool ``(files,)``.
+    tolerance
+        Times that differ by at most this are the same, seconds.
     """
 
     shown: str
@@ -64,6 +66,7 @@ class Rows:
     end: np.ndarray
     number: np.ndarray
     whole: np.ndarray
+    tolerance: float = SAME_SECONDS
 
     noun = "row"
 
@@ -113,6 +116,10 @@ class Rows:
         """Find the rows for all corpora; one without corpus may belong to segments of several."""
         return [self.find(corpus) for corpus in corpora]
 
+    def remarks(self) -> list[str]:
+        """Say what the table tells beside answers; here nothing."""
+        return []
+
     def misfit(self, file: str) -> InputError:
         """Make the error if no row fits the corpora; ``file`` is one of theirs."""
         theirs = next(iter(self.files))[1]
@@ -130,15 +137,15 @@ class Rows:
         ended = np.flatnonzero(np.isfinite(self.end))
         owner, place = self._near(ended, file, begin, target)
         away = np.abs(self.end[place] - target[owner])
-        fits = (away <= SAME_SECONDS) & (self.start[place] >= begin[owner] - SAME_SECONDS)
-        fits &= self.start[place] <= begin[owner] + SAME_SECONDS
+        fits = (away <= self.tolerance) & (self.start[place] >= begin[owner] - self.tolerance)
+        fits &= self.start[place] <= begin[owner] + self.tolerance
         # Without an end, both reach to the end of the file; the first such row has the smallest start.
         endless, open_ = np.flatnonzero(np.isinf(self.end)), np.flatnonzero(np.isnan(end))
-        first = _count_before(
-            self.file[endless], self.start[endless], file[open_], begin[open_] - SAME_SECONDS, "left"
+        first = count_before(
+            self.file[endless], self.start[endless], file[open_], begin[open_] - self.tolerance, "left"
         )
         open_, first = open_[first < len(endless)], endless[first[first < len(endless)]]
-        same = (self.file[first] == file[open_]) & (self.start[first] <= begin[open_] + SAME_SECONDS)
+        same = (self.file[first] == file[open_]) & (self.start[first] <= begin[open_] + self.tolerance)
         owner = np.concatenate([owner[fits], open_[same]])
         place = np.concatenate([place[fits], first[same]])
         away = np.concatenate([away[fits], np.zeros(same.sum())])
@@ -159,9 +166,9 @@ class Rows:
         by_end = rows[np.lexsort((self.end[rows], self.file[rows]))]
         lists = []
         for places, times, wanted in ((rows, self.start, begin), (by_end, self.end, target)):
-            wide = 2 * SAME_SECONDS  # what is rounded is looked at by the caller
+            wide = 2 * self.tolerance  # what is rounded is looked at by the caller
             first, last = (
-                _count_before(self.file[places], times[places], file, wanted + sign * wide, side)
+                count_before(self.file[places], times[places], file, wanted + sign * wide, side)
                 for sign, side in ((-1, "left"), (1, "right"))
             )
             lists.append((places, first, last - first))
@@ -175,7 +182,7 @@ class Rows:
         return owner, place
 
 
-def _count_before(
+def count_before(
     file: np.ndarray, time: np.ndarray, asked_file: np.ndarray, asked_time: np.ndarray, side: str
 ) -> np.ndarray:
     """Count the rows, sorted by file and time, that stand before what is asked for; "right": or are equal.

@@ -1,6 +1,9 @@
 """Transcripts as recognisers write them: ``.trn`` of NIST's SCTK, and ``text`` of Kaldi.
 
 Both give one utterance a line, under an id instead of a file. Which segment an id means is found here.
+Formats that name files are in :mod:`soundcheck.models.result_lines`, those with times of their own in
+:mod:`soundcheck.models.timed_texts`; which format a file has is told in
+:mod:`soundcheck.models.transcript_formats`.
 
 Conventions
 -----------
@@ -17,7 +20,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -27,21 +29,17 @@ import numpy as np
 from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.utterances import UtteranceNames
+from soundcheck.models.base import TEXT_LIMIT
+from soundcheck.models.transcript_formats import KALDI, TRN
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["TRN", "Utterances", "read_transcripts", "transcript_format"]
-
-TRN = "trn"
-KALDI = "kaldi"
-TABLES = (".csv", ".parquet", ".pq", ".tsv")  # names that promise a table
+__all__ = ["Utterances", "chosen_words", "long_text", "read_transcripts", "refuse_two_sounds", "text_lines"]
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r"[ \t]+")
 _HESITATION = re.compile(r"\((%[^()]+)\)")
-_FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
-_SEPARATORS = re.compile("[,;|]")  # of cells; a table with any but commas is refused when it is read
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,19 +111,12 @@ class Utterances:
             except InputError as error:
                 problems.extend(error)
         problems.raise_if_any()
-        known: dict[int, tuple[str, str]] = {}
-        for corpus, found in zip(corpora, everywhere, strict=True):
-            sounds, names = (corpus.segments[name].tolist() for name in ("audio", "file"))
-            for position in np.flatnonzero(found >= 0):
-                number = int(found[position])
-                shown = f"{quoted(names[position])} of {quoted(corpus.name)}"
-                sound, other = known.setdefault(number, (sounds[position], shown))
-                if sound != sounds[position]:
-                    what = f"the id {quoted(self.ids[number])} means {other} and {shown}, two sounds"
-                    remedy = "Give a CSV table with the columns corpus, file and transcript"
-                    problems.add(f"{self.shown} line {self.lines[number]}", what, remedy)
-        problems.raise_if_any()
+        refuse_two_sounds(corpora, everywhere, self.shown, self.ids, self.lines)
         return everywhere
+
+    def remarks(self) -> list[str]:
+        """Say what the file tells beside answers; here nothing."""
+        return []
 
     def misfit(self, file: str) -> InputError:
         """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
@@ -133,7 +124,8 @@ class Utterances:
             f"{self.shown} line {self.lines[0]}",
             f"no utterance belongs to a segment: the id here is {quoted(self.ids[0])}, "
             f"a file of the corpus {quoted(file)}",
-            "Write the file without extension as id. Only a file whose name ends in .trn has ids at the end",
+            "Write the file without extension as id. Only a file whose name ends in .trn has ids at the end; "
+            "STM and CTM need .stm and .ctm",
         )
 
     def _note_ambiguous(
@@ -160,43 +152,57 @@ class Utterances:
         problems.add(where, what, "Keep one of the lines")
 
 
-# Reading ----------------------------------------------------------------------------------------------------
-
-
-def transcript_format(name: str, content: bytes) -> str:
-    """Tell in which format a file holds transcripts.
+def refuse_two_sounds(
+    corpora: Sequence[Corpus],
+    everywhere: Sequence[np.ndarray],
+    shown: str,
+    ids: Sequence[str],
+    lines: Sequence[int],
+) -> None:
+    """Refuse ids that mean different sounds in two corpora.
 
     Parameters
     ----------
-    name
-        Name of the file; ``.trn`` and the names of tables decide.
-    content
-        Its bytes; decide otherwise.
+    corpora
+        All that a file was matched with.
+    everywhere
+        For each corpus which id belongs to each segment, int64 ``(segments,)``; -1 = none.
+    shown
+        How messages call the file.
+    ids, lines
+        What is written in it, and where.
 
-    Returns
-    -------
-    str
-        ``"trn"``, ``"kaldi"``, or empty for what a table's reader is to read or refuse.
-
-    Examples
-    --------
-    >>> transcript_format("text", b"s01-a turn left")
-    'kaldi'
-    >>> transcript_format("answers", b"file,transcript")
-    ''
+    Raises
+    ------
+    InputError
+        All such ids at once.
     """
-    extension = os.path.splitext(name)[1].lower()
-    if extension == ".trn":
-        return TRN
-    if extension in TABLES or content.startswith(b"PAR1"):
-        return ""
-    first = _FIRST_LINE.match(content.removeprefix(b"\xef\xbb\xbf"))[1]
-    try:
-        line = first.decode()
-    except UnicodeDecodeError:  # the reader of tables knows pickles, archives and the like by name
-        return ""
-    header = any(cell.strip(' "') == "file" for cell in _SEPARATORS.split(line))
-    return "" if header or "\0" in line else KALDI
+    if len(corpora) < 2:
+        return
+    problems = Problems()
+    known: dict[int, tuple[str, str, str]] = {}
+    for corpus, found in zip(corpora, everywhere, strict=True):
+        sounds, names = (corpus.segments[name].tolist() for name in ("audio", "file"))
+        for position in np.flatnonzero(found >= 0).tolist():
+            number = int(found[position])
+            own = (sounds[position], names[position], corpus.name)
+            sound, name, other = known.setdefault(number, own)
+            if sound != own[0]:
+                both = f"{quoted(name)} of {quoted(other)} and {quoted(own[1])} of {quoted(corpus.name)}"
+                what = f"the id {quoted(ids[number])} means {both}, two sounds"
+                remedy = "Give a CSV table with the columns corpus, file and transcript"
+                problems.add(f"{shown} line {lines[number]}", what, remedy)
+    problems.raise_if_any()
+
+
+def long_text(text: str | None, shown: str, task: str) -> str:
+    """Say that a text is too long to be a transcript; empty if it is not."""
+    length = len(text or "")
+    what = f"{shown} has a text of {length} characters for {task}; at most {TEXT_LIMIT} are a transcript"
+    return what if length > TEXT_LIMIT else ""
+
+
+# Reading ----------------------------------------------------------------------------------------------------
 
 
 def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
@@ -221,7 +227,7 @@ def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
     read = _READERS[form]
     ids: dict[str, int] = {}
     texts = []
-    for line, text in _lines(content, shown):
+    for line, text in text_lines(content, shown):
         try:
             utterance = read(text, f"{shown} line {line}")
         except InputError as error:
@@ -242,7 +248,7 @@ def read_transcripts(content: bytes, shown: str, form: str) -> Utterances:
     return Utterances(shown, list(ids), texts, list(ids.values()))
 
 
-def _lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
+def text_lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
     """Part a text into lines that are not blank, each with its number.
 
     Raises
@@ -280,7 +286,7 @@ def _trn(line: str, where: str) -> tuple[str, str] | None:
     if not name or name.startswith("%"):  # a hesitation is no id
         what = f"{quoted(line)} does not end with an id in parentheses"
         raise input_error(where, what, f"Write the id behind the words, such as `{_EXAMPLES[TRN]}`")
-    return name, _chosen(line[:begin], where)
+    return name, chosen_words(line[:begin], where)
 
 
 def _last_bracket(line: str) -> int:
@@ -293,7 +299,7 @@ def _last_bracket(line: str) -> int:
     return -1
 
 
-def _chosen(text: str, where: str) -> str:
+def chosen_words(text: str, where: str) -> str:
     """Take the first of all alternatives.
 
     Raises
@@ -303,7 +309,7 @@ def _chosen(text: str, where: str) -> str:
 
     Examples
     --------
-    >>> _chosen("turn { left / right } { @ / please } (%UH) now", "hyp.trn line 1")
+    >>> chosen_words("turn { left / right } { @ / please } (%UH) now", "hyp.trn line 1")
     'turn left %UH now'
     """
     remedy = "Write alternatives as `{ a / b / @ }`, with blanks around the signs"

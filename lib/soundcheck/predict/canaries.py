@@ -25,6 +25,7 @@ import numpy as np
 from soundcheck.common.tasks import Task
 from soundcheck.models.packing import unpack
 from soundcheck.predict.entries import Entry
+from soundcheck.suite.model_kind import ModelKind
 
 __all__ = ["CANARIES", "Comparison", "Confirmation", "choose"]
 
@@ -65,6 +66,8 @@ class Confirmation:
         Why not, of one of them.
     loose
         Whether the model does not answer alike twice, so that only large differences are noticed.
+    unseen
+        What may have changed, or what to do, if answers differ.
     """
 
     asked: int = 0
@@ -72,6 +75,7 @@ class Confirmation:
     unanswered: int = 0
     problem: str = ""
     loose: bool = False
+    unseen: str = ModelKind.unseen
 
     def alarms(self) -> list[str]:
         """Say in sentences why kept answers were not, or could not be, confirmed."""
@@ -79,8 +83,8 @@ class Confirmation:
         if self.different:
             alarms.append(
                 f"{self.different} of {self.asked} kept answers were others when they were asked again, so "
-                "all were forgotten and every input was asked anew; what has changed was not seen: name the "
-                "files that the model reads, under files: in the suite"
+                "all were forgotten and every input was asked anew; what has changed was not seen: "
+                f"{self.unseen}"
             )
         if self.unanswered:
             tried = self.asked + self.unanswered

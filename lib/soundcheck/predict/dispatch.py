@@ -129,6 +129,8 @@ class Dispatcher:
             self._lost_in_a_row = 0
             self._answering |= result.fault == protocol.BY_MODEL
             self._finished(result)
+            if result.rest:
+                self._give_up(result.rest)
 
     def _collect(self, future: Future[Answered]) -> None:
         """Take what came back, and decide what becomes of the calls that are not answered."""

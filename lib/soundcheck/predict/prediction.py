@@ -57,8 +57,10 @@ class Prediction:
         failed: Iterable[Result] = (),
         cluster: Cluster | None = None,
     ) -> None:
-        self._cluster, self._notices = cluster, []
         self._questions, self._entry, self._suite = questions, questions.entry, questions.suite
+        about = self._entry.about
+        self._cluster = None if about.asked_here else cluster
+        self._notices = [about.caveat] if about.caveat else []
         self._cache, self._log = questions.cache, log
         entry, suite, cache, fingerprint = self._entry, self._suite, self._cache, questions.fingerprint
         digests = cache / "digests" / f"{files.slug(entry.name)}.opened.json"
@@ -209,6 +211,7 @@ class Prediction:
         setup = Setup(self._entry, self._suite, changes, self._questions.sounds, ignored)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
         ended = self._ahead.stopped.is_set if self._ahead is not None else lambda: False
+        jobs = 1 if self._entry.about.asked_here else jobs
         with (
             LocalWorkers(setup, jobs, self._cache, path, ended, ready)
             if cluster is None
@@ -359,7 +362,9 @@ class Prediction:
             if not different:
                 self._keep_pairs(second)
         problem = next(iter(failed.values()), "")
-        self._confirmation = Confirmation(len(new), len(different), len(failed), problem, comparison.loose)
+        self._confirmation = Confirmation(
+            len(new), len(different), len(failed), problem, comparison.loose, kind.unseen
+        )
         self._warn(self._confirmation.alarms())
         if different:
             self._store.clear()

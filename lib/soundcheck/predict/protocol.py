@@ -168,6 +168,8 @@ class Result:
         :meth:`soundcheck.predict.opened_files.Watch.news` tells it.
     process
         Which process of the model answered; no two have the same name.
+    rest
+        Why the model has no answer to any further call; empty if it may have.
     """
 
     key: str
@@ -177,6 +179,7 @@ class Result:
     fault: str = BY_MODEL
     opened: Sequence[list] = ()
     process: str = ""
+    rest: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
 from soundcheck.models import processes
-from soundcheck.models.base import Model, check_output, reason
+from soundcheck.models.base import Model, NoAnswer, check_output, reason
 from soundcheck.models.load import load_model
 from soundcheck.predict import protocol
 from soundcheck.predict.opened_files import Watch
@@ -121,19 +121,18 @@ class Worker:
             outputs = self._model.predict([one.signal for one in pending], audio.SAMPLING_RATE)
             if len(outputs) != len(pending):
                 raise ValueError(f"the model returned {len(outputs)} answers for {len(pending)} signals")
-            checked = [check_output(output, self._tasks) for output in outputs]
+            checked = [(*check_output(output, self._tasks), _rest(output)) for output in outputs]
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a model end nothing but its call
             traceback.print_exc()
             if len(pending) > 1:
                 for one in pending:
                     self._ask([one])
                 return
-            checked = [({}, reason(error, self._setup.suite.root))]
-        for one, (answer, problem) in zip(pending, checked, strict=True):
+            checked = [({}, reason(error, self._setup.suite.root), "")]
+        for one, (answer, problem, rest) in zip(pending, checked, strict=True):
             opened = () if problem else self._watch.news()  # what fails is not kept
-            self._results.append(
-                Result(one.call.key, answer, one.drawn, problem, opened=opened, process=self._process)
-            )
+            told = {"opened": opened, "process": self._process, "rest": rest}
+            self._results.append(Result(one.call.key, answer, one.drawn, problem, **told))
 
     def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
         traceback.print_exc()
@@ -149,6 +148,10 @@ class Worker:
     def _send(self, word: str, *content: object) -> None:
         self._connection.send((word, self._results, *content))
         self._results = []
+
+
+def _rest(output: object) -> str:
+    return output.rest if isinstance(output, NoAnswer) else ""
 
 
 def _plain(value: Any) -> Any:

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.augment.registry import apply
+from soundcheck.common.media import MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
@@ -100,6 +102,9 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
     partner = segment if subset.partner is None else subset.partner.iloc[position]
     task, predictions = subset.task, subset.predictions
     before, after = _written(predictions.clean[position]), _written(predictions.changed[position])
+    title = f"{segment['file']} under {subset.change}: {task.name} {before} → {after}"
+    if not evaluation.view(subset).audio:
+        return element("p", title)
     shown = []
     if subset.partner is not None:
         heard = [(segment, "", subset.sides[0], before), (partner, "", subset.sides[1], after)]
@@ -113,7 +118,6 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
         color = "changed" if number == len(heard) - 1 else "original"
         caption = "; ".join(filter(None, words))
         shown.append(player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color=color))
-    title = f"{segment['file']} under {subset.change}: {task.name} {before} → {after}"
     return row(shown, title=title)
 
 
@@ -172,7 +176,7 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
             said.append(f"truth {_written(pair.truth[position])}")
         if 0 <= codes[position] < len(EVENTS):
             said.append(EVENTS[codes[position]].removesuffix("s"))
-        shown.append(_played(comparison, pair, segment, ", ".join(said)))
+        shown.append(_played(comparison.media, pair, segment, ", ".join(said)))
     return row(shown, title=title)
 
 
@@ -206,18 +210,18 @@ def most_changed_words(comparison: Comparison, pair: Pair, count: int = 3) -> Ht
         for n, counts in own.iterrows():
             segment = pair.segments.iloc[n]
             caption = f"{counts[kind]:.0f} {kind}, {counts[other]:.0f} {other}, {counts['words']:.0f} words"
-            shown.append(row([_played(comparison, pair, segment, caption)]))
+            shown.append(row([_played(comparison.media, pair, segment, caption)]))
             shown.append(aligned_words(pair.truth[n], pair.baseline[n], "baseline"))
             shown.append(aligned_words(pair.truth[n], pair.candidate[n], "candidate"))
     return sum(shown, Html(""))
 
 
-def _played(comparison: Comparison, pair: Pair, segment: pd.Series, caption: str) -> Html:
+def _played(media: MediaStore, where: Pair | CorpusView, segment: pd.Series, caption: str) -> Html:
     """Let a segment be heard; of a corpus without audio only say what there is to say."""
-    if not pair.audio:
+    if not where.audio:
         return element("p", f"{segment['file']}: {caption}")
-    signal = _signal(pair.root, segment)
-    return player(comparison.media, signal, SAMPLING_RATE, segment["file"], caption=caption)
+    signal = _signal(where.root, segment)
+    return player(media, signal, SAMPLING_RATE, segment["file"], caption=caption)
 
 
 def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> Html:
@@ -241,11 +245,10 @@ def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> 
     shown = []
     for n in order:
         segment = subset.segments.iloc[n]
-        signal = _signal(subset.root, segment)
         about = ", ".join(str(segment[name]) for name in ("speaker", "accent") if segment.get(name))
         caption = f"{about}{'; ' if about else ''}{errors[n]:.0f} errors, {counts.words[n]:.0f} words"
-        heard = player(evaluation.media, signal, SAMPLING_RATE, segment["file"], caption=caption)
-        shown.append(row([heard]) + aligned_words(subset.truth[n], subset.predictions.clean[n]))
+        heard = row([_played(evaluation.media, evaluation.view(subset), segment, caption)])
+        shown.append(heard + aligned_words(subset.truth[n], subset.predictions.clean[n]))
     return sum(shown, Html(""))
 
 

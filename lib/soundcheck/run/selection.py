@@ -159,7 +159,7 @@ def _problem(change: Perturbation, tried: Remembered) -> str:
 
 
 def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
-    """Refuse models that run code.
+    """Refuse models that run code, or do what is as dangerous.
 
     Raises
     ------
@@ -168,7 +168,6 @@ def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
     """
     problems = Problems()
     for entry in asked:
-        if entry.about.runs_code:
-            where = f"{suite.file.name}, models.{entry.name}"
-            problems.add(where, f"the model runs code ({entry.kind}), and --no-code was given")
+        if what := entry.about.refused_without_code(entry):
+            problems.add(f"{suite.file.name}, models.{entry.name}", f"{what}, and --no-code was given")
     problems.raise_if_any()

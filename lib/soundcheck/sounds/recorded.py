@@ -21,6 +21,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
+from soundcheck.corpora.audb_cache import HEADER, only_flavour
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import parse
@@ -31,7 +32,6 @@ from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS, CorpusEntry, S
 __all__ = ["read_sounds"]
 
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc")
-HEADER = "db.yaml"
 FOLDERS = {  # kind: what its folder may be called in a collection
     "babble": ("babble", "speech"),
     "coughing": ("coughing", "cough", "coughs"),
@@ -87,6 +87,7 @@ def read_sounds(
 
 def _kinds(entry: SoundEntry) -> dict[str, SoundEntry]:
     """Find the folders of a collection."""
+    entry = dataclasses.replace(entry, path=only_flavour(entry.path))
     try:
         there = {path.name.lower(): path for path in sorted(entry.path.iterdir()) if path.is_dir()}
     except OSError as error:
@@ -116,6 +117,7 @@ class _Place:
 
 def _read(kind: str, entry: SoundEntry, limit: float, cache: Path, jobs: int, progress: bool) -> SoundSet:
     where = f"sounds.{kind}"
+    entry = dataclasses.replace(entry, path=only_flavour(entry.path))
     database = (entry.path / HEADER).is_file()
     if entry.where and not database:
         raise input_error(f"{where}.where", "only audformat databases have columns", "Name the folder itself")

@@ -25,6 +25,7 @@ __all__ = [
     "CorpusFormat",
     "CorpusKeys",
     "File",
+    "FileOrFolder",
     "Folder",
     "RESERVED_COLUMNS",
     "TRIAL_LAYOUTS",
@@ -44,11 +45,12 @@ TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 class Place:
     """Marks a key that names a file or a folder: relative to suite.yml, and it must exist."""
 
-    folder: bool
+    folder: bool | None  # None = either
 
 
 File = Annotated[schema.Text, Place(folder=False)]
 Folder = Annotated[schema.Text, Place(folder=True)]
+FileOrFolder = Annotated[schema.Text, Place(folder=None)]
 
 
 def places(keys: type[schema.Section]) -> dict[str, Place]:
@@ -70,10 +72,14 @@ class CorpusKeys(schema.Section):
 
 
 class TableKeys(CorpusKeys):
-    """Keys of corpora that are tables of segments."""
+    """Keys of corpora that are tables of segments; what they say is done by ``corpora/table_keys.py``."""
 
     path: File = ""
+    root: Folder = ""
+    cut: schema.Text = ""
+    audio: schema.Boolean = True
     columns: dict[str, schema.Text] = {}
+    values: dict[str, dict[str, schema.TextOrNothing]] = {}
     split: schema.Text | None = None
     blocks: schema.Names = ["speaker"]
     range: Any = None  # the tasks of the suite tell what is allowed
@@ -94,10 +100,13 @@ class CorpusFormat(abc.ABC):
         What a corpus of this format may say. Keys with the name of an attribute of
         :class:`soundcheck.suite.entries.CorpusEntry` become that, all others are found in its ``options``. A
         key ``path`` must be given; other files and folders may be left out.
+    values
+        Fixed words of the format: our column -> its word -> ours. ``values:`` of a suite comes first.
     """
 
     keyword: ClassVar[str] = ""
     keys: ClassVar[type[CorpusKeys]] = CorpusKeys
+    values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     @classmethod
     def problems(cls, keys: CorpusKeys) -> Iterator[tuple[str, str, str]]:

@@ -55,10 +55,14 @@ class CorpusEntry:
         For people.
     synthetic
         Whether pages say that the speech is synthetic.
+    values
+        Our name of a column -> what stands there -> what it counts as; ``""`` = missing.
     root
         Folder that the files are relative to, absolute; ``None`` = the folder of ``path``.
     shown_root
         The same as the user wrote it.
+    cut
+        Folder that is cut from the beginning of the names of files, before they are relative to ``root``.
     base_condition
         Condition that recordings under others are compared with; empty = the most frequent one.
     families
@@ -77,7 +81,7 @@ class CorpusEntry:
         One of :data:`soundcheck.suite.corpus_format.TRIAL_LAYOUTS`, that of the list of trials; empty = its
         first line tells.
     audio
-        Whether there is anything to hear; a list of trials may come with scores alone.
+        Whether there is anything to hear; without, names of files are names and nothing else.
     groups
         Columns whose groups are compared: its own, or those of the suite.
     adjust
@@ -89,6 +93,7 @@ class CorpusEntry:
     path: Path | None = None
     shown_path: str = ""
     columns: dict[str, str] = dataclasses.field(default_factory=dict)
+    values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
     tables: tuple[str, ...] = ()
     split: str | None = None
     blocks: tuple[str, ...] = ("speaker",)
@@ -98,6 +103,7 @@ class CorpusEntry:
     synthetic: bool = False
     root: Path | None = None
     shown_root: str = ""
+    cut: str = ""
     base_condition: str = ""
     families: tuple[str, ...] = ()
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
@@ -379,6 +385,7 @@ class Suite:
         described["shown"] = self.file.name
         for entry in described["corpora"].values():
             entry["path"] = public_path(entry.pop("shown_path"))
+            entry["cut"] = public_path(entry["cut"])
             if len(entry["blocks"]) == 1:
                 (entry["blocks"],) = entry["blocks"]
             for key in ("root", "trials", "enrolments"):

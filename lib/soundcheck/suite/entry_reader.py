@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -73,8 +74,10 @@ class EntryReader(DocumentReader):
             value = {key: item for key, item in value.items() if key not in others}
         return self.section(path, value, keys, tuple(also))
 
-    def read_path(self, path: tuple, text: str, *, folder: bool) -> Path | None:
-        """Find a file or folder that the suite names."""
+    def read_path(self, path: tuple, text: str, *, folder: bool | None) -> Path | None:
+        """Find a file or folder that the suite names; ``None`` = either."""
+        if folder is None:
+            folder = (self.file.parent / os.path.expanduser(text)).is_dir()
         place, what, remedy = find_place(self.file, text, folder=folder)
         if what:
             self.note(path, what, remedy)

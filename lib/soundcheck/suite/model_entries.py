@@ -17,8 +17,6 @@ from soundcheck.suite.yaml_reader import Document
 
 __all__ = ["ModelReader"]
 
-LATER_KINDS = ("onnx", "transformers")  # kinds of model that are planned
-
 
 class ModelReader(EntryReader):
     """Reads the models of one suite.
@@ -46,19 +44,14 @@ class ModelReader(EntryReader):
         """Read a model."""
         path = ("models", name)
         kinds = tuple(MODEL_KINDS)
-        later = [kind for kind in LATER_KINDS if kind not in kinds]
         given = [kind for kind in kinds if isinstance(value, dict) and kind in value]
         kind = MODEL_KINDS[given[0]] if len(given) == 1 else None
-        model = self.read_keys(path, value, kind, ModelKeys, MODEL_KINDS, "kind", (*kinds, *later))
+        model = self.read_keys(path, value, kind, ModelKeys, MODEL_KINDS, "kind", kinds)
         if not isinstance(value, dict):
             return None
-        for planned in later:
-            if planned in value:
-                what = "this kind of model is not supported yet in this version"
-                self.note((*path, planned), what, f"Allowed: {', '.join(kinds)}")
         if len(given) > 1:
             self.note(path, f"two kinds of model: {' and '.join(given)}", "Keep one of them")
-        if not given and not any(planned in value for planned in later):
+        if not given:
             self.note(path, "it does not say what the model is", f"Add one of: {', '.join(kinds)}")
         if kind is None:
             return None
@@ -78,8 +71,11 @@ class ModelReader(EntryReader):
         file, what, remedy = kind.check_target(target, self.file)
         if what:
             self.note(place, what, remedy)
+        else:
+            for key, what, remedy in kind.problems(target, model):
+                self.note((*path, key), what, remedy)
         tasks = self.read_model_tasks(path, kind, target, model.tasks)
-        return ModelEntry(
+        entry = ModelEntry(
             name=name,
             kind=kind.keyword,
             target=target,
@@ -95,6 +91,7 @@ class ModelReader(EntryReader):
             files=tuple(model.files or ()),
             options=model.model_dump(exclude=set(ModelKeys.model_fields)),
         )
+        return kind.complete(entry)
 
     def read_scale(
         self, path: tuple, kind: type[ModelKind], value: object, names: Sequence[str]

@@ -8,13 +8,16 @@ heavy inside of methods: every suite that is read imports them.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from soundcheck.common.registry import Registry
 from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
+
+if TYPE_CHECKING:
+    from soundcheck.suite.entries import ModelEntry
 
 __all__ = ["MODEL_KINDS", "ModelKeys", "ModelKind", "public_path"]
 
@@ -58,6 +61,13 @@ class ModelKind:
     checked_by
         Module of a child process that can check such a model whatever the corpora are, and be asked about
         signals afterwards; empty if there is none.
+    asked_here
+        Whether one process on the machine of the run asks it, whatever the jobs and workers: it may ask about
+        several signals at a time by itself.
+    caveat
+        What a reader should know about all such models; a sentence without full stop, or empty.
+    unseen
+        What may have changed, or what to do, if kept answers turn out to be those of another model.
     """
 
     keyword: ClassVar[str] = ""
@@ -69,6 +79,9 @@ class ModelKind:
     answers_declared: ClassVar[bool] = False
     for_trials: ClassVar[bool] = False
     checked_by: ClassVar[str] = ""
+    asked_here: ClassVar[bool] = False
+    caveat: ClassVar[str] = ""
+    unseen: ClassVar[str] = "name the files that the model reads, under files: in the suite"
 
     @classmethod
     def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -82,6 +95,27 @@ class ModelKind:
             The problem and what to do, sentences without full stop; empty if there is none.
         """
         return None, "", ""
+
+    @classmethod
+    def problems(cls, target: str, keys: ModelKeys) -> Iterator[tuple[str, str, str]]:
+        """Say what is wrong although target and keys by themselves are fine; here nothing.
+
+        Yields
+        ------
+        tuple of str
+            Key, what, and remedy.
+        """
+        yield from ()
+
+    @classmethod
+    def complete(cls, entry: ModelEntry) -> ModelEntry:
+        """Add what the kind says about its models; here nothing."""
+        return entry
+
+    @classmethod
+    def refused_without_code(cls, entry: ModelEntry) -> str:
+        """Say what it does that ``--no-code`` refuses; empty if nothing."""
+        return f"the model runs code ({entry.kind})" if cls.runs_code else ""
 
     @classmethod
     def known_changes(cls, path: Path | None) -> frozenset[str] | None:

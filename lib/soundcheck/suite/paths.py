@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import glob
+import importlib.util
 import itertools
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from soundcheck.common.errors import InputError
 from soundcheck.common.escaping import quoted
-from soundcheck.common.files import MARKER, irregularity, nearest_name
+from soundcheck.common.files import MARKER, inside, irregularity, nearest_name
 
 __all__ = ["find_files", "find_place"]
 
+PACKAGE = "package:"  # begins the place of a file that came with an installed package
 MANY_FILES = 100_000  # more than one entry may name
 PASSED = (".git", "__pycache__")  # folders that are not looked into
 
@@ -26,7 +29,8 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
     file
         The suite.yml, whose folder paths are relative to.
     text
-        The path as written; ``~`` is expanded, environment variables are not.
+        The path as written; ``~`` is expanded, environment variables are not. ``package:name/inner/path`` is
+        a place in an installed package; nothing of it is imported.
     folder
         Whether a folder is wanted.
 
@@ -40,6 +44,8 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
     kind = "folder" if folder else "file"
     if not text:
         return None, "the key is missing", f"Name the {kind}, relative to {file.name}"
+    if text.startswith(PACKAGE):
+        return _in_package(text, folder)
     place = file.parent / os.path.expanduser(text)
     if re.search(r"\$\w|\$\{|%\w+%", text) and not os.path.lexists(place):
         remedy = "Write the path itself; ~ stands for your home folder"
@@ -51,9 +57,38 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         return place, "", ""
     if "not exist" in reason:
         relative = "" if os.path.isabs(text) else f" (taken relative to the folder of {file.name})"
-        remedy = nearest_name(place) or "Check the path"
+        remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
         return None, f"{quoted(text)}: the {kind} does not exist{relative}", remedy
     return None, f"{quoted(text)}: {reason}", _right_kind(place, folder)
+
+
+def _in_package(text: str, folder: bool) -> tuple[Path | None, str, str]:
+    """Find a file or folder that came with an installed package; see :func:`find_place`."""
+    name, _, inner = text.removeprefix(PACKAGE).partition("/")
+    if not name.isidentifier() or not inner:
+        return None, f"{quoted(text)} is no place in a package", f"Write {PACKAGE}name/folder/file"
+    found = importlib.util.find_spec(name)  # of a package that lies in no other one: imports nothing
+    roots = [Path(root) for root in (found and found.submodule_search_locations) or ()]
+    if not roots:
+        return None, f"{quoted(text)}: the package {name} is not installed", f"Install it: pip install {name}"
+    kind = "folder" if folder else "file"
+    for root in roots:
+        try:
+            place = inside(root, inner)
+        except InputError:
+            return None, f"{quoted(text)} leads out of the package", f"Name a {kind} in it"
+        if place.is_dir() if folder else place.is_file():
+            return place, "", ""
+    remedy = nearest_name(roots[0] / inner) or "Check the path and the version of the package"
+    return None, f"{quoted(text)}: the package {name} has no such {kind}", remedy
+
+
+def _audb_call(text: str) -> str:
+    """Say how audb fetches what a folder ``name/version`` stands for; empty if it is another name."""
+    name, version = PurePath(text).parts[-2:] if len(PurePath(text).parts) > 1 else ("", "")
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version) or not re.fullmatch(r"[\w.-]+", name):
+        return ""
+    return f"If it is a database that audb knows: audb.load_to({text!r}, {name!r}, version={version!r})"
 
 
 def find_files(file: Path, text: str) -> tuple[list[Path], str, str]:

@@ -15,17 +15,20 @@ from soundcheck.suite.paths import find_place
 __all__ = ["AUDIO", "TASK", "find_program", "parse_command"]
 
 AUDIO = "{audio}"  # what stands for the path of the recording
-TASK = "transcript"  # the only task of a command
+TASK = "transcript"  # what a command answers if the suite does not say
 _ALIKE = 0.75  # from 0 to 1: how much so a name must be to be suggested; PATH has thousands
 
 
-def parse_command(target: str) -> tuple[list[str], str, str]:
+def parse_command(target: str, stays: bool | None = False) -> tuple[list[str], str, str]:
     """Split a command into program and arguments.
 
     Parameters
     ----------
     target
         The command as written.
+    stays
+        Whether the program stays and is told each recording, so that none is named here; ``None`` = nobody
+        knows yet.
 
     Returns
     -------
@@ -47,13 +50,20 @@ def parse_command(target: str) -> tuple[list[str], str, str]:
         why = "it ends with a backslash" if "escape" in str(error) else "a quotation mark is not closed"
         remedy = "Close it; a ' or \" that belongs to an argument needs a backslash before it"
         return [], f"{quoted(target)} cannot be split: {why}", remedy
-    example = f'for instance "my-asr {AUDIO}"'
+    example = 'for instance "my-asr"' if stays else f'for instance "my-asr {AUDIO}"'
     if not arguments or not arguments[0].strip():
         return [], f"{quoted(target)} names no program", f"Write program and arguments, {example}"
     if AUDIO in arguments[0]:
         return [], f"{AUDIO} is in the place of the program", f"Write the program first, {example}"
-    if not any(AUDIO in argument for argument in arguments):
-        remedy = f"Write {AUDIO} where the path of the recording belongs, {example}"
+    named = any(AUDIO in argument for argument in arguments)
+    if stays and named:
+        remedy = f"Remove {AUDIO}: a program that stays reads the path of each recording from standard input"
+        return [], f"{AUDIO} occurs in {quoted(target)}, and stays: true", remedy
+    if stays is False and not named:
+        remedy = (
+            f"Write {AUDIO} where the path of the recording belongs, {example}, or stays: true if the "
+            "program reads paths from standard input"
+        )
         return [], f"{AUDIO} does not occur in {quoted(target)}", remedy
     return arguments, "", ""
 

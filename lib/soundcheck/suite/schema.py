@@ -87,6 +87,11 @@ def _check_text(value: object, *, lines: bool = False) -> object:
     return value
 
 
+def _check_text_or_nothing(value: object) -> object:
+    nothing = isinstance(value, str) and not isinstance(value, Plain) and not value
+    return value if nothing else _check_text(value)
+
+
 def _check_bounds(number: float, *, low: float, high: float, positive: bool = False) -> float:
     if positive and number <= 0:
         raise PydanticCustomError("not_above_0", "not above 0")
@@ -145,6 +150,9 @@ Prose = Annotated[
     str, pydantic.Field(max_length=10_000), BeforeValidator(functools.partial(_check_text, lines=True))
 ]
 Text = Annotated[str, pydantic.Field(max_length=10_000), BeforeValidator(_check_text)]
+TextOrNothing = Annotated[  # nothing is written as quotes with nothing between them
+    str, pydantic.Field(max_length=10_000), BeforeValidator(_check_text_or_nothing)
+]
 Title = Annotated[str, pydantic.Field(max_length=200), BeforeValidator(_check_text)]
 Number = number()
 Boolean = Annotated[bool, pydantic.Strict(), BeforeValidator(plain_value)]

@@ -162,6 +162,7 @@ class _Reader(EntryReader):
             name: self.read_comparison(name, value, models)
             for name, value in self.entries("comparisons", needed=False)
         }
+        self.check_audio(corpora, models)
         pairs = [(entry.baseline, entry.candidate) for entry in comparisons.values() if entry]
         for first, second in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
             what = f"duplicate comparison of {quoted(first)} and {quoted(second)}"
@@ -211,6 +212,17 @@ class _Reader(EntryReader):
             return []
         self.check_names((key,), value)
         return list(value.items())
+
+    def check_audio(
+        self, corpora: dict[str, CorpusEntry | None], models: dict[str, ModelEntry | None]
+    ) -> None:
+        """Note models that listen and would hear nothing."""
+        for name, model in models.items():
+            if model and model.about.needs_audio:
+                own = [corpora.get(corpus) for corpus in model.corpora or corpora]
+                if own and not any(corpus is None or corpus.audio for corpus in own):
+                    what = "the model listens, and none of its corpora has audio"
+                    self.note(("models", name), what, "Give its answers instead: `predictions: file`")
 
     def read_comparison(
         self, name: str, value: object, models: dict[str, ModelEntry | None]
@@ -315,10 +327,12 @@ class _Reader(EntryReader):
         keys["adjust"] = self.adjust if adjust is None else grouping.read_adjust((*path, "adjust"), adjust)
         grouped = [column for group in keys["groups"] for column in group.columns]
         known = [*RESERVED_COLUMNS, *self.tasks, *keys.get("blocks", ()), *grouped, *keys["adjust"]]
-        for column in keys.get("columns", ()):
-            if column not in known:
-                remedy = did_you_mean(column, known)
-                self.note((*path, "columns", column), "unknown column; ours: theirs", remedy)
+        durations = [] if keys.get("audio", True) else ["duration"]  # sounds tell how long they are
+        for key, also, order in (("columns", durations, "ours: theirs"), ("values", [], "ours")):
+            for column in keys.get(key, ()):
+                if column not in (*known, *also):
+                    remedy = did_you_mean(column, [*known, *also])
+                    self.note((*path, key, column), f"unknown column; {order}", remedy)
         families = resources.names("thresholds", ".yml", own=self.root)
         self.known_names((*path, "families"), keys["families"], families, "family")
         for key in [key for key, item in keys.items() if isinstance(item, list)]:

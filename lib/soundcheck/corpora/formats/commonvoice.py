@@ -1,0 +1,91 @@
+"""``format: commonvoice``: a release of Common Voice, tables with tabs beside a folder of clips."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from soundcheck.common.errors import InputError, did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.suite.corpus_format import FileOrFolder, TableFormat, TableKeys
+from soundcheck.suite.entries import CorpusEntry
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.segments import RawTable
+
+CLIPS = "clips"
+NAMES = {
+    "file": ("path",),
+    "speaker": ("client_id",),
+    "transcript": ("sentence",),
+    "sex": ("gender",),
+    "accent": ("accents",),
+    "language": ("locale",),
+}
+SEVERAL = re.compile(r"[,|]")  # between the accents that somebody chose
+
+
+class CommonVoiceKeys(TableKeys):
+    """Keys of a release: its folder, of which ``split`` names a table, or one of its tables."""
+
+    path: FileOrFolder = ""
+
+
+class CommonVoiceFormat(TableFormat):
+    """Releases of Common Voice."""
+
+    keyword = "commonvoice"
+    keys = CommonVoiceKeys
+    values: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "sex": {"male_masculine": "male", "female_feminine": "female", "do_not_wish_to_say": ""},
+        "age": {"fourties": "forties"},
+    }
+
+    @classmethod
+    def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
+        """Read a table of a release under our column names.
+
+        Raises
+        ------
+        InputError
+            If there is no such table, it is none, or a column is missing.
+        """
+        from soundcheck.common.tab_table import read_tab_table
+        from soundcheck.corpora.format_hints import with_hint
+        from soundcheck.corpora.table_keys import take_columns
+
+        path, shown = _table(entry)
+        try:
+            raw = take_columns(read_tab_table(path, shown), entry, tasks, NAMES)
+        except InputError as error:
+            raise with_hint(error, path, shown, cls.keyword) from error
+        clips = path.parent / CLIPS
+        notices = [*raw.notices]
+        if "accent" in raw.table.columns:
+            counts = raw.table["accent"].value_counts()
+            several = counts[[bool(SEVERAL.search(text)) for text in counts.index]]
+            if len(several):
+                told = f"{several.sum()} rows name several accents, such as {quoted(several.index[0], 60)}"
+                notices.append(f"{told}: each such cell is a group of its own; `values:` maps them")
+        return dataclasses.replace(raw, root=clips if clips.is_dir() else path.parent, notices=tuple(notices))
+
+
+def _table(entry: CorpusEntry) -> tuple[Path, str]:
+    """Find the table that an entry means, and how messages call it."""
+    shown = entry.shown_path or entry.path.name
+    if not entry.path.is_dir():
+        if entry.split is not None:
+            what = f"path names a table already, so the split {quoted(entry.split)} says nothing"
+            raise input_error(f"corpora.{entry.name}.split", what, "Remove it, or name the folder under path")
+        return entry.path, shown
+    names = sorted(path.stem for path in entry.path.glob("*.tsv") if path.is_file())
+    wanted = entry.split or "test"
+    if wanted not in names:
+        what = f"there is no table {quoted(f'{wanted}.tsv')}"
+        remedy = did_you_mean(wanted, names) or "Name the folder that holds test.tsv and clips"
+        raise input_error(shown, what, f"`split:` names one of the tables. {remedy}")
+    return entry.path / f"{wanted}.tsv", f"{shown.rstrip('/')}/{wanted}.tsv"

@@ -1,0 +1,206 @@
+"""What the keys of a corpus do to its table before anything in it is checked.
+
+``columns:`` gives columns our names, ``root:`` and ``cut:`` say what names of files are relative to, and
+``values:`` maps what stands in the cells; a format may bring names and words of its own, and the suite comes
+first. Readers of formats call :func:`take_columns`; the rest is done for all of them by :func:`prepare`.
+
+Conventions
+-----------
+- Cells are text, ``""`` = missing. All work is done on the different texts of a column, never row by row.
+- A cell is mapped once: ``{a: b, b: a}`` swaps the two.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import TextTable
+from soundcheck.common.wording import counted
+from soundcheck.corpora.format_hints import hint
+from soundcheck.corpora.segments import NAMED, RawTable
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS
+from soundcheck.suite.entries import CorpusEntry
+
+__all__ = ["Places", "prepare", "take_columns"]
+
+USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
+
+MOST_WORDS = 100  # different texts of a column among which a similar one is looked for
+
+
+class Places(Sequence):
+    """Where the rows of a table stand, each written when somebody asks for it.
+
+    Examples
+    --------
+    >>> list(Places("calls.csv", "line", range(2, 4)))
+    ['calls.csv line 2', 'calls.csv line 3']
+    """
+
+    def __init__(self, shown: str, unit: str, numbers: Sequence[int]) -> None:
+        self._begin = f"{shown} {unit}"
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, row: int) -> str:
+        return f"{self._begin} {self._numbers[row]}"
+
+
+def take_columns(
+    table: TextTable,
+    entry: CorpusEntry,
+    tasks: Mapping[str, Task],
+    usual: Mapping[str, Sequence[str]] | None = None,
+) -> RawTable:
+    """Give a table our names: those of the suite, of the format, or the same as theirs.
+
+    Parameters
+    ----------
+    table
+        Text cells under the names of the source.
+    entry
+        The suite's entry: ``columns:``, what it groups by, where it stands.
+    tasks
+        Tasks of the suite by name.
+    usual
+        Our name -> names that the format has for it, the first that is there counts.
+
+    Returns
+    -------
+    RawTable
+        Files are relative to the folder of the table, unless the suite says otherwise.
+
+    Raises
+    ------
+    InputError
+        If a column is missing that the suite maps, or the one of the files.
+    """
+    problems, columns, notices = Problems(), {}, []
+    durations = [] if entry.audio else ["duration"]
+    for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *durations]):
+        own = entry.columns.get(name)
+        theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]
+        found = [one for one in dict.fromkeys(theirs) if one in table.columns]
+        if found:
+            columns[name] = table.columns[found[0]]
+            if len(found) > 1:
+                others = ", ".join(found[1:])
+                notices.append(f"{name} is the column {found[0]}, not {others}; `columns:` takes another")
+        elif own is not None:
+            what = f"corpora.{entry.name}.columns.{name} names it, and it is not there"
+            problems.add(f"{table.header}, column {own}", what, did_you_mean(own, table.columns))
+    if "file" not in columns and "file" not in entry.columns:
+        wanted = (usual or {}).get("file", ("file",))[0]
+        remedy = hint(table.columns, entry.format) or _suggest(table, wanted)
+        problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
+    problems.raise_if_any()
+    frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()})
+    places = Places(table.shown, table.unit, table.places)
+    return RawTable(
+        frame,
+        places,
+        entry.path.parent,
+        table.shown,
+        notices=tuple(notices),
+        offered=tuple(table.columns),
+    )
+
+
+def _suggest(table: TextTable, wanted: str) -> str:
+    usual = [name for name in table.columns if name.strip().lower() in (*USUAL_NAMES, "file")]
+    if usual:
+        return f"Did you mean '{usual[0]}'? Then map it with `columns: {{file: {usual[0]}}}`"
+    return did_you_mean(wanted, table.columns)
+
+
+def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, str]]) -> RawTable:
+    """Do what ``root:``, ``cut:`` and ``values:`` say.
+
+    Parameters
+    ----------
+    raw
+        What a reader delivered.
+    entry
+        The suite's entry.
+    words
+        Fixed words of the format, see :class:`soundcheck.suite.corpus_format.CorpusFormat`.
+
+    Raises
+    ------
+    InputError
+        If a column is not there whose values are mapped.
+    """
+    table, notices, problems = raw.table.copy(deep=False), list(raw.notices), Problems()
+    if entry.cut:
+        table["file"], told = _cut(table["file"], entry.cut)
+        notices.append(told)
+    for name in {**words, **entry.values}:
+        own = entry.values.get(name, {})
+        if name in table.columns:
+            mapped = {**words.get(name, {}), **own}
+            table[name], told = _mapped(table[name], mapped, own, f"column {name}")
+            notices += told
+        elif name in entry.values:
+            what = f"corpora.{entry.name}.values.{name} maps its values, and it is not there"
+            remedy = did_you_mean(name, raw.table.columns)
+            problems.add(f"{raw.shown}, column {name}", what, remedy)
+    problems.raise_if_any()
+    return dataclasses.replace(raw, table=table, root=entry.root or raw.root, notices=tuple(notices))
+
+
+def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:
+    """Take a folder from the beginning of names; say how many had it."""
+    beginning = folder if folder.endswith(("/", "\\")) else f"{folder}/"
+    names = column.tolist()
+    cut = pd.Series([name.removeprefix(beginning) for name in names], index=column.index, dtype=object)
+    count = int((cut != column).sum())
+    told = f"the folder that `cut:` names begins {count} of {counted(len(names), 'name')} of files"
+    if count < len(names):
+        told += f", not {quoted(_base(column[cut == column].iloc[0]))}" + (", for one" if count else "")
+    return cut, told
+
+
+def _base(name: str) -> str:
+    """Give the end of a name, so that the folders of somebody's machine are not told."""
+    return name.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _mapped(
+    column: pd.Series, mapped: Mapping[str, str], own: Mapping[str, str], where: str
+) -> tuple[pd.Series, list[str]]:
+    """Map the texts of a column; tell what became of them, and which of the suite's own do not occur."""
+    which, texts = pd.factorize(column, use_na_sentinel=False)
+    there = set(texts)
+    told = [_unused(where, text, there) for text in own if text not in there]
+    if there.isdisjoint(mapped):
+        return column, told
+    counts = np.bincount(which, minlength=len(texts))
+    changes = list(_changes(dict(zip(texts, counts.tolist(), strict=True)), mapped))
+    if changes:
+        more = [f"{len(changes) - NAMED} more"] if len(changes) > NAMED else []
+        told.insert(0, f"{where}: {', '.join([*changes[:NAMED], *more])}")
+    after = np.array([mapped.get(text, text) for text in texts], dtype=object)
+    return pd.Series(after[which], index=column.index, dtype=object), told
+
+
+def _unused(where: str, text: str, there: Collection[str]) -> str:
+    """Say that nothing is mapped; of names and sentences there are too many to suggest some."""
+    hint = did_you_mean(text, sorted(there)) if len(there) <= MOST_WORDS else ""
+    return f"{where}: no segment has {quoted(text)}, which `values:` maps. {hint}".rstrip(". ")
+
+
+def _changes(counts: Mapping[str, int], mapped: Mapping[str, str]) -> Iterator[str]:
+    for text in sorted(counts):
+        new = mapped.get(text, text)
+        if new != text:
+            meant = f"counts as {quoted(new)}" if new else "counts as missing"
+            yield f"{quoted(text)} {meant} ({counted(counts[text], 'row')})"

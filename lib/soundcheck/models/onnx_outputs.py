@@ -1,0 +1,283 @@
+"""What the numbers of an ONNX graph mean: ``outputs: {logits: [arousal, dominance, valence]}``.
+
+Conventions
+-----------
+- Values of an output are float ``(signals, n)``, one row a signal.
+- A list of names: the numbers of an output in their order. Those that are no task of the model are nobody's.
+- ``{emotion: [ang, hap]}``: scores of the classes of a task, of which the highest counts.
+- ``embedding``, or another name that stands alone: the whole row, or its only number, is the answer.
+- What the suite does not say may be said by the labels of a folder or by the file's metadata; and if there is
+  only one thing that it can be, nobody has to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from soundcheck.common.errors import InputError, Problems, did_you_mean
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.models.class_labels import best_classes, classes_of, meant
+from soundcheck.suite import schema
+
+__all__ = ["LABEL_KEYS", "Outputs", "OutputsKey", "Reading", "metadata_labels"]
+
+LABEL_KEYS = ("labels", "classes", "id2label")  # of a file's metadata that name its numbers
+EXAMPLE = "outputs: {logits: [arousal, dominance, valence]} or outputs: {scores: {emotion: [anger, neutral]}}"
+
+
+def _read_outputs(value: object) -> dict[str, Any]:
+    """Check the key ``outputs`` of a suite."""
+    if not isinstance(value, dict) or not value:
+        remedy = f"Write the name of an output and what its numbers are, such as {EXAMPLE}"
+        raise schema.wrong(f"{schema.shown(value)} does not say what outputs are", remedy)
+    return {str(name): _read_output(str(name), item) for name, item in value.items()}
+
+
+def _read_output(name: str, value: object) -> str | list[str] | dict[str, list[str]]:
+    if isinstance(value, str) and value.strip():
+        return str(value)
+    if _is_names(value):
+        return [str(item) for item in value]
+    if isinstance(value, dict) and len(value) == 1 and all(map(_is_names, value.values())):
+        return {str(task): [str(label) for label in labels] for task, labels in value.items()}
+    what = f"{schema.shown(value)} does not say what the numbers of {quoted(name)} are"
+    raise schema.wrong(what, f"Write such as {EXAMPLE}")
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, str) and one for one in value)
+
+
+OutputsKey = schema.parsed(dict, _read_outputs)  # the type of the key ``outputs`` of a suite
+
+
+def metadata_labels(metadata: Mapping[str, str]) -> list[str]:
+    """Read the names of numbers that an author wrote into a file; empty if there are none.
+
+    Examples
+    --------
+    >>> metadata_labels({"labels": "anger, joy"}), metadata_labels({"id2label": '{"0": "anger", "1": "joy"}'})
+    (['anger', 'joy'], ['anger', 'joy'])
+    """
+    for key in LABEL_KEYS:
+        text = metadata.get(key, "").strip()
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            found = [part.strip() for part in text.split(",")]
+        if isinstance(found, dict) and set(found) == {str(number) for number in range(len(found))}:
+            found = [found[str(number)] for number in range(len(found))]
+        if _is_names(found):
+            return found
+    return []
+
+
+class Reading(NamedTuple):
+    """How one task is read from an output.
+
+    Parameters
+    ----------
+    task
+        The task.
+    output
+        Name of the output.
+    size
+        Numbers that the output must have; ``None`` = any.
+    column
+        Which of them is the answer; ``None`` = all.
+    classes
+        Scores: the class of each number.
+    """
+
+    task: Task
+    output: str
+    size: int | None = None
+    column: int | None = None
+    classes: tuple[str, ...] = ()
+
+    def answers(self, values: np.ndarray) -> list[Any]:
+        """Read one answer from each row."""
+        if self.classes:
+            return best_classes(values, self.classes)
+        return list(values if self.column is None else values[:, self.column])
+
+
+class Outputs:
+    """What the outputs of a graph are to a model's tasks.
+
+    Parameters
+    ----------
+    tasks
+        What it is to answer.
+    sizes
+        Output -> how many numbers it gives a signal.
+    where
+        What messages begin with.
+    said
+        What the suite says: the key ``outputs``.
+    labels
+        What the suite says about labels of classes.
+    named
+        Output -> names of its numbers as its author gave them.
+    unusable
+        Output -> why it is nothing that can be read.
+
+    Raises
+    ------
+    InputError
+        If a task has no output, or the numbers are not as many as their names. All problems at once.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        sizes: Mapping[str, int],
+        where: str,
+        *,
+        said: Mapping[str, Any],
+        labels: Mapping[str, str],
+        named: Mapping[str, Sequence[str]],
+        unusable: Mapping[str, str],
+    ) -> None:
+        self._tasks, self._sizes, self._where, self._labels = tasks, sizes, where, labels
+        self._problems = Problems()
+        self._found: dict[str, list[Reading]] = {task.name: [] for task in tasks}
+        for name, item in said.items():
+            if name in sizes:
+                self._take(name, item)
+            elif name in unusable:
+                remedy = "Save the model with one row of numbers a signal, for instance a mean over time"
+                self._problem(f"the output {quoted(name)} cannot be used: {unusable[name]}", remedy)
+            else:
+                self._problem(f"the graph has no output {quoted(name)}", did_you_mean(name, sizes))
+        for name, names in named.items():
+            if name in sizes and name not in said:
+                self._take_labels(name, list(names))
+        if not said and not any(self._found.values()):
+            self._take_what_is_obvious()
+        for task in tasks:
+            self._check_one(task)
+        self._problems.raise_if_any()
+        self.readings = [self._found[task.name][0] for task in tasks]
+
+    @property
+    def names(self) -> list[str]:
+        """Outputs that are asked for."""
+        return list(dict.fromkeys(reading.output for reading in self.readings))
+
+    def answers(self, values: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+        """Turn the values of outputs into unchecked answers, one a row."""
+        columns = {one.task.name: one.answers(values[one.output]) for one in self.readings}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def _problem(self, what: str, remedy: str = "") -> None:
+        self._problems.add(self._where, what, remedy)
+
+    def _add(self, reading: Reading) -> None:
+        """Note how a task is read, if the numbers are as many as they should be."""
+        size = self._sizes[reading.output]
+        if reading.size not in (None, size):
+            what = f"the output {quoted(reading.output)} has {size} numbers, and {reading.size} are named"
+            self._problem(what, "Name them all, in their order")
+        self._found[reading.task.name].append(reading)
+
+    def _task(self, name: str) -> Task | None:
+        return next((task for task in self._tasks if task.name == name), None)
+
+    def _take(self, output: str, item: str | list[str] | dict[str, list[str]]) -> None:
+        """Understand what the suite says about an output."""
+        if isinstance(item, dict):
+            ((name, labels),) = item.items()
+            task = self._task(name)
+            if task is None:
+                self._no_task(output, name)
+            elif not task.classes:
+                self._problem(f"{name} has no classes", f"Write outputs: {{{output}: [{name}]}}")
+            else:
+                try:
+                    classes = classes_of(labels, task, self._labels, self._where)
+                except InputError as error:
+                    self._problems.extend(error)
+                else:
+                    self._add(Reading(task, output, len(labels), classes=tuple(classes)))
+            return
+        names = [item] if isinstance(item, str) else item
+        single = self._task(names[0]) if len(names) == 1 else None
+        if single is not None and single.is_embedding:
+            self._add(Reading(single, output))
+            return
+        if isinstance(item, str) and single is None:
+            self._no_task(output, item)
+        for column, name in enumerate(names):
+            task = self._task(name)
+            if task is not None:
+                self._take_number(output, task, len(names), column)
+
+    def _take_number(self, output: str, task: Task, size: int, column: int) -> None:
+        if task.is_regression:
+            self._add(Reading(task, output, size, column))
+            return
+        what = f"{task.name} is not a single number of the output {quoted(output)}"
+        self._problem(what, f"Write {_example(task, output, '')}")
+
+    def _no_task(self, output: str, name: str) -> None:
+        what = f"outputs.{output} names {quoted(name)}, which is no task of the model"
+        self._problem(what, did_you_mean(name, [task.name for task in self._tasks]))
+
+    def _take_labels(self, output: str, names: list[str]) -> None:
+        """Understand what an author says about an output: classes of a task, or names of numbers."""
+        classified = [task for task in self._tasks if task.classes and not self._found[task.name]]
+        regression = [task.name for task in self._tasks if task.is_regression]
+        written = [self._labels.get(name, name) for name in names]
+        numbers = [meant(name, regression, {}) or name for name in written]
+        if any(name in regression for name in numbers):
+            self._take(output, numbers)
+            return
+        known = [
+            task for task in classified if any(meant(name, task.classes, self._labels) for name in names)
+        ]
+        if len(known) == 1:
+            self._take(output, {known[0].name: names})
+
+    def _take_what_is_obvious(self) -> None:
+        """Understand graphs that leave no choice."""
+        outputs = list(self._sizes)
+        if all(task.name in outputs and not task.classes for task in self._tasks):
+            for task in self._tasks:
+                self._take(task.name, task.name)
+        elif len(outputs) == 1 and [task.is_embedding for task in self._tasks] == [True]:
+            self._take(outputs[0], self._tasks[0].name)
+        elif len(outputs) == 1 and all(task.is_regression for task in self._tasks):
+            if self._sizes[outputs[0]] == len(self._tasks):
+                self._take(outputs[0], [task.name for task in self._tasks])
+
+    def _check_one(self, task: Task) -> None:
+        """Refuse a task that several outputs answer, or none."""
+        found = self._found[task.name]
+        if len(found) == 1 or len(self._problems):
+            return
+        if found:
+            named = " and ".join(quoted(one.output) for one in found)
+            self._problem(f"{task.name} is answered by {named}", "Name it once under outputs")
+            return
+        sizes = ", ".join(f"{quoted(name)} ({_numbers(size)})" for name, size in self._sizes.items())
+        what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"
+        numbers = ", ".join(one.name for one in self._tasks if one.is_regression)
+        self._problem(what, f"Write {_example(task, next(iter(self._sizes)), numbers)}")
+
+
+def _numbers(size: int) -> str:
+    return f"{size} number{'s' * (size != 1)}"
+
+
+def _example(task: Task, output: str, numbers: str) -> str:
+    """Show what a suite may say about a task."""
+    if task.classes:
+        first = ", ".join(task.classes[:2])
+        return f"outputs: {{{output}: {{{task.name}: [{first}, ...]}}}}, classes as the model orders them"
+    return f"outputs: {{{output}: {task.name if task.is_embedding else f'[{numbers}]'}}}"

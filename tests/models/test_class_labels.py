@@ -1,0 +1,63 @@
+"""Labels of models and the classes that they mean."""
+
+import numpy as np
+import pytest
+
+from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.models.class_labels import best_classes, classes_of, meant
+
+EMOTION = BUILTIN["emotion"]
+
+
+def test_labels_may_differ_in_case():
+    assert classes_of(["Anger", "NEUTRAL"], EMOTION, {}, "here") == ["anger", "neutral"]
+
+
+def test_case_counts_where_classes_differ_in_nothing_else():
+    assert meant("JOY", ["joy", "Joy"], {}) is None
+    assert meant("Joy", ["joy", "Joy"], {}) == "Joy"
+
+
+def test_the_suite_says_what_labels_mean():
+    said = {"ang": "anger", "exc": "happiness", "oth": "", "sadness": "neutral"}
+    labels = ["ang", "exc", "oth", "sadness"]
+    assert classes_of(labels, EMOTION, said, "here") == ["anger", "happiness", "", "neutral"]
+
+
+def test_names_all_labels_that_nobody_knows():
+    with pytest.raises(InputError) as caught:
+        classes_of(["angr", "joy", "sad"], EMOTION, {"sad": "sadnes"}, "here")
+    one, two, three = (str(problem) for problem in caught.value.problems)
+    assert "the label 'angr' of the model is no class of emotion" in one
+    assert "labels: {angr: ...}" in one and "Did you mean 'anger'?" in one
+    assert "the label 'joy'" in two
+    assert "the label 'sad' is to mean 'sadnes', no class of emotion" in three
+
+
+def test_one_label_has_to_mean_a_class():
+    with pytest.raises(InputError, match="none of the model's labels means a class of emotion"):
+        classes_of(["a", "b"], EMOTION, {"a": "", "b": ""}, "here")
+
+
+def test_the_best_of_those_that_count(rng):
+    task = Task("animal", "classification", ("cat", "dog", "cow"))
+    names = ["dog", "", "cow", "cat"]
+    scores = rng.normal(size=(50, 4))
+    scores[0] = [1.0, 9.0, 0.5, 0.0]
+    scores[1] = [2.0, 0.0, 2.0, 0.0]
+    found = best_classes(scores, names)
+    assert found[:2] == ["dog", "dog"]
+    for row, name in zip(scores, found, strict=True):
+        assert name == max((row[place], names[place]) for place in (0, 2, 3))[1] or row is scores[1]
+        assert name in task.classes or np.array_equal(row, scores[1])
+
+
+@pytest.mark.parametrize("row", [[np.nan, 1.0], [np.inf, 1.0], [-np.inf, -np.inf]])
+def test_scores_that_are_none_give_no_class(row):
+    (found,) = best_classes(np.array([row]), ["a", "b"])
+    assert isinstance(found, float) and np.isnan(found)
+
+
+def test_minus_infinity_is_the_logarithm_of_nothing():
+    assert best_classes(np.array([[-np.inf, -3.0]]), ["a", "b"]) == ["b"]
