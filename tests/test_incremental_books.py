@@ -11,7 +11,7 @@ from soundcheck.common.files import digest
 
 THRESHOLDS = "thresholds/correctness_regression.yml"
 METHOD = "book/methods/correctness_regression.md"
-BOOK = ("html", "book-build", "book-src", "book-cells", "book.json")
+BOOK = ("html", "book-build", "book-src", "book-cells", "book-pages.json", "book.json")
 
 
 class Grown:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,7 +23,9 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
+from soundcheck.results.record import KeyFigure
 from soundcheck.run import notebook_jobs, planning, runner, tables
+from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
 from soundcheck.run.early import Early
 from soundcheck.run.forecast import forecast
 from soundcheck.run.key_figures import key_figures
@@ -229,33 +232,54 @@ def _run(
     stages.begin("corpora")
     answered = shards.fingerprints if shards else None
     confirming = jobs > 1 and not fresh and shards is None
+    derived = Derived(output)
     with ahead or Ahead(jobs) as ahead:
         material = load(plan, tested, output, jobs, answered=answered, ahead=ahead if confirming else None)
         failed = shards.take_over(material, output) if shards else None
         tables.write_segments(material.corpora, material.lists, output)
         stages.begin("predictions")
         material, reports = predict_all(
-            material, output, jobs=jobs, fresh=fresh, failed=failed, cluster=cluster, ahead=ahead
+            material,
+            output,
+            jobs=jobs,
+            fresh=fresh,
+            failed=failed,
+            cluster=cluster,
+            ahead=ahead,
+            derived=derived,
         )
     suite, corpora, lists, sounds = material.suite, material.corpora, material.lists, material.sounds
     stages.begin("notebooks")
-    figures = key_figures(suite, tested, corpora, lists, reports)
+    depends = derived.tables(suite, tested, corpora, lists, reports)
+    figures = tuple(
+        KeyFigure(**values)
+        for values in derived.find(
+            "key figures",
+            depends,
+            lambda: [vars(figure) for figure in key_figures(suite, tested, corpora, lists, reports)],
+        )
+    )
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
-    done = _execute([*judging, *studying], output, jobs, "of families")
-    judged, studied = done[: len(judging)], done[len(judging) :]
-    tables.write_word_errors([job for job in judging if job.family == WORD_ERRORS], output)
-    fine = [outcome.job for outcome in judged if not outcome.failed]
-    comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
-    compared = _execute(comparing, output, jobs, "of comparisons")
+    with runner.Places(output.cache, output.log, jobs) as places:
+        done = _execute([*judging, *studying], output, places, "of families")
+        judged, studied = done[: len(judging)], done[len(judging) :]
+        heard = [job for job in judging if job.family == WORD_ERRORS]
+        make = functools.partial(tables.write_word_errors, heard, output)
+        if not derived.write("word errors", of_notebooks(heard), make):
+            output.word_errors.unlink(missing_ok=True)
+        fine = [outcome.job for outcome in judged if not outcome.failed]
+        comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
+        compared = _execute(comparing, output, places, "of comparisons")
     _prune_notebooks(output, judging)
     output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
 
     stages.begin("results")
-    frame = _results(suite, tested, corpora, judged)
+    make = functools.partial(_write_results, suite, tested, corpora, judged, output)
+    written = derived.write("results", [of_rows(judged), depends], make)
+    frame, results_digest = read_frame(written[1]), files.digest(written[0])
     contrasts = _contrasts(compared)
-    results_digest = results.write_results(frame, output.folder)
     tables.write_left_out(corpora, sounds, reports, output)
     files.write_bytes(output.comparison_table, results.contrast_csv(contrasts))
     record = compose(
@@ -272,6 +296,7 @@ def _run(
         figures=figures,
     )
     record.write(output.record)
+    derived.save()
 
     problems: list[Problem] = []
     if book:
@@ -301,14 +326,14 @@ def _run(
     return sum_up(output, frame, record, reports, problems, plan, [*unloaded, *last])
 
 
-def _execute(jobs: Sequence[runner.Job], output: Output, workers: int, what: str) -> list[runner.Outcome]:
+def _execute(
+    jobs: Sequence[runner.Job], output: Output, places: runner.Places, what: str
+) -> list[runner.Outcome]:
     """Execute notebooks, and take folders out of what they failed with: that is published."""
     if not jobs:
         return []
     with Progress("notebooks", what, len(jobs)) as told:
-        outcomes = runner.execute(
-            jobs, cache=output.cache, log=output.log, workers=workers, finished=lambda _: told.update()
-        )
+        outcomes = runner.execute(jobs, places, finished=lambda _: told.update())
     if not any(outcome.error for outcome in outcomes):
         return outcomes
     from soundcheck.book.executed import without_paths  # heavy, like all of the book
@@ -325,13 +350,14 @@ def _prune_notebooks(output: Output, planned: Iterable[runner.Job]) -> None:
         output.prune(folder, {path.name for job in mine for path in job.files})
 
 
-def _results(
+def _write_results(
     suite: Suite,
     families: Sequence[Family],
     corpora: Sequence[Corpus],
     outcomes: Sequence[runner.Outcome],
-) -> pd.DataFrame:
-    """Collect the rows of all notebooks; a failed notebook's tests become rows with its error."""
+    output: Output,
+) -> list[Path]:
+    """Write the rows of all notebooks; a failed notebook's tests become rows with its error."""
     by_name = {family.name: family for family in families}
     rows: list[results.Verdict] = []
     for outcome in outcomes:
@@ -347,7 +373,8 @@ def _results(
                 rows += results.skipped_rows(
                     job.model, corpus.name, family, task, f"error: the notebook failed: {outcome.error}"
                 )
-    return results.settle(results.to_frame(rows))
+    results.write_results(results.settle(results.to_frame(rows)), output.folder)
+    return [output.results, output.results.with_suffix(".parquet")]
 
 
 def _contrasts(outcomes: Sequence[runner.Outcome]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from soundcheck.book import model_and_corpus_pages, overview, pages
+from soundcheck.common.remembered import Remembered
 from soundcheck.report.html import element
 
 HOSTILE = "{{ 7 * 7 }} ![x](../../../../etc/passwd) <script>x</script>"
@@ -110,3 +111,46 @@ def test_pages_of_results_have_safe_names(model):
     assert name.count("/") == 2
     assert ".." not in name
     assert len(json.dumps(name)) < 200
+
+
+class Kept:
+    """A book of one page, written by one run after the other."""
+
+    def __init__(self, folder):
+        self.folder, self.made = folder, []
+
+    def write(self, text, *depends):
+        def make():
+            self.made.append(text)
+            return [pages.markdown(f"{text} media/{'0' * 20}.png")]
+
+        sources = pages.Sources(self.folder / "src", Remembered(self.folder / "pages.json", "1"))
+        sources.made("results/p", make, *depends)
+        sources.prune()
+        return sources, (self.folder / "src" / "results" / "p.ipynb").read_bytes()
+
+
+def test_a_page_that_depends_on_the_same_is_not_made_again(tmp_path):
+    book = Kept(tmp_path)
+    first, content = book.write("# A", "rows", 1)
+    again, same = book.write("?", "rows", 1)
+    assert book.made == ["# A"] and same == content
+    assert (again.pages, again.media) == (first.pages, first.media)
+    assert again.media == {f"{'0' * 20}.png"}
+
+
+@pytest.mark.parametrize("harm", ["depends", "edited", "removed", "link"])
+def test_a_page_is_made_again_if_anything_changed(tmp_path, harm):
+    book = Kept(tmp_path)
+    book.write("# A", 1)
+    path = tmp_path / "src" / "results" / "p.ipynb"
+    if harm == "edited":
+        path.write_bytes(path.read_bytes().replace(b"# A", b"# X"))
+    elif harm == "link":
+        path.rename(tmp_path / "other")
+        path.symlink_to(tmp_path / "other")
+    elif harm == "removed":
+        path.unlink()
+    sources, content = book.write("# B", 2 if harm == "depends" else 1)
+    assert book.made == ["# A", "# B"] and b"# B" in content and not path.is_symlink()
+    assert sources.pages["results/p"].encode() in content

@@ -128,3 +128,30 @@ def test_a_full_disk_is_told(tmp_path):
     ):
         raise OSError(28, "No space left on device")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_says_the_same_is_left_as_it_is(tmp_path):
+    path = tmp_path / "a.txt"
+    assert files.write_text(path, "one") == files.digest("one")
+    before = path.stat()
+    assert files.write_text(path, "one") == files.digest("one")
+    with files.replacing(path) as part:
+        part.write_text("one")
+    after = path.stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
+    files.write_text(path, "two")
+    assert path.read_text() == "two"
+
+
+@pytest.mark.parametrize("odd", ["link", "rights"])
+def test_what_only_looks_the_same_is_replaced(tmp_path, odd):
+    path, other = tmp_path / "a.txt", tmp_path / "other"
+    other.write_text("one")
+    if odd == "link":
+        path.symlink_to(other)
+    else:
+        path.write_text("one")
+        path.chmod(0o666)
+    files.write_text(path, "one")
+    assert not path.is_symlink() and path.stat().st_mode & 0o777 == 0o644 and path.read_text() == "one"

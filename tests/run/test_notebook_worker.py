@@ -49,13 +49,8 @@ def executed(tmp_path_factory):
         for name, code in CELLS.items()
     ]
     ended: list[str] = []
-    outcomes = runner.execute(
-        jobs,
-        cache=folder / "cache",
-        log=folder / "log",
-        workers=1,
-        finished=lambda outcome: ended.append(outcome.job.family),
-    )
+    with runner.Places(folder / "cache", folder / "log", workers=1) as places:
+        outcomes = runner.execute(jobs, places, finished=lambda outcome: ended.append(outcome.job.family))
     return folder, ended, {outcome.job.family: outcome for outcome in outcomes}
 
 

@@ -30,7 +30,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import states
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.record import RunRecord
+from soundcheck.results.record import NotebookRecord, RunRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -63,28 +63,26 @@ def assemble(
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
     among = settled.among(results, accepted_reasons(results, record.accepted))
+    published = (str(output.folder), executed.places(), executed.user_name())
+    figures = files.digest(repr((record.figures, [(model.name, model.kind) for model in record.models])))
     for entry in record.notebooks:
-        folder, stem = files.slug(entry.model), files.slug(entry.family)
         family = by_name[entry.family]
-        title = executed.title(entry.model, family.title)
         rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
-        fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
-        notebook = output.notebooks / folder / f"{stem}.ipynb"
-        cells = executed.cells(notebook, title, entry, output.folder, fill)
-        about = f"How these tests work: [method](../../methods/{stem}.ipynb)."
-        answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
-        heading_line, _, words = cells[0]["source"].partition("\n")
-        words = f"{words.strip()}\n\n{about}".strip()
-        cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
-        sources.page(overview.page_of(entry), cells)
-    for entry in record.comparisons:
-        notebook = output.comparisons / f"{entry.slug}.ipynb"
-        cells = executed.cells(notebook, f"Comparison {heading(entry.name)}", entry, output.folder)
-        sources.page(overview.page_of(entry), cells)
-    for entry in record.studies:
-        notebook = output.studies / f"{entry.name}.ipynb"
-        cells = executed.cells(notebook, STUDY_TITLES[entry.name], entry, output.folder)
-        sources.page(overview.page_of(entry), cells)
+        notebook = output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
+        make = functools.partial(_result_cells, output, record, entry, family, notebook, rows, among)
+        table = rows.to_json(orient="split", index=False, double_precision=15)
+        about = (entry, family.title, family.question, _content(notebook), figures, published)
+        sources.made(overview.page_of(entry), make, *about, table, among[rows.index].tolist())
+    compared = [
+        (output.comparisons / f"{entry.slug}.ipynb", f"Comparison {heading(entry.name)}", entry)
+        for entry in record.comparisons
+    ]
+    studied = [
+        (output.studies / f"{entry.name}.ipynb", STUDY_TITLES[entry.name], entry) for entry in record.studies
+    ]
+    for notebook, title, entry in (*compared, *studied):
+        make = functools.partial(executed.cells, notebook, title, entry, output.folder)
+        sources.made(overview.page_of(entry), make, title, entry, _content(notebook), published)
     for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         sources.page(name, cells)
@@ -95,7 +93,8 @@ def assemble(
         draw = functools.partial(model_and_corpus_pages.value_cells, own, near)
         values = kept.cells(f"{page}/values", draw, rows)  # apart: the page changes with any family
         make = functools.partial(model_and_corpus_pages.model_cells, model, record, own, values)
-        about = (inputs.shown(model), record.figures, record.families, record.accepted, rows)
+        titles = [(family.name, family.title, family.question) for family in record.families]
+        about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
     for about, corpus in zip(record.corpora, corpora, strict=True):
         page = f"corpora/{about.slug}"
@@ -124,6 +123,31 @@ def assemble(
     _contents(sources, share, record)
     sources.prune()
     kept.prune()
+
+
+def _content(path: Path) -> str:
+    return files.digest(path) if path.is_file() else ""
+
+
+def _result_cells(
+    output: Output,
+    record: RunRecord,
+    entry: NotebookRecord,
+    family: Family,
+    notebook: Path,
+    rows: pd.DataFrame,
+    among: pd.Series,
+) -> list[dict]:
+    """Make the page of a model and a family: the answer, then the executed notebook with settled states."""
+    title = executed.title(entry.model, family.title)
+    fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
+    cells = executed.cells(notebook, title, entry, output.folder, fill)
+    about = f"How these tests work: [method](../../methods/{files.slug(entry.family)}.ipynb)."
+    answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
+    heading_line, _, words = cells[0]["source"].partition("\n")
+    words = f"{words.strip()}\n\n{about}".strip()
+    cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
+    return cells
 
 
 def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:

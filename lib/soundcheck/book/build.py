@@ -21,6 +21,7 @@ from soundcheck.book.pages import MEDIA, Sources
 from soundcheck.book.site import into_place, lay_out, signature
 from soundcheck.common.errors import Problem
 from soundcheck.common.json_file import JsonFile
+from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.results.record import RunRecord
@@ -89,7 +90,9 @@ def build(
         return []
     from soundcheck.book.assembly import assemble  # late: what draws figures takes a second to load
 
-    sources = Sources(output.folder / "book-src")
+    sources = Sources(
+        output.folder / "book-src", Remembered(output.folder / "book-pages.json", inputs.made_with())
+    )
     assemble(sources, output, record, results, corpora=corpora, tasks=tasks, sounds=sounds, **arguments)
     tables = [output.results, output.left_out, output.comparison_table, output.word_errors]
     problems = finish(sources, output, record.run, tables, depends=depends, jobs=jobs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from soundcheck.common import files, resources
 from soundcheck.common.library import installed, library_digest
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.run.output import Output
-from soundcheck.sounds.sources import speech_source
+from soundcheck.sounds.sources import speech_digest
 from soundcheck.suite.families import Family
 
 __all__ = ["digest", "made_with", "shown"]
@@ -51,10 +50,7 @@ def digest(
 
 def made_with() -> str:
     """Digest the code that makes pages: the library, all packages, and the one that speaks."""
-    speech = speech_source()
-    speaking = sys.modules[speech.__module__.partition(".")[0]].__file__ if speech else None
-    spoken = _contents(Path(speaking).parent.rglob("*.py")) if speaking else ""
-    return files.digest(repr([library_digest(), installed(), spoken]))
+    return files.digest(repr([library_digest(), installed(), speech_digest()]))
 
 
 def shown(model: ModelRecord) -> ModelRecord:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import nbformat
@@ -18,6 +18,7 @@ from nbformat import NotebookNode, v4
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.remembered import Remembered
 from soundcheck.report.html import Html, element
 
 MARK = "sc-page"
@@ -60,6 +61,8 @@ class Sources:
     ----------
     folder
         The folder.
+    kept
+        Remembers of which things pages were made; ``None`` = nobody does.
 
     Attributes
     ----------
@@ -69,8 +72,9 @@ class Sources:
         Names of the sounds and pictures that these pages refer to.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kept: Remembered | None = None) -> None:
         self.folder = folder
+        self._kept = kept or Remembered()
         self.pages: dict[str, str] = {}
         self.media: set[str] = set()
         self._written: set[Path] = set()
@@ -97,22 +101,55 @@ class Sources:
         notebook.cells.append(nbformat.from_dict(last))
         self.file(f"{name}.ipynb", nbformat.writes(notebook))
 
+    def made(self, name: str, make: Callable[[], Sequence[dict]], *depends: object) -> None:
+        """Write a page of cells, unless it is as it was written when it depended on the same.
+
+        Parameters
+        ----------
+        name
+            Name of the page without suffix.
+        make
+            Makes the cells, see :meth:`page`.
+        depends
+            All that the cells depend on besides the code; two things are the same if their ``repr`` is.
+        """
+        path, digest = self.folder / f"{name}.ipynb", files.digest(repr(depends))
+        known = self._kept.get(name)
+        if known is not None and known["depends"] == digest and _holds(path, known["file"]):
+            self.pages[name] = known["content"]
+            self.media |= set(known["media"])
+            self._written.add(path)
+            return
+        self.page(name, make())
+        media = sorted(_media(path.read_bytes()))
+        about = {"depends": digest, "file": files.digest(path), "content": self.pages[name], "media": media}
+        self._kept.put(name, about)
+
     def file(self, name: str, text: str) -> None:
         """Write any other file."""
         path = self.folder / name
         data = text.encode("utf-8", "backslashreplace")
         self._written.add(path)
-        self.media |= {found.decode() for found in MEDIA.findall(data)}
+        self.media |= _media(data)
         if not path.is_file() or path.is_symlink() or path.read_bytes() != data:
             files.write_bytes(path, data)
 
     def prune(self) -> None:
-        """Remove all files that are there but were not written."""
+        """Remove all files that are there but were not written, and remember the others."""
         for folder, _, names in os.walk(self.folder):
             for path in (Path(folder, name) for name in names):
                 if path not in self._written:
                     path.unlink()
+        self._kept.save()
 
     def _content(self, name: str, text: str) -> str:
         self.pages[name] = files.digest(text)[:20]
         return self.pages[name]
+
+
+def _holds(path: Path, digest: str) -> bool:
+    return path.is_file() and not path.is_symlink() and files.digest(path) == digest
+
+
+def _media(data: bytes) -> set[str]:
+    return {found.decode() for found in MEDIA.findall(data)}

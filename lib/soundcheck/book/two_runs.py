@@ -90,7 +90,8 @@ def compare_runs(
     planned = [two_runs.job(before, after, model, families, output) for model in found]
     for job in planned:
         job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
-    executions = runner.execute(planned, cache=output.cache, log=output.log, workers=jobs)
+    with runner.Places(output.cache, output.log, jobs) as places:
+        executions = runner.execute(planned, places)
     lines = two_runs.differences(before, after)
     lines += [line for rows in found.values() for line in _told(rows)]
     record = _record(after.record, output, list(found), executions, list(found.values()))

@@ -27,15 +27,17 @@ def look_up(
     names = {change: changes[change].name if change else "" for change in ["", *changed]}
     notices = tuple(model.notices(corpora))
     for corpus in corpora:
-        found = {change: model.look_up(corpus, change) for change in names}
         keys, shown, asked = _asked(model, corpus, changed, wanted)
+        clean = model.look_up(corpus, "")  # of a change that nobody asks for as well
+        found = [
+            model.look_up(corpus, name) if name and some else clean
+            for name, some in zip(names, asked.any(axis=0), strict=True)
+        ]
         # Row after row: for each segment clean first, then its changes in their order
         number, which = np.nonzero(asked)
         change = np.array(list(names), dtype=object)[which]
-        problems = np.stack([np.array(found[name][1], dtype=object) for name in names])
-        answers = {
-            task: np.stack([found[name][0][task] for name in names])[which, number] for task in found[""][0]
-        }
+        problems = np.stack([np.array(one[1], dtype=object) for one in found])
+        answers = {task: np.stack([one[0][task] for one in found])[which, number] for task in clean[0]}
         table = Columns(keys[number], change, problems[which, number], answers)
         tables[corpus.name] = table
         failures += [

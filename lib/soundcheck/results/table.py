@@ -83,13 +83,11 @@ def write_results(frame: pd.DataFrame, folder: str | os.PathLike) -> str:
         Digest of ``results.csv``.
     """
     frame = frame[RESULT_COLUMNS].sort_values(list(KEY), kind="stable", ignore_index=True)
-    lines = [",".join(RESULT_COLUMNS)]
-    for row in frame.itertuples(index=False):
-        lines.append(",".join(_cell(name, value) for name, value in zip(RESULT_COLUMNS, row, strict=True)))
+    columns = {name: _plain(name, frame[name]) for name in RESULT_COLUMNS}
+    cells = [_cells(name, column) for name, column in columns.items()]
+    lines = [",".join(row) for row in [RESULT_COLUMNS, *zip(*cells, strict=True)]]
     schema = pyarrow.schema([(name, arrow_type(name)) for name in RESULT_COLUMNS])
-    table = pyarrow.Table.from_pydict(
-        {name: [_plain(name, value) for value in frame[name]] for name in RESULT_COLUMNS}, schema=schema
-    )
+    table = pyarrow.Table.from_pydict(columns, schema=schema)
     parquet = io.BytesIO()
     pyarrow.parquet.write_table(table, parquet, write_page_checksum=True)
     files.write_bytes(Path(folder) / "results.parquet", parquet.getvalue())
@@ -105,24 +103,24 @@ def arrow_type(name: str) -> pyarrow.DataType:
     return pyarrow.float64() if name in NUMBERS else pyarrow.bool_()
 
 
-def _plain(name: str, value: object) -> object:
-    """Give a plain Python value, ``None`` for missing."""
+def _plain(name: str, column: pd.Series) -> list:
+    """Give plain Python values, ``None`` for missing; a lone surrogate, which cannot be written, escaped."""
+    there = column.notna().tolist()
     if name in TEXTS:
-        text = "" if pd.isna(value) else str(value)
-        return text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate cannot be written
-    if pd.isna(value):
-        return None
-    if name in COUNTS:
-        return int(value)
-    return float(value) if name in NUMBERS else bool(value)
+        texts = [str(value) if known else "" for value, known in zip(column, there, strict=True)]
+        return [text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts]
+    kind = int if name in COUNTS else float if name in NUMBERS else bool
+    return [kind(value) if known else None for value, known in zip(column, there, strict=True)]
 
 
-def _cell(name: str, value: object) -> str:
-    value = _plain(name, value)
-    if value is None:
-        return ""
+def _cells(name: str, column: list) -> list[str]:
+    """Write the cells of a column of the CSV."""
     if name not in TEXTS:
-        return repr(value)
-    text = spreadsheet(value)
+        return ["" if value is None else repr(value) for value in column]
+    made = {text: _quoted(spreadsheet(text)) for text in set(column)}
+    return [made[text] for text in column]
+
+
+def _quoted(text: str) -> str:
     # csv.writer leaves a lone carriage return unquoted, and then no reader takes the file.
     return '"' + text.replace('"', '""') + '"' if re.search('[",\r\n]', text) else text

@@ -8,6 +8,7 @@ by the function that the notebook uses as well.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,15 +16,21 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.load import load_corpus
 from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.recognition_measures import localised_words, vocabulary, words_to_speak
+from soundcheck.run.derived import Derived, of_notebooks
 from soundcheck.run.runner import Job
-from soundcheck.sounds.sources import SpeechSource, speech_source
+from soundcheck.sounds.sources import SpeechSource, speech_digest, speech_source
 from soundcheck.suite.entries import CorpusEntry, Suite
 
 __all__ = ["keyword_corpora"]
 
 
 def keyword_corpora(
-    suite: Suite, jobs: Iterable[Job], cache: Path, workers: int = 1, progress: bool = False
+    suite: Suite,
+    jobs: Iterable[Job],
+    cache: Path,
+    workers: int = 1,
+    progress: bool = False,
+    derived: Derived | None = None,
 ) -> list[Corpus]:
     """Speak the probes that families ask for.
 
@@ -37,6 +44,8 @@ def keyword_corpora(
         Folder that keeps the sentences.
     workers, progress
         See :meth:`soundcheck.sounds.sources.SpeechSource.sentences`.
+    derived
+        Remembers which words are spoken; ``None`` = nobody does.
 
     Returns
     -------
@@ -48,26 +57,35 @@ def keyword_corpora(
     for job in jobs:
         if not suite.models[job.model].about.changes_audio:
             continue
-        evaluation = Recognition(job.description)
-        options = evaluation.family.options
-        for subset in evaluation.transformed():
-            if not vocabulary(evaluation, subset.predictions.clean):
-                continue  # nothing is tested then
-            probed = words_to_speak(evaluation, subset, localised_words(evaluation, subset))
-            if not any(probed.kinds.values()):
-                continue
+        make = functools.partial(_spoken, job)
+        spoken = derived.find("words", [of_notebooks([job]), speech_digest()], make) if derived else make()
+        for corpus, kinds, count, complements in spoken:
             speech = speech_source()
             table = speech.sentences(
                 cache,
-                probed.kinds,
-                evaluation.family.probes["sentences"],
-                seed=evaluation.seed,
-                complements=options.get("complements"),
+                kinds,
+                count,
+                seed=suite.seed,
+                complements=complements,
                 jobs=workers,
                 progress=progress,
             )
-            entry = _entry(subset.corpus, job, speech, table, several)
+            entry = _entry(corpus, job, speech, table, several)
             found.append(load_corpus(entry, suite, cache, workers, progress))
+    return found
+
+
+def _spoken(job: Job) -> list[list]:
+    """Choose what is spoken for a recogniser: corpus, words by kind, how many sentences, complements."""
+    evaluation = Recognition(job.description)
+    family, found = evaluation.family, []
+    for subset in evaluation.transformed():
+        if not vocabulary(evaluation, subset.predictions.clean):
+            continue  # nothing is tested then
+        probed = words_to_speak(evaluation, subset, localised_words(evaluation, subset))
+        if any(probed.kinds.values()):
+            complements = family.options.get("complements")
+            found.append([subset.corpus, dict(probed.kinds), family.probes["sentences"], complements])
     return found
 
 

@@ -69,6 +69,10 @@ class Output:
         """Whether an earlier run has come as far as its record."""
         return (self.folder / MARKER).is_file() and self.record.is_file()
 
+    def segments(self, corpus: str) -> Path:
+        """Name the file that holds the segment table of a corpus."""
+        return self.corpora / f"{files.slug(corpus)}.parquet"
+
     def trials(self, corpus: str, family: str) -> Path:
         """Name the file that holds the trials that a family makes of a corpus."""
         return self.corpora / f"{files.slug(corpus)}.{files.slug(family)}.trials.parquet"

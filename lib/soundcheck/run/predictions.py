@@ -15,6 +15,7 @@ from soundcheck.predict.protocol import Result
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.run import adding, notebook_jobs, planning, tables
+from soundcheck.run.derived import Derived
 from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -23,6 +24,7 @@ from soundcheck.suite.entries import ModelEntry
 __all__ = ["predict_all", "questions"]
 
 MANY = 20_000  # segments of all corpora, from which the models of a run are loaded one after the other
+FEW = 5_000  # up to which what all models have answered is looked up before the first one's turn
 
 
 def questions(entry: ModelEntry, material: Material, output: Output, corpora: Sequence[Corpus]) -> Questions:
@@ -65,6 +67,7 @@ def predict_all(
     failed: Mapping[str, Sequence[Result]] | None = None,
     cluster: Cluster | None = None,
     ahead: Ahead,
+    derived: Derived,
 ) -> tuple[Material, dict[str, PredictionReport]]:
     """Ask all models.
 
@@ -84,6 +87,8 @@ def predict_all(
         Whose workers are asked; ``None`` = those of this machine.
     ahead
         Threads that models are asked in before it is their turn; those that have checked some may wait.
+    derived
+        Remembers what follows from answers.
 
     Returns
     -------
@@ -108,6 +113,7 @@ def predict_all(
     reports = {}
     segments = sum(len(corpus.segments) for corpus in material.corpora)
     most = jobs if jobs > 1 and segments <= MANY else 0  # that wait for their turn
+    most = len(material.asked) if most and segments <= FEW else most
     if not most:
         ahead.dismiss()
     begun: dict[str, Callable[[], PredictionReport]] = {}
@@ -123,9 +129,10 @@ def predict_all(
     # What is spoken around words depends on which of them each model loses.
     probing = [family for family in tested if family.probes]
     localising = notebook_jobs.family_jobs(suite, probing, material.corpora, output, sounds)
-    probes = keyword_corpora(suite, localising, output.cache, jobs, progress=True)
+    probes = keyword_corpora(suite, localising, output.cache, jobs, progress=True, derived=derived)
     material = material.with_corpora(probes)
-    tables.write_segments(material.corpora, material.lists, output)
+    tables.write_segments(probes, {}, output)
+    tables.prune_segments(material.corpora, material.lists, output)
     kept_words = adding.keep_answers(material.plan, tested, probes, sounds, output)
     for name, report in kept_words.items():
         reports[name] = dataclasses.replace(reports[name], tables=reports[name].tables | report.tables)
@@ -136,5 +143,8 @@ def predict_all(
     output.prune(output.predictions, {files.slug(name) for name in suite.models})
     for name, report in reports.items():
         output.prune(output.predictions / files.slug(name), {path.name for path in report.tables.values()})
-    tables.write_scores(material.lists, tested, material.corpora, reports, output)
+    about = (material.lists, tested, material.corpora, reports)
+    depends = derived.tables(suite, tested, material.corpora, material.lists, reports)
+    scores = derived.write("scores", depends, lambda: tables.write_scores(*about, output))
+    tables.prune_scores(scores, output)
     return material, reports

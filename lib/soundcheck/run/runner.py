@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Self
 
 from soundcheck.common import files
 from soundcheck.common.description import Description
@@ -265,13 +266,48 @@ def _environment(folder: Path, cache: Path) -> dict[str, str]:
     return os.environ | one_thread | jupyter_folders(folder / "jupyter") | own
 
 
+class Places:
+    """Workers for notebooks, which have imported what notebooks need once; leaving its block ends all.
+
+    Parameters
+    ----------
+    cache
+        Folder for things worth keeping between runs, such as the font cache.
+    log
+        File that gets the output of the processes.
+    workers
+        How many at once; never more than there are cores.
+
+    Attributes
+    ----------
+    folder
+        For what notebooks write before they have ended.
+    """
+
+    def __init__(self, cache: Path, log: Path, workers: int) -> None:
+        self._cache, self._log = cache, log
+        self._most = max(1, min(workers, os.cpu_count() or 1))
+        self._workers: list[Worker] = []
+
+    def __enter__(self) -> Self:
+        self.folder = Path(tempfile.mkdtemp(prefix="soundcheck-"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def free(self, notebooks: int) -> list[Worker]:
+        """Give as many workers as there are notebooks and places; each starts with its first notebook."""
+        for number in range(len(self._workers), min(notebooks, self._most)):
+            environment = _environment(self.folder / f"worker {number}", self._cache)
+            self._workers.append(Worker(environment, self._log))
+        return self._workers[:notebooks]
+
+
 def execute(
-    jobs: Sequence[Job],
-    *,
-    cache: Path,
-    log: Path,
-    workers: int,
-    finished: Callable[[Outcome], None] = lambda outcome: None,
+    jobs: Sequence[Job], places: Places, finished: Callable[[Outcome], None] = lambda outcome: None
 ) -> list[Outcome]:
     """Execute all jobs that changed, in parallel.
 
@@ -279,12 +315,8 @@ def execute(
     ----------
     jobs
         What to execute.
-    cache
-        Folder for things worth keeping between runs, such as the font cache.
-    log
-        File that gets the output of the processes.
-    workers
-        How many at once; never more than there are cores.
+    places
+        Who executes them.
     finished
         Called with each outcome, for a progress bar.
 
@@ -302,19 +334,14 @@ def execute(
         else:
             waiting.append(number)
     waiting.sort(key=lambda number: -jobs[number].weight)  # the last one should not be a long one
-    places = max(1, min(workers, os.cpu_count() or 1, len(waiting)))
     running: dict[int, _Running] = {}
-    folder = Path(tempfile.mkdtemp(prefix="soundcheck-"))
-    free = [
-        Worker(_environment(folder / f"worker {number}", cache), log)
-        for number in range(places if waiting else 0)
-    ]
-    everybody = list(free)
-    try:
+    free = places.free(len(waiting))
+    with tempfile.TemporaryDirectory(dir=places.folder, ignore_cleanup_errors=True) as name:
+        drafts = Path(name)
         while waiting or running:
             while waiting and free:
                 number = waiting.pop(0)
-                running[number] = _Running(jobs[number], folder / str(number), free.pop())
+                running[number] = _Running(jobs[number], drafts / str(number), free.pop())
             for number, child in list(running.items()):
                 if child.worker.busy and not child.overdue:
                     continue
@@ -325,8 +352,4 @@ def execute(
                     shutil.rmtree(child.folder, ignore_errors=True)
                     finished(outcome)
             time.sleep(0.02)
-    finally:
-        for worker in everybody:
-            worker.stop()
-        shutil.rmtree(folder, ignore_errors=True)
     return [outcomes[number] for number in range(len(jobs))]

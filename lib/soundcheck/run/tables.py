@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,24 +24,31 @@ from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family
 
-__all__ = ["write_left_out", "write_scores", "write_segments", "write_word_errors"]
+__all__ = [
+    "prune_scores",
+    "prune_segments",
+    "write_left_out",
+    "write_scores",
+    "write_segments",
+    "write_word_errors",
+]
 
 
 def write_segments(
     corpora: Iterable[Corpus], lists: Mapping[tuple[str, str], TrialTable], output: Output
 ) -> None:
     """Keep each segment table and each list of trials as Parquet, where notebooks and readers find it."""
-    keep = set()
     for corpus in corpora:
-        name = f"{files.slug(corpus.name)}.parquet"
-        keep.add(name)
-        with files.replacing(output.corpora / name) as part:
+        with files.replacing(output.segments(corpus.name)) as part:
             corpus.segments.to_parquet(part, index=False)
     for place, table in lists.items():
-        path = output.trials(*place)
-        keep.add(path.name)
-        write_table(path, table)
-    output.prune(output.corpora, keep)
+        write_table(output.trials(*place), table)
+
+
+def prune_segments(corpora: Iterable[Corpus], places: Iterable[tuple[str, str]], output: Output) -> None:
+    """Remove the tables of corpora, and the lists of trials, that a run does not have."""
+    paths = [*(output.segments(corpus.name) for corpus in corpora), *(output.trials(*p) for p in places)]
+    output.prune(output.corpora, {path.name for path in paths})
 
 
 def write_scores(
@@ -49,37 +57,43 @@ def write_scores(
     corpora: Iterable[Corpus],
     reports: Mapping[str, PredictionReport],
     output: Output,
-) -> None:
+) -> list[Path]:
     """Keep the scores of all trials as text for other tools, with what is decided at the threshold in use.
 
     A line is ``0.107 enrolled tested reject 0.4`` under a header; with trials of one kind only, which give
-    no threshold, ``0.107 enrolled tested``.
+    no threshold, ``0.107 enrolled tested``. Lists the files.
     """
     tested = {family.name: family for family in families}
     keys = {corpus.name: corpus.segments["key"].tolist() for corpus in corpora}
-    keep: dict[str, set[str]] = {}
+    written = []
     for model, report in reports.items():
         for (corpus, family), table in lists.items():
             predictions = read_predictions(report.tables[corpus]) if corpus in report.tables else None
             if predictions is None or not {"embedding", SCORE} & set(predictions.columns):
                 continue
             path = output.scores / files.slug(model) / f"{files.slug(corpus)}.{files.slug(family)}.txt"
-            keep.setdefault(path.parent.name, set()).add(path.name)
             scores = score_trials(predictions, keys[corpus], table)
             target = table.frame["target"].to_numpy(dtype=bool)
             threshold = threshold_in_use(tested[family], model, scores, target)
             there = ~np.isnan(scores)
             names = (table.frame.loc[there, side].tolist() for side in ("enrol", "test"))
             trial_files.write_scores(path, *names, scores[there], threshold)
-    output.prune(output.scores, set(keep))
-    for folder, names in keep.items():
-        output.prune(output.scores / folder, names)
+            written.append(path)
+    return written
 
 
-def write_word_errors(jobs: Iterable[Job], output: Output) -> None:
-    """Keep the word errors of each recogniser, group and speaker as ``tables/word_errors.csv``.
+def prune_scores(written: Iterable[Path], output: Output) -> None:
+    """Remove the scores of models and trials that a run does not have."""
+    written = list(written)
+    output.prune(output.scores, {path.parent.name for path in written})
+    for folder in {path.parent for path in written}:
+        output.prune(folder, {path.name for path in written if path.parent == folder})
 
-    Rates are shares of the words of the references, with all digits.
+
+def write_word_errors(jobs: Iterable[Job], output: Output) -> list[Path]:
+    """Keep the word errors of each recogniser, group and speaker as ``tables/word_errors.csv``, if any.
+
+    Rates are shares of the words of the references, with all digits. Lists the file.
     """
     rows = []
     for job in jobs:
@@ -88,13 +102,13 @@ def write_word_errors(jobs: Iterable[Job], output: Output) -> None:
         for subset in evaluation.subsets():
             rows += [{"model": job.model} | row for row in group_rates(evaluation, subset, columns)]
     if not rows:
-        output.word_errors.unlink(missing_ok=True)
-        return
+        return []
     frame = pd.DataFrame(rows, columns=["model", *RATE_COLUMNS])
     texts = ["model", "corpus", "column", "group"]
     frame[texts] = frame[texts].astype(str).map(spreadsheet)
     text = frame.to_csv(index=False, lineterminator="\n")
     files.write_bytes(output.word_errors, text.encode("utf-8", "backslashreplace"))
+    return [output.word_errors]
 
 
 def write_left_out(

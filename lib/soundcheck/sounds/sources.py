@@ -7,16 +7,18 @@ several can do something, the first in the order of their names does it.
 from __future__ import annotations
 
 import abc
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from soundcheck.common import files
 from soundcheck.common.registry import Registry
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["SOUND_SOURCES", "SPEECH_SOURCES", "SoundSource", "SpeechSource", "speech_source"]
+__all__ = ["SOUND_SOURCES", "SPEECH_SOURCES", "SoundSource", "SpeechSource", "speech_digest", "speech_source"]
 
 
 class SoundSource(abc.ABC):
@@ -115,3 +117,13 @@ SPEECH_SOURCES = Registry(SpeechSource, "soundcheck.sounds", "soundcheck.speech"
 def speech_source() -> type[SpeechSource] | None:
     """Give the source of speech; ``None`` if no installed package has one."""
     return next(iter(SPEECH_SOURCES.values()), None)
+
+
+def speech_digest() -> str:
+    """Digest of the code of the package that speaks; empty if there is none."""
+    speech = speech_source()
+    package = sys.modules[speech.__module__.partition(".")[0]].__file__ if speech else None
+    if not package:
+        return ""
+    root = Path(package).parent
+    return files.digest(repr([(str(path), files.digest(path)) for path in sorted(root.rglob("*.py"))]))

@@ -1,0 +1,139 @@
+"""What follows from tables and notebooks that are as they were is not computed again.
+
+Key figures, the words that are spoken, word errors, scores of trials and the results table follow from files
+of the output folder and from the suite. So what came out is remembered under the digest of all that it
+depends on: contents of files, never their names or times. A table that was written is left as it is if it
+still has the digest that it was written with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from soundcheck.common import files
+from soundcheck.common.remembered import Remembered, made_here
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.predict.report import PredictionReport
+from soundcheck.run.output import Output
+from soundcheck.suite.entries import Suite
+from soundcheck.suite.families import Family
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from soundcheck.run.runner import Job, Outcome
+
+__all__ = ["Derived"]
+
+
+class Derived:
+    """What earlier runs into an output folder have computed.
+
+    Parameters
+    ----------
+    output
+        The folder.
+    """
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._known = Remembered(output.folder / "derived.json", made_here())
+
+    def save(self) -> None:
+        """Keep what this run has used or computed."""
+        self._known.save()
+
+    def find(self, name: str, depends: object, make: Callable[[], Any]) -> Any:
+        """Give a value that JSON knows, not ``None``, or make it.
+
+        Parameters
+        ----------
+        name
+            What it is.
+        depends
+            All that it depends on besides the code; two things are the same if their ``repr`` is.
+        make
+            Makes it.
+        """
+        return self._known.find(_name(name, depends), make)
+
+    def write(self, name: str, depends: object, paths: Callable[[], Iterable[Path]]) -> list[Path]:
+        """Write files, unless they are as they were written when they depended on the same.
+
+        Parameters
+        ----------
+        name, depends
+            See :meth:`find`.
+        paths
+            Writes files in the output folder and lists them.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files.
+        """
+        entry, root = _name(name, depends), self._output.folder
+        known = self._known.get(entry)
+        if known is None or any(_content(root / place) != digest for place, digest in known.items()):
+            known = {path.relative_to(root).as_posix(): files.digest(path) for path in paths()}
+            self._known.put(entry, known)
+        return [root / place for place in known]
+
+    def tables(
+        self,
+        suite: Suite,
+        families: Iterable[Family],
+        corpora: Sequence[Corpus],
+        lists: Mapping[tuple[str, str], TrialTable],
+        reports: Mapping[str, PredictionReport],
+    ) -> list[object]:
+        """List what follows from the tables that models were asked about, and from their answers, depends on.
+
+        Segments and trials count as they were written for notebooks.
+        """
+        output = self._output
+        segments = [
+            (corpus.name, repr(corpus.entry), corpus.synthetic, files.digest(output.segments(corpus.name)))
+            for corpus in corpora
+        ]
+        trials = [(place, files.digest(output.trials(*place))) for place in lists]
+        answers = [
+            (model, corpus, files.digest(path))
+            for model, report in reports.items()
+            for corpus, path in report.tables.items()
+        ]
+        settings = [getattr(suite, field.name) for field in dataclasses.fields(suite)]
+        return [settings, list(families), segments, trials, answers]
+
+
+def _name(name: str, depends: object) -> str:
+    return f"{name} {files.digest(repr(depends))}"
+
+
+def _content(path: Path) -> str:
+    return files.digest(path) if path.is_file() and not path.is_symlink() else ""
+
+
+def of_notebooks(jobs: Iterable[Job]) -> list[tuple[str, str, str]]:
+    """Say what follows from the descriptions of notebooks depends on."""
+    return [(job.model, job.family, job.fingerprint) for job in jobs]
+
+
+def of_rows(outcomes: Iterable[Outcome]) -> list[tuple[str, ...]]:
+    """Say what follows from how notebooks ended, and from the rows that they saved, depends on."""
+    return [
+        (one.job.model, one.job.family, one.status, one.error, _content(one.job.rows)) for one in outcomes
+    ]
+
+
+def read_frame(path: Path) -> pd.DataFrame:
+    """Read the results table that this run, or one before with the same rows, has written."""
+    import pyarrow.parquet
+
+    from soundcheck.results.table import typed
+
+    return typed(pyarrow.parquet.read_table(path).to_pydict())
