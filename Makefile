@@ -10,8 +10,9 @@ UV := uv==0.13.9
 INDEX := index=$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null || true)}
 unpack = $(PIP) install --no-deps $(UV) && $(INDEX) && $(BIN)/uv pip install --quiet --no-cache --native-tls --no-deps \
   --python $(BIN)/python $${index:+--default-index "$$index"} -r $(1)
-install = { $(unpack) || $(PIP) install --no-deps --no-compile -r $(1); } \
-  && { $(PIP) check >/dev/null || $(PIP) install -r $(1); }
+with_pip = $(PIP) install --no-deps --no-compile -r $(1)
+complete = { $(PIP) check >/dev/null || $(PIP) install -r $(1); }
+install = { $(unpack) || $(with_pip); } && $(complete)
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests|Cython|debugpy|pip|setuptools)/' $(VENV)/lib
 SUITE ?= suite.yml
 OUT ?= build
@@ -60,7 +61,8 @@ $(VENV)/.installed-test: requirements-test.txt requirements.txt pyproject.toml |
 	@$(COMPILE)
 	@touch $(VENV)/.installed $@
 
+# By pip, which takes a build of PyTorch for processors where its settings name one; the registry's is several GB.
 $(NEURAL): requirements-neural.txt | $(VENV)/.installed-test
-	$(call install,requirements-neural.txt)
+	$(call with_pip,$<) && $(call complete,$<)
 	@$(COMPILE)
 	@touch $@
