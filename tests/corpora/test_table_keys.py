@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import soundfile
+from pages import example
 
 from soundcheck.common.errors import InputError
 from soundcheck.corpora.load import NO_AUDIO, load_corpus
@@ -153,3 +154,19 @@ def test_many_rows_are_mapped_at_once(load):
     corpus = load("audio: false, cut: /far, values: {emotion: {ang: anger}}", rows)
     assert len(corpus.segments) == count and corpus.segments["duration"].sum() == 1.5 * count
     assert (corpus.segments["emotion"] == "anger").all()
+
+
+def test_the_example_of_the_page(tmp_path):
+    write_sounds(tmp_path / "audio" / "calls" / "day1")
+    cells = [("ang", "male_masculine"), ("hap", "female"), ("unknown", "")]
+    rows = [f"/mnt/theirs/calls/day1/a{n}.wav,{label},{sex}" for n, (label, sex) in enumerate(cells)]
+    rows.insert(0, "path,label,sex")
+    (tmp_path / "manifest.csv").write_text("\n".join(rows) + "\n")
+    text = example("data", "What every table of segments may say")
+    models = "models:\n  guess: {random: gaussian}\nfamilies: [correctness_regression]\n"
+    (tmp_path / "suite.yml").write_text(text + models)
+    suite = read_suite(tmp_path / "suite.yml")
+    table = load_corpus(suite.corpora["calls"], suite, tmp_path / "cache").segments
+    assert table["file"].tolist() == [f"day1/a{n}.wav" for n in range(3)]
+    assert table["emotion"].tolist() == ["anger", "happiness", None]
+    assert table["sex"].tolist() == ["male", "female", None]
