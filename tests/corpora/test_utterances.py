@@ -75,6 +75,7 @@ def test_names_of_utterances_come_last():
     assert found.find("A-1") == [0]
     assert found.find("b") == [2]
     assert found.find("") == []
+    assert names("a.wav", "b.wav", item=["hello", "hello"]).find("hello") == []  # said twice
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,14 @@ def test_times_may_be_rounded(load):
     assert answers(load("m1 1 A 1.491 3.0 on\nm1 1 A 2.991 4.009 late\n"), MEETINGS)[1:3] == ["on", "late"]
 
 
+def test_words_of_a_recording_of_unknown_length(load):
+    """A corpus without audio may not know where its files end."""
+    demo = corpus(("m1.wav", NAN, NAN))
+    demo.segments["duration"] = NAN
+    assert answers(load(CTM, "hyp.ctm"), demo) == ["turn left switch the light"]
+    assert answers(load(STM), demo) == ["turn left switch   on the light please"]
+
+
 def test_segments_that_overlap(load):
     demo = corpus(("m1.wav", 0, 10), ("m1.wav", 4, 6), ("m1.wav", 5, 12), speaker=["A", "B", "C"])
     speakers = "m1 1 A 4.5 5.5 by a\nm1 1 B 4.5 5.5 by b\nm1 1 C 5.1 5.5 by c\n"

@@ -4,8 +4,8 @@ Conventions
 -----------
 A name means the segments whose file is written like it. These forms are tried in turn, all exactly, then all
 without regard to case: the file; without extension; so with ``-``, then ``_``, for ``/``; the file's name
-without folder and extension; so after the speaker and ``-``, then ``_``; last the ``item`` of the segment,
-which formats with names of utterances take from them. The first that fits counts.
+without folder and extension; so after the speaker and ``-``, then ``_``; last the ``item`` of the segment if
+it has that for itself, as in formats that name utterances. The first that fits counts.
 
 A path, as lists of another machine have them, means a file that ends like it. These are tried in turn, again
 exactly and then without regard to case: a file that the path ends with, also without extension; files that
@@ -71,8 +71,9 @@ class UtteranceNames:
             speakers = segments["speaker"].tolist()
             self._forms += [lambda: self._spoken(speakers, "-"), lambda: self._spoken(speakers, "_")]
         if "item" in segments.columns:
-            items = segments["item"].tolist()
-            self._forms.append(lambda: [item if isinstance(item, str) else "" for item in items])
+            items = segments["item"]
+            own = items.where(items.notna() & ~items.duplicated(keep=False), "")  # others name no one segment
+            self._forms.append(own.tolist)
         self._tables: dict[tuple[int, bool], dict[str, list[int]]] = {}
 
     def find(self, name: str) -> Sequence[int]:
