@@ -9,7 +9,9 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
+from soundcheck.corpora.audb_cache import only_flavour
 from soundcheck.corpora.audformat_db import read_database
+from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.entries import CorpusEntry
 
 FILES = ["a.wav", "b.wav", "c.wav"]
@@ -342,3 +344,64 @@ def test_entry_is_not_changed(db, tmp_path):
     before = dataclasses.replace(given, columns=dict(given.columns))
     read_database(given, BUILTIN)
     assert given == before
+
+
+# Tables that only tell more, and names of tables as groups
+
+
+def test_attributes_fill_columns_and_bring_no_segments(db, tmp_path):
+    filewise(db, "labels", None, FILES[1:], felt=("arousal", [0.2, 0.3]), note=(None, ["x", "y"]))
+    db.save(tmp_path, storage_format="csv")
+    options = {"tables": ("labels",), "options": {"attributes": ("files",)}}
+    raw = read(tmp_path, **options)
+    assert raw.table["file"].tolist() == FILES[1:] and not raw.notices
+    assert raw.table["arousal"].tolist() == ["0.2", "0.3"]
+    assert raw.table["speaker"].tolist() == ["NA", "001"]
+    assert raw.table["sex"].tolist() == ["male", "female"]
+    assert all(place.startswith("corpora/db/db.labels.csv line ") for place in raw.places)
+    mapped = read(tmp_path, columns={"speaker": "note"}, **options)
+    assert mapped.table["speaker"].tolist() == ["x", "y"]  # the table of the segments comes first
+    with pytest.raises(InputError, match="no table is called 'file'.*Did you mean 'files'"):
+        read(tmp_path, tables=("labels",), options={"attributes": ("file",)})
+
+
+def test_attributes_of_whole_files_and_of_segments(tmp_path):
+    db = audformat.Database("made")
+    index = audformat.segmented_index(["a.wav", "a.wav", "b.wav"], [0, 1, 0], [1, 2, 1])
+    for name, rows, column, values in (
+        ("labels", index, "arousal", [0.1, 0.2, 0.3]),
+        ("who", index[1:], "speaker", ["s2", "s3"]),
+        ("files", audformat.filewise_index(["a.wav"]), "language", ["deu"]),
+        ("others", audformat.filewise_index(["z.wav"]), "accent", ["x"]),
+    ):
+        db[name] = audformat.Table(rows)
+        db[name][column] = audformat.Column()
+        db[name][column].set(values)
+    db.save(tmp_path, storage_format="csv")
+    raw = read(tmp_path, tables=("labels",), options={"attributes": ("who", "files", "others")})
+    assert raw.table["speaker"].tolist() == ["", "s2", "s3"]
+    assert raw.table["language"].tolist() == ["deu", "deu", ""]
+    assert (raw.table["accent"] == "").all()
+    assert raw.notices == ("the table 'others' tells nothing: it has none of the files",)
+
+
+def test_the_name_of_a_table_may_be_a_group(db, tmp_path):
+    filewise(db, "de-test", None, FILES[:1], speaker=("speaker", ["001"]))
+    filewise(db, "en-test", None, FILES[1:], speaker=("speaker", ["NA", "001"]))
+    db.save(tmp_path, storage_format="csv")
+    table = read(tmp_path, tables=("de-test", "en-test"), columns={"language": "table"}).table
+    assert table["language"].tolist() == ["de-test", "en-test", "en-test"]
+
+
+def test_flavours_in_the_cache_of_audb(db, tmp_path):
+    db.save(tmp_path / "0123abcd", storage_format="csv")
+    (tmp_path / "notes").mkdir()
+    assert only_flavour(tmp_path) == tmp_path / "0123abcd"
+    form = CORPUS_FORMATS["audformat"]
+    found = form.complete(entry(tmp_path))
+    assert (found.path.name, found.shown_path) == ("0123abcd", "corpora/db/0123abcd")
+    assert len(form.read(found, BUILTIN).table) == 3
+    db.save(tmp_path / "89abcdef", storage_format="csv")
+    assert only_flavour(tmp_path) == tmp_path
+    with pytest.raises(InputError, match="several flavours .*'0123abcd', '89abcdef'.*path: corpora/db/0123"):
+        read(tmp_path)

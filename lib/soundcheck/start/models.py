@@ -161,7 +161,9 @@ def model_text(kind: str, tasks: Mapping[str, Task], corpus: str, rows: Sequence
     wanted = {name: tasks.get(name, BUILTIN.get(name)) for name in TASKS_OF.get(kind, tasks)}
     names = flow(list(wanted))
     text = TEXTS[kind].strip() + "\n" + COMMON.lstrip().replace("CORPUS", corpus)
-    text = text.replace("TASKS", names).replace("OUTPUTS", f"{{output: {names}}}")
+    text = text.replace("TASKS", names).replace("OUTPUTS", flow({"output": _numbers(wanted)}))
+    if not any(task.is_regression for task in wanted.values()):
+        text = text.replace(SCALE, "")
     text = text.replace("FAMILY", "fairness_sex")
     if kind == "python":
         answers = ", ".join(f'"{name}": {_answer(task, code=True)}' for name, task in wanted.items())
@@ -176,6 +178,16 @@ def model_text(kind: str, tasks: Mapping[str, Task], corpus: str, rows: Sequence
     target = text.partition(f"\n{kind}: ")[2].partition("\n")[0]
     what = "start the service" if kind == "endpoint" else f"put {target} beside suite.yml, or name your own"
     return ModelText(text, {}, f"{what} ({kind}:)")
+
+
+def _numbers(tasks: Mapping[str, Task]) -> object:
+    """Say what the numbers of an output may be: scores of classes, an embedding, or numbers of tasks."""
+    for name, task in tasks.items():
+        if task.is_embedding:
+            return name
+        if task.classes:
+            return {name: task.classes}
+    return list(tasks)
 
 
 def _answer(task: Task, code: bool = False) -> object:

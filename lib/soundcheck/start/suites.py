@@ -17,7 +17,7 @@ from soundcheck.start.sample import Sample, read_sample
 from soundcheck.start.understand import Understanding, understand
 from soundcheck.start.yaml_text import flow, scalar
 from soundcheck.suite import starter
-from soundcheck.suite.corpus_format import CORPUS_FORMATS
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
 from soundcheck.suite.thresholds import read_family
 
 __all__ = ["write_suite"]
@@ -143,7 +143,11 @@ def _corpus(folder: Path, name: str, found: Found, sample: Sample | None, about:
 
 def _understood(sample: Sample, about: Understanding) -> list[str]:
     """Write what columns mean."""
-    theirs = [name for name in sample.frame if name not in about.columns]
+    frame = sample.frame
+    ours = {*RESERVED_COLUMNS, *BUILTIN} & {*frame}
+    others = [frame[name] for name in frame if name not in ours]
+    again = {name for name in ours if any(frame[name].equals(other) for other in others)}
+    theirs = [name for name in frame if name not in {*about.columns, *again}]
     lines = [f"# columns in {sample.shown_rows}: {', '.join(map(str, theirs))}"]
     if about.columns:
         lines.append(f"columns: {flow(about.columns)} # our name: theirs")

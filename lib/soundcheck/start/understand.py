@@ -212,6 +212,7 @@ def _find_groups(frame: pd.DataFrame, about: Understanding) -> None:
     ours = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS}
     used = {*ours, *about.tasks, *about.columns.values()}
     same = [frame[name] for name in frame if name in ours]  # under the names of their format, too
+    used |= {theirs for name, others in SYNONYMS.items() if name in frame for theirs in others}
     for name in frame:
         if name in used or not _NAME.fullmatch(str(name)) or len(about.groups) == MOST_GROUPS:
             continue
