@@ -13,7 +13,8 @@ unpack = $(PIP) install --no-deps $(UV) && $(INDEX) && $(BIN)/uv pip install --q
 with_pip = $(PIP) install --no-deps --no-compile -r $(1)
 complete = { $(PIP) check >/dev/null || $(PIP) install -r $(1); }
 install = { $(unpack) || $(with_pip); } && $(complete)
-COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests|Cython|debugpy|pip|setuptools)/' $(VENV)/lib
+# Bytecode only saves time; packages hold files for other versions of Python, which compile to nothing here.
+COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/(tests|testing|Cython|debugpy|pip|setuptools)/' $(VENV)/lib || true
 SUITE ?= suite.yml
 OUT ?= build
 NEURAL := $(VENV)/.installed-neural
