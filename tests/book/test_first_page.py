@@ -7,7 +7,9 @@ import pytest
 
 from soundcheck.book import findings, overview
 from soundcheck.book.model_tables import family_table, kinds, model_table
+from soundcheck.report import failures
 from soundcheck.results import Verdict, to_frame
+from soundcheck.results.page_names import result_page
 from soundcheck.results.record import KeyFigure
 from soundcheck.results.standing import standings
 
@@ -87,14 +89,14 @@ def itertuple(verdict):
     ],
 )
 def test_findings_are_sentences(changes, told):
-    assert findings.sentence(itertuple(row(**changes))) == told
+    assert failures.sentence(itertuple(row(**changes))) == told
 
 
 def test_what_is_open_but_never_has_an_interval_is_not_for_want_of_speakers(recorded):
     searched = PLAIN | {"test": "Groups Served Worse", "group": "", "rule": "<", "value": 0.0, "low": None}
     searched |= {"high": None, "threshold": 1.0, "passed": True, "holds": False, "bound": None, "blocks": 60}
     frame = to_frame([row(**(searched | {"evidence": "none", "p_value": 1.0}))])
-    shown = str(findings.open_table(recorded(), frame, overview.result_page))
+    shown = str(findings.open_table(recorded(), frame, result_page))
     assert "for any interval" not in shown and "it has no interval" in shown
 
 
@@ -106,7 +108,7 @@ def test_findings_are_ordered_by_what_is_beyond_in_widths_of_the_interval():
         row(label="d", **(CORRECT | {"rule": "<", "value": 0.6})),  # 0.1 / 0.22
         row(label="e", gap_low=None, gap_high=None),
     ]
-    ordered = findings.by_excess(to_frame(rows))
+    ordered = failures.by_excess(to_frame(rows))
     assert ordered["label"].tolist() == ["c", "b", "a", "d", "e"]
     known = [0.3 / 0.22, 0.025 / 0.02, 0.105 / 0.21, 0.1 / 0.22]
     assert ordered["excess"].tolist()[:4] == pytest.approx(known)
@@ -122,7 +124,7 @@ def test_of_each_model_and_family_one_finding_stands_first(recorded):
             row(family="other", group="accent: welsh"),
         ]
     )
-    shown = str(findings.worries(recorded(), frame, overview.result_page))
+    shown = str(findings.worries(recorded(), frame, result_page))
     first, folded = shown.split("<details>")
     assert first.count("<li>") == 2 and folded.count("<li>") == 2
     assert "Differences between groups: 4" in first and "welsh" in first
@@ -137,7 +139,7 @@ def test_speakers_are_planned_by_the_square_root(rule):
     else:
         frame = to_frame([row(**(CORRECT | {"value": 0.45, "low": 0.25, "high": 0.65}))])
         reach, margin = 0.2, 0.05
-    (needed,) = findings.speakers_needed(frame)
+    (needed,) = failures.speakers_needed(frame)
     assert reach * np.sqrt(10 / needed) <= margin + 1e-9 < reach * np.sqrt(10 / (needed - 1)) + 1e-9
 
 
@@ -260,7 +262,7 @@ def test_models_that_know_nothing_win_nothing(run):
 def test_greyed_tests_are_shown_apart(run):
     record, frame = run
     standing = standings(frame, record.figures)
-    page = overview.result_page
+    page = result_page
     shown = str(family_table(record, frame, standing, kinds(record)[0], page))
     cell = shown[shown.index("results/constant/fairness_accent") :]
     assert "hollow, not counted:" in cell[: cell.index("</a>")]
@@ -273,7 +275,7 @@ def test_greyed_tests_are_shown_apart(run):
 def test_families_that_judged_nothing_stand_in_a_line(run):
     record, frame = run
     standing = standings(frame, record.figures)
-    shown = str(family_table(record, frame, standing, kinds(record)[1], overview.result_page))
+    shown = str(family_table(record, frame, standing, kinds(record)[1], result_page))
     assert "<table" not in shown
     assert "Nothing could be judged by: Word errors (no transcripts &lt;img" in shown
     told = "Not made for these models, or not asked of them: Fairness accent, Correctness regression"
@@ -308,12 +310,12 @@ def test_when_nothing_holds_it_says_so(run):
 def test_what_is_open_says_how_much_it_may_hide(run):
     record, _ = run
     open_row = row(gap=0.05, gap_low=-0.15, gap_high=0.25, evidence="open", holds=False, bound=0.25)
-    shown = str(findings.open_table(record, to_frame([open_row]), overview.result_page))
+    shown = str(findings.open_table(record, to_frame([open_row]), result_page))
     assert "0.25" in shown and "Fairness accent" in shown
     assert "about 640 in place of 10" in shown
     few = row(evidence="none", blocks=3, low=None, high=None, gap_low=None, gap_high=None, bound=None)
-    shown = str(findings.open_table(record, to_frame([few]), overview.result_page))
+    shown = str(findings.open_table(record, to_frame([few]), result_page))
     assert "5 at least, for any interval" in shown
     on_threshold = row(gap=0.075, gap_low=0.0, gap_high=0.15, evidence="open", holds=False)
-    shown = str(findings.open_table(record, to_frame([on_threshold]), overview.result_page))
+    shown = str(findings.open_table(record, to_frame([on_threshold]), result_page))
     assert "more than can be planned" in shown

@@ -5,9 +5,10 @@ import json
 import nbformat
 import pytest
 
-from soundcheck.book import model_and_corpus_pages, overview, pages
+from soundcheck.book import model_and_corpus_pages, pages
 from soundcheck.common.remembered import Remembered
 from soundcheck.report.html import element
+from soundcheck.results.page_names import result_page
 
 HOSTILE = "{{ 7 * 7 }} ![x](../../../../etc/passwd) <script>x</script>"
 
@@ -106,7 +107,7 @@ def test_failed_notebooks_are_listed_escaped(recorded):
 
 @pytest.mark.parametrize("model", ["a/b", "../x", "a b", "Ä", "x" * 300])
 def test_pages_of_results_have_safe_names(model):
-    name = overview.result_page(model, "fairness_sex")
+    name = result_page(model, "fairness_sex")
     assert name.startswith("results/")
     assert name.count("/") == 2
     assert ".." not in name

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from soundcheck.book.findings import SEARCHED, sentence
 from soundcheck.common.wording import counted
+from soundcheck.report.failures import SEARCHED, sentence
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import digits_for, interval, number, row_name, rule
 from soundcheck.report.verdict_tables import MOST_OPEN, verdict_table

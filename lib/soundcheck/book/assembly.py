@@ -30,6 +30,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import states
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.page_names import corpus_page, model_page
 from soundcheck.results.record import NotebookRecord, RunRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
@@ -87,7 +88,7 @@ def assemble(
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         sources.page(name, cells)
     for model in record.models:
-        page = f"models/{model.slug}"
+        page = model_page(model.slug)
         own = results[results["model"].eq(model.name)]
         rows = own.to_json(orient="split", double_precision=15)
         draw = functools.partial(model_and_corpus_pages.value_cells, own, near)
@@ -97,7 +98,7 @@ def assemble(
         about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
     for about, corpus in zip(record.corpora, corpora, strict=True):
-        page = f"corpora/{about.slug}"
+        page = corpus_page(about.slug)
         make = functools.partial(model_and_corpus_pages.corpus_cells, about, corpus, tasks, near)
         table = corpus.segments.to_json(orient="split", double_precision=15)
         sources.page(page, kept.cells(page, make, about, corpus.entry, corpus.groups, tasks, table))
@@ -180,14 +181,14 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
     for model in record.models:
         own = [entry for entry in record.notebooks if entry.model == model.name]
         sections = [{"file": overview.page_of(entry)} for entry in own]
-        chapter = {"file": f"models/{model.slug}"}
+        chapter = {"file": model_page(model.slug)}
         results.append(chapter | ({"sections": sections} if sections else {}))
     failures = [{"file": "failures"}] if record.failed else []
     compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
     generated = [
         {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *failures]},
         *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
-        {"caption": "Corpora", "chapters": [{"file": f"corpora/{c.slug}"} for c in record.corpora]},
+        {"caption": "Corpora", "chapters": [{"file": corpus_page(c.slug)} for c in record.corpora]},
         {
             "caption": "Methods",
             "chapters": [{"file": f"methods/{files.slug(f.name)}"} for f in record.families],

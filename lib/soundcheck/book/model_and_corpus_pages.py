@@ -9,7 +9,7 @@ import pandas as pd
 
 from soundcheck.book import pages
 from soundcheck.book.model_tables import family_bars, figures_of, scores
-from soundcheck.book.overview import page_of, result_page
+from soundcheck.book.overview import page_of
 from soundcheck.common import files
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
@@ -24,6 +24,7 @@ from soundcheck.report.measured_tables import differences, measured_table, summa
 from soundcheck.report.players import player, row
 from soundcheck.report.verdict_tables import gap_cell, state_cell
 from soundcheck.results import aspects, states, tally
+from soundcheck.results.page_names import result_page
 from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.results.summary import ASPECTS

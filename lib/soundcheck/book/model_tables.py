@@ -13,6 +13,7 @@ from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import score_cell, state_bar
 from soundcheck.report.html import Html, element, join
 from soundcheck.results import Score, score, states, tally
+from soundcheck.results.page_names import model_page
 from soundcheck.results.record import KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects
@@ -119,7 +120,7 @@ def _model_row(
     notes = key_figures.standing_notes(
         record.figures, model.name, [task for task in model.tasks if task in kind.tasks]
     )
-    name = element("a", model.name, href=f"models/{model.slug}.html")
+    name = element("a", model.name, href=f"{model_page(model.slug)}.html")
     if model.kind != "random":
         name = name + _standing_words(notes)
     return [tables.Cell(name, model.name), tables.Cell(join(numbers), None, "sc-figures"), *cells]
@@ -187,7 +188,7 @@ def family_table(
     parts = []
     if judged:
         links = [element("a", f.title, href=f"methods/{files.slug(f.name)}.html") for f in judged]
-        names = [element("a", model.name, href=f"models/{model.slug}.html") for model in models]
+        names = [element("a", model.name, href=f"{model_page(model.slug)}.html") for model in models]
         if len(models) > max(MOST_COLUMNS, len(judged)):
             rows = [
                 [name, *(cell(model, f.name) for f in judged)]

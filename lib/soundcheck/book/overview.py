@@ -8,13 +8,13 @@ import pandas as pd
 
 from soundcheck.book import findings, pages
 from soundcheck.book.model_tables import Kind, family_table, kinds, model_table
-from soundcheck.common import files
 from soundcheck.common.escaping import heading
-from soundcheck.report import key_figures, tables
+from soundcheck.report import failures, key_figures, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
 from soundcheck.results import states, tally
 from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN
@@ -23,16 +23,11 @@ MOST_LINKS = 50  # models that a method page links to
 MOST_NOTES = 20  # tasks at which models are not better than guessing
 
 
-def result_page(model: str, family: str) -> str:
-    """Name the page of a model and family."""
-    return f"results/{files.slug(model)}/{files.slug(family)}"
-
-
 def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
     """Name the page of an executed notebook."""
     if isinstance(notebook, NotebookRecord):
         return result_page(notebook.model, notebook.family)
-    return f"comparisons/{notebook.slug}" if isinstance(notebook, ComparisonRecord) else notebook.name
+    return comparison_page(notebook.slug) if isinstance(notebook, ComparisonRecord) else notebook.name
 
 
 def link(text: str | Html, page: str) -> Html:
@@ -52,7 +47,7 @@ def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
     """
     synthetic = any(corpus.synthetic for corpus in record.corpora)
     standing = standings(results, record.figures)
-    counts = findings.counted_in(record, results) & standing.ne(HOLLOW)
+    counts = failures.counted_in(record, results) & standing.ne(HOLLOW)
     found = states(results)
     holding = results[counts & found.eq(HOLDS)]
     undecided = results[counts & found.isin([OPEN_PASS, OPEN_FAIL])]
@@ -178,7 +173,7 @@ def missing(record: RunRecord, results: pd.DataFrame) -> Html:
     """Count what was left out, failed or skipped, with the way to the details."""
     items = []
     for corpus in record.corpora:
-        shown = link(corpus.name, f"corpora/{corpus.slug}")
+        shown = link(corpus.name, corpus_page(corpus.slug))
         count = len(corpus.unused)
         if count:
             items.append(element("li", f"{count} items of the corpus left out: ", shown))
@@ -187,10 +182,10 @@ def missing(record: RunRecord, results: pd.DataFrame) -> Html:
         count = model.failed + model.unusable
         if count:
             text = f"{count} of {model.inputs} inputs without an answer: "
-            items.append(element("li", text, link(model.name, f"models/{model.slug}")))
+            items.append(element("li", text, link(model.name, model_page(model.slug))))
         if model.answers_of:
             text = f"not asked in the last run, with answers of {model.answers_of}: "
-            items.append(element("li", text, link(model.name, f"models/{model.slug}")))
+            items.append(element("li", text, link(model.name, model_page(model.slug))))
     items += [
         element("li", "notebook failed: ", link(entry.display_name, page_of(entry)))
         for entry in record.failed

@@ -1,0 +1,165 @@
+"""What a finished run says of one model: what cards, records and the page for a meeting are made of.
+
+Everything that leaves the book is computed from here, so that no two of them count differently. Facts are
+those of the results table and its record; nothing is read from pages, and nothing about the model is guessed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.report import failures
+from soundcheck.results import Tally, states, tally
+from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.finished_run import FinishedRun, read_run
+from soundcheck.results.page_names import model_page, result_page
+from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
+from soundcheck.results.standing import HOLLOW, standings
+from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+
+__all__ = ["ModelFacts", "read_facts"]
+
+_RANDOM = "random"  # kind of the reference models
+
+
+class ModelFacts:
+    """What a run says of one model.
+
+    Parameters
+    ----------
+    run
+        The finished run; it has a record.
+    model
+        Name of a model of it.
+
+    Attributes
+    ----------
+    record
+        The record of the run; ``record.results`` is the SHA-256 digest of ``results.csv``.
+    model
+        What the suite says of the model, and what became of its inputs.
+    rows
+        Its rows of the results table, with the columns ``state``, one of
+        :data:`soundcheck.results.verdict.STATES`, ``standing``, see :mod:`soundcheck.results.standing`, and
+        ``accepted``, why the suite accepts the failure, or ``""``.
+    """
+
+    def __init__(self, run: FinishedRun, model: str) -> None:
+        assert run.record is not None
+        self.record: RunRecord = run.record
+        self.run = run
+        self.model: ModelRecord = next(one for one in run.record.models if one.name == model)
+        own = run.frame[run.frame["model"].eq(model)]
+        self.rows: pd.DataFrame = own.assign(
+            state=states(own),
+            standing=standings(own, run.record.figures),
+            accepted=accepted_reasons(own, run.record.accepted),
+        )
+
+    @functools.cached_property
+    def counted(self) -> pd.DataFrame:
+        """The rows that count: robustness and fairness only where the model is better than guessing."""
+        return self.rows[self.rows["standing"].ne(HOLLOW)]
+
+    @functools.cached_property
+    def holding(self) -> pd.DataFrame:
+        """Failures that hold among all tests of the model, the gravest first."""
+        return failures.by_excess(self.counted[self.counted["state"].eq(HOLDS)])
+
+    @functools.cached_property
+    def undecided(self) -> pd.DataFrame:
+        """Tests that the data do not settle: an open test is no pass."""
+        return self.counted[self.counted["state"].isin([OPEN_PASS, OPEN_FAIL])]
+
+    @functools.cached_property
+    def skipped(self) -> pd.DataFrame:
+        """Tests without verdict, whose reasons are in the column ``skipped``."""
+        return self.rows[self.rows["state"].eq(SKIPPED)]
+
+    @functools.cached_property
+    def tally(self) -> Tally:
+        """How many of its tests are in which state, all of them counted."""
+        return tally(self.rows)
+
+    @functools.cached_property
+    def families(self) -> list[tuple[FamilyRecord, pd.DataFrame]]:
+        """The families that tested it, in the order of the book, each with its rows."""
+        by_name = dict(list(self.rows.groupby("family", sort=False)))
+        return [(family, by_name[family.name]) for family in self.record.families if family.name in by_name]
+
+    @functools.cached_property
+    def failed(self) -> list[str]:
+        """Families whose notebook did not come to its end, so that its tests are missing."""
+        own = [one for one in self.record.notebooks if one.model == self.model.name and one.failed]
+        return [one.family for one in own]
+
+    @functools.cached_property
+    def figures(self) -> list[KeyFigure]:
+        """How good it is at each of its tasks, with intervals and what guessing scores."""
+        return [figure for figure in self.record.figures or () if figure.model == self.model.name]
+
+    @functools.cached_property
+    def corpora(self) -> list[CorpusRecord]:
+        """The corpora that it was tested on."""
+        seen = set(self.rows["corpus"])
+        return [corpus for corpus in self.record.corpora if corpus.name in seen]
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether any of the speech was made by a machine, which every page has to say."""
+        return any(corpus.synthetic for corpus in self.corpora)
+
+    def sentence(self, row: object) -> str:
+        """Write what a failure says, with its interval; rows are those of ``itertuples``."""
+        return failures.sentence(row, failures.blocks_of(self.record, row.corpus))
+
+    def page(self, family: str = "") -> str:
+        """Name the page of the book about the model, or about it and a family, relative to the book."""
+        name = result_page(self.model.name, family) if family else model_page(self.model.slug)
+        return f"{name}.html"
+
+
+def read_facts(path: Path, model: str | None = None) -> ModelFacts:
+    """Read what a run says of a model.
+
+    Parameters
+    ----------
+    path
+        The output folder of a run, or ``results.csv`` in it.
+    model
+        Its name; ``None`` if there is only one beside the random references.
+
+    Raises
+    ------
+    InputError
+        If the results are missing, were edited, or have no record that can be read, if there is no such
+        model, or if there are several and none is named.
+    """
+    run = read_run(path)
+    if run.record is None:
+        what = "there is no record of the run, run.json, beside it"
+        raise input_error(run.path.name, what, "Give the output folder that `soundcheck run` wrote")
+    return ModelFacts(run, _chosen(run.record, set(run.frame["model"]), model))
+
+
+def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:
+    names: Sequence[str] = [one.name for one in record.models if one.name in tested]
+    if model is not None:
+        if model not in names:
+            remedy = did_you_mean(model, names)
+            raise input_error(f"--model {quoted(model)}", "the run has no results of such a model", remedy)
+        return model
+    own = [one.name for one in record.models if one.name in tested and one.kind != _RANDOM]
+    if len(own) != 1:
+        what = f"the run has {len(own)} models" if own else "the run has no model but random references"
+        listed = ", ".join(map(quoted, own[:20])) or "none"
+        raise input_error(
+            "--model", what, f"Name one of them: {listed}" if own else "Run a suite with a model"
+        )
+    return own[0]
