@@ -10,10 +10,9 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problem, input_error
 from soundcheck.common.media import EmbeddedMedia
-from soundcheck.history.page import conclusion, sections
+from soundcheck.history.page import conclusion, history_of, sections
 from soundcheck.history.past_runs import read_runs
-from soundcheck.history.points import marked, points
-from soundcheck.history.series import models_of, strangers
+from soundcheck.history.points import marked
 from soundcheck.report import tables
 from soundcheck.report.html import element, join
 from soundcheck.report.standalone import standalone
@@ -60,19 +59,17 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     if len(past.runs) < 2:
         what = "all runs have the same results" if past.doubled else "this is a single run"
         raise input_error(" ".join(f"RUN {path}" for path in paths), what, "Name at least two that differ")
-    names = models_of(past.runs, models)
-    apart = strangers(past.runs, names)
-    if apart:
+    history = history_of(past, models)
+    if history.apart:
         what = "it has no test in common with the other runs"
-        raise InputError(
-            [Problem(f"RUN {run.name}", what, "Leave it out; name runs of one suite") for run in apart]
-        )
-    frame = points(past.runs, names)
+        remedy = "Leave it out; name runs of one suite"
+        raise InputError([Problem(f"RUN {run.name}", what, remedy) for run in history.apart])
+    frame = history.points
     if frame["value"].isna().all():
         raise input_error(
             " ".join(f"RUN {path}" for path in paths), "no run holds a value", "Name other runs"
         )
-    made = sections(past, frame, EmbeddedMedia(), TABLE)
+    made = sections(history, EmbeddedMedia(), TABLE)
     parts = [element("h1", "History")]
     for section in made:
         parts += [element("h2", section.title)] if section.title else []

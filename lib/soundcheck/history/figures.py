@@ -24,7 +24,7 @@ from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
 
 __all__ = ["MOST_PANELS", "SERIES", "described", "family_figure"]
 
-MOST_PANELS = 12
+MOST_PANELS = 9
 SERIES = ["corpus", "task", "test", "group", "label"]  # what tells the tests of a model and family apart
 _ACROSS = 3
 _MOST_TICKS = 10
@@ -38,7 +38,7 @@ def family_figure(frame: pd.DataFrame, runs: int) -> Figure:
     Parameters
     ----------
     frame
-        Points of one model and family, see :func:`soundcheck.history.points.points`; at most 12 tests are
+        Points of one model and family, see :func:`soundcheck.history.points.points`; at most 9 tests are
         drawn, those with marks first.
     runs
         How many runs the history has.
@@ -103,7 +103,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, runs: int, several: list[str]) -> Non
 
 
 def _ticks(axes: Axes, rows: pd.DataFrame, runs: int) -> None:
-    """Show the numbers of runs, with letters for what is new; of many runs only some, and those with letters."""
+    """Show the numbers of runs, of many only some, with letters for what is new."""
     new_in = {
         row.position: "".join(letter for name, letter in _LETTERS.items() if name in row.changed.split("; "))
         for row in rows.itertuples()

@@ -17,18 +17,59 @@ from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.common.wording import counted
 from soundcheck.history.figures import MOST_PANELS, SERIES, described, family_figure
 from soundcheck.history.past_runs import PastRun, PastRuns
-from soundcheck.history.points import marked, matters
+from soundcheck.history.points import marked, matters, points
+from soundcheck.history.series import models_of, strangers
 from soundcheck.report import tables
 from soundcheck.report.comparisons import badge
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.style import show
 from soundcheck.results.contrast import BETTER, PAIRED, UNPAIRED, WORSE
 
-__all__ = ["Section", "conclusion", "sections"]
+__all__ = ["History", "Section", "conclusion", "history_of", "sections"]
 
 MOST_MARKS = 100
 MOST_REASONS = 60
 _NAMES = ["model", "family", *SERIES]
+
+
+@dataclasses.dataclass(frozen=True)
+class History:
+    """What a page is made of.
+
+    Parameters
+    ----------
+    past
+        The runs, and what was left out.
+    points
+        Their points, see :func:`soundcheck.history.points.points`.
+    apart
+        Runs that were left out because they share no test with the others.
+    """
+
+    past: PastRuns
+    points: pd.DataFrame
+    apart: tuple[PastRun, ...] = ()
+
+
+def history_of(past: PastRuns, models: Sequence[str] = ()) -> History:
+    """Put runs together; those that share no test with the others are left out.
+
+    Parameters
+    ----------
+    past
+        The runs.
+    models
+        Only these models; default all but random references.
+
+    Raises
+    ------
+    InputError
+        If no run has a model that is asked for.
+    """
+    apart = strangers(past.runs, models_of(past.runs, models))
+    runs = tuple(run for run in past.runs if run not in apart)
+    found = dataclasses.replace(past, runs=runs)
+    return History(found, points(runs, models_of(runs, models) if runs else []), tuple(apart))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,46 +80,33 @@ class Section:
     content: Html
 
 
-def sections(
-    past: PastRuns,
-    frame: pd.DataFrame,
-    media: MediaStore | EmbeddedMedia,
-    table: str = "",
-    apart: Sequence[PastRun] = (),
-) -> list[Section]:
+def sections(history: History, media: MediaStore | EmbeddedMedia, table: str) -> list[Section]:
     """Make the page.
 
     Parameters
     ----------
-    past
-        The runs, and what was left out.
-    frame
-        Their points.
+    history
+        What it is made of.
     media
         Where figures go.
     table
-        Address of the table of all points; empty = there is none.
-    apart
-        Runs that were left out because they share no test with the others.
+        Address of the table of all points.
     """
-    runs = past.runs
+    runs, frame = history.past.runs, history.points
     synthetic = any(c.get("synthetic") is True for run in runs for c in run.part("corpora").values())
     first = [
         element("p", element("strong", conclusion(frame), limit=None)),
         tables.synthetic_notice(synthetic),
     ]
     first.append(element("p", _rule(frame, matters(runs)), limit=None))
-    if table:
-        first.append(
-            element("p", "All points, with intervals and reasons: ", element("a", table, href=table))
-        )
+    first.append(element("p", "All points, with intervals and reasons: ", element("a", table, href=table)))
     made = [Section("", join(first))]
     if len(marked(frame)):
         made.append(Section("What changed", _marks(frame)))
     made.append(Section("Runs", _runs(runs, frame)))
     if len(reasons := _reasons(frame)):
         made.append(Section("What is not joined by a line, and why", _broken(reasons)))
-    left_out = [*_left_out(past, apart)]
+    left_out = [*_left_out(history)]
     if left_out:
         made.append(Section("What was left out", element("ul", *left_out)))
     made.append(Section("Values over the runs", join(_figures(runs, frame, media))))
@@ -97,8 +125,8 @@ def conclusion(frame: pd.DataFrame) -> str:
     how = f"{counted(len(compared), 'comparison')} with the run before ({paired} paired, {unpaired} unpaired)"
     if not any(counts.values()):
         return f"{runs}, {tests}: nothing became better or worse that can be told from chance, among {how}."
-    told = " and ".join(f"{counted(count, 'time')} {name}" for name, count in counts.items() if count)
-    return f"{runs}, {tests}: a test became {told}, among {how}."
+    told = ", ".join(f"{counted(count, 'value')} became {name}" for name, count in counts.items() if count)
+    return f"{runs}, {tests}: {told}, among {how}."
 
 
 def _rule(frame: pd.DataFrame, size: float) -> str:
@@ -217,12 +245,12 @@ def _broken(reasons: pd.DataFrame) -> Html:
     return join(parts)
 
 
-def _left_out(past: PastRuns, apart: Sequence[PastRun]) -> Iterator[Html]:
-    for name, first in past.doubled:
+def _left_out(history: History) -> Iterator[Html]:
+    for name, first in history.past.doubled:
         yield element("li", f"{name} has the same results as {first} and counts once.", limit=None)
-    for problem in past.problems:
+    for problem in history.past.problems:
         yield element("li", str(problem), limit=None)
-    for run in apart:
+    for run in history.apart:
         yield element("li", f"{run.name} has no test in common with the other runs.", limit=None)
 
 
