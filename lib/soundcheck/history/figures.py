@@ -29,6 +29,7 @@ SERIES = ["corpus", "task", "test", "group", "label"]  # what tells the tests of
 _ACROSS = 3
 _MOST_TICKS = 10
 _MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^")}
+_BEHIND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}  # of words on lines
 _LETTERS = {"model": "M", "data": "D", "Soundcheck": "S"}
 
 
@@ -89,7 +90,16 @@ def _panel(axes: Axes, rows: pd.DataFrame, runs: int, several: list[str]) -> Non
         axes.plot(x[own], value[own], linestyle="none", marker=marker, markersize=9, color=color)
         for place in np.flatnonzero(own):
             at = (x[place], value[place])
-            axes.annotate(mark, at, (0, 8), textcoords="offset points", ha="center", fontsize=8, color=color)
+            axes.annotate(
+                mark,
+                at,
+                (0, 8),
+                textcoords="offset points",
+                ha="center",
+                fontsize=8,
+                color=color,
+                bbox=_BEHIND,
+            )
     _ticks(axes, rows, runs)
     axes.tick_params(labelsize=8)
     axes.set_ylabel(_direction(rows["rule"].iloc[-1]), fontsize=8)

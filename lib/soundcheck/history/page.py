@@ -142,31 +142,33 @@ def _marks(frame: pd.DataFrame) -> Html:
     own = marked(frame)
     rows = []
     before = frame.set_index([*_NAMES, "position"])["value"]
-    several = own["model"].nunique() > 1 or own["corpus"].nunique() > 1
+    several = own["corpus"].nunique() > 1
     for row in own.head(MOST_MARKS).itertuples():
         earlier = before[(*(getattr(row, name) for name in _NAMES), row.against)]
         p = row.adjusted_p_value
-        new = row.changed or "nothing that is recorded"
+        difference = tables.number(row.difference)
         bounds = f"{tables.number(row.difference_low)} to {tables.number(row.difference_high)}"
+        how = f"{row.pairing}, {'p < 0.0001' if p < 0.0001 else f'p = {p:.2g}'}"
+        new = f"new: {row.changed or 'nothing that is recorded'}"
         values = f"{tables.number(earlier)} → {tables.number(row.value)}"
-        where = " · ".join((row.model, row.corpus) if several else ()) or row.model
         rows.append(
             [
                 badge(row.mark),
-                tables.Cell(f"{row.against} → {row.position}", row.position),
-                tables.Cell(tables.two_lines(row.family, where)),
+                tables.Cell(f"{row.against}\u00a0→\u00a0{row.position}", row.position),
+                tables.Cell(
+                    tables.two_lines(
+                        row.family, " · ".join(filter(None, (row.model, several and row.corpus)))
+                    )
+                ),
                 row.task,
                 tables.test_cell(row),
                 tables.Cell(values, row.value, "sc-number"),
-                tables.Cell(
-                    tables.two_lines(tables.number(row.difference), bounds), row.difference, "sc-number"
-                ),
-                tables.two_lines(row.pairing, "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"),
-                tables.two_lines(new, f"not joined: {row.reason}" if row.reason else ""),
+                tables.Cell(tables.two_lines(difference, bounds), row.difference, "sc-number"),
+                tables.two_lines(how, f"{new}; not joined: {row.reason}" if row.reason else new),
             ]
         )
-    columns = ["", "runs", "family", "task", "test", "value", "difference and 95 % interval"]
-    parts = [tables.table(rows, [*columns, "comparison", "what else is new"])]
+    columns = ["", "runs", "family", "task", "test", "value", "difference and 95 % interval", "comparison"]
+    parts = [tables.table(rows, columns)]
     if len(own) > MOST_MARKS:
         parts.append(
             element("p", f"{len(own) - MOST_MARKS} more are in the table of all points.", class_="sc-note")
@@ -195,7 +197,7 @@ def _runs(runs: Sequence[PastRun], frame: pd.DataFrame) -> Html:
         rows.append(
             [
                 position,
-                tables.two_lines(run.date or "date unknown", run.name),
+                run.date or tables.two_lines("unknown", run.name),
                 run.digest,
                 tables.Cell(join(element("span", text, class_="sc-line") for text in versions)),
                 run.data_version(sorted(set(own["corpus"]))) or "unknown",
