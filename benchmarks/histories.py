@@ -1,7 +1,7 @@
 """How often a history of runs in which nothing changed marks anything, and what it marks where something did.
 
-Run ``python benchmarks/histories.py [histories a row]``, 1,000 by default, five minutes. The full size also writes
-``book/tables/histories.csv``. Ends with 1 if what the product promises does not hold:
+Run ``python benchmarks/histories.py [histories a row]``, 1,000 by default, five minutes. The full size also
+writes ``book/tables/histories.csv``. Ends with 1 if what the product promises does not hold:
 
 - At most 5 of 100 histories of a model that is always as good mark anything, give or take 2.6 standard
   errors of the study.

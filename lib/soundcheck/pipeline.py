@@ -347,7 +347,8 @@ def _keep(history: Path, output: Output) -> str:
     try:
         keep(history, output.folder, datetime.datetime.now(datetime.UTC))
     except (SoundcheckError, OSError) as error:
-        return f"This run was not kept in the history: {error}"
+        why = getattr(error, "strerror", None) or str(error)
+        return f"This run was not kept in the history: {why}. Its results are whole; run again to keep it"
     return ""
 
 

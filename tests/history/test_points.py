@@ -8,6 +8,8 @@ from soundcheck.history.page import history_of
 from soundcheck.history.past_runs import read_runs
 from soundcheck.results import contrast
 
+FAMILY = {"name": "f", "title": "F", "category": "correctness", "question": "", "digest": "1"}
+
 
 def of(*folders, models=()):
     return history_of(read_runs(folders), models).points
@@ -16,7 +18,9 @@ def of(*folders, models=()):
 def test_one_thing_better_another_worse_and_nothing_else(write, judged):
     values = {"A": [0.6, 0.6, 0.7, 0.7, 0.7], "B": [0.8, 0.8, 0.8, 0.7, 0.7], "C": [0.7] * 5}
     folders = [
-        write(f"run{n}", [judged(test, own[n]) for test, own in values.items()], model=f"{n}" * 40)
+        write(
+            f"run{n}", [judged(test, own[n] + 0.0001 * n) for test, own in values.items()], model=f"{n}" * 40
+        )
         for n in range(5)
     ]
     frame = of(*folders)
@@ -48,8 +52,8 @@ def test_differences_are_those_of_compare(write, judged):
         ({"rule": "<", "threshold": 0.9}, {}, "another rule (> then, < now)", False, ""),
         (
             {},
-            {"families": [dict(name="f", title="", category="", question="", digest="2")]},
-            "family",
+            {"families": [FAMILY | {"digest": "2"}]},
+            "another version of the family",
             False,
             "",
         ),

@@ -136,8 +136,9 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
         stamp = now.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H%M%SZ")
         place = part.rename(folder / f"{stamp}-{digest}")
         part = None
-    except OSError as error:
-        raise files.OutputError(error.strerror or str(error)) from error
+    except (OSError, files.OutputError) as error:
+        cause = error.__cause__ or error
+        raise SoundcheckError(getattr(cause, "strerror", None) or str(cause)) from error
     finally:
         if part is not None:
             shutil.rmtree(part, ignore_errors=True)
