@@ -6,7 +6,7 @@ import pytest
 import soundfile
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora import lhotse_cuts
+from soundcheck.corpora.layouts import lhotse_cuts
 from soundcheck.corpora.load import load_corpus
 from soundcheck.suite.suite_file import read_suite
 
