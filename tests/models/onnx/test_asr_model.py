@@ -155,8 +155,8 @@ def foreign_graph(folder):
         (TEXT, config(model_type="parakeet"), "the folder says 'parakeet', which is no architecture that"),
         (TEXT, config(model_type="someone/model"), "the folder says 'someone/model', which is no archite"),
         (TEXT, config(model_type="nemo-conformer-ctc", features_size="../80"), "features_size is no whole n"),
-        (TEXT, write("config.json", "{"), "config.json: the file is not JSON"),
-        (TEXT, write("config.json", "[1]"), "config.json: the file holds no mapping"),
+        (TEXT, write("config.json", "{"), "config.json: it is not JSON"),
+        (TEXT, write("config.json", "[1]"), "config.json: it holds no mapping"),
         (
             TEXT,
             remove("vocab.txt"),

@@ -260,19 +260,8 @@ def found(ids: list[str], where: SimpleNamespace) -> list[int]:
     return Utterances("hyp.trn", ids, texts, range(1, len(ids) + 1)).find(where).tolist()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "s1/Rec.a/take1.wav",
-        "s1/Rec.a/take1",
-        "s1-Rec.a-take1",
-        "s1_Rec.a_take1",
-        "take1",
-        "SPK-take1",
-        "SPK_take1",
-    ],
-)
-def test_each_form_of_an_id(name):
+@pytest.mark.parametrize("name", ["s1-Rec.a-take1", "SPK_take1"])
+def test_forms_of_an_id(name):
     where = files("other.wav", "s1/Rec.a/take1.wav", speaker=[None, "SPK"])
     assert found([name], where) == [-1, 0]
     assert found([name.upper()], where) == [-1, 0]

@@ -13,7 +13,6 @@ Conventions
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,12 +23,13 @@ from pydantic import AfterValidator
 
 from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
-from soundcheck.common.files import irregularity
-from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.tasks import Task
 from soundcheck.models.base import reason
 from soundcheck.models.batching import each_length
 from soundcheck.models.library_model import LibraryModel, resampled
+from soundcheck.models.model_folder import links_outside, read_configuration
 from soundcheck.models.onnx import session as onnx_session
+from soundcheck.models.recogniser import TASK, Recogniser
 from soundcheck.suite import schema
 from soundcheck.suite.model_kind import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
@@ -37,7 +37,6 @@ from soundcheck.suite.paths import find_files, find_place
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
-TASK = BUILTIN["transcript"].name
 RATE = 16_000
 WHISPERS = ("whisper", "whisper-ort")
 WHISPER_SECONDS = 30
@@ -48,7 +47,7 @@ ARCHITECTURES = (
     *("gigaam-v2-ctc", "gigaam-v2-rnnt", "gigaam-v3-ctc", "gigaam-v3-rnnt"),
     *("gigaam-v3-e2e-ctc", "gigaam-v3-e2e-rnnt", "gigaam-multilingual-ctc", "gigaam-multilingual-large-ctc"),
 )
-CONFIG, CONFIG_KEY, CONFIG_BYTES = "config.json", "model_type", 10_000_000
+CONFIG, CONFIG_KEY = "config.json", "model_type"
 DOWNLOAD = "Download it first: huggingface-cli download OWNER/NAME --local-dir FOLDER"
 
 
@@ -68,7 +67,7 @@ class OnnxAsrKeys(ModelKeys):
     device: schema.choice(*onnx_session.DEVICES) = "cpu"
 
 
-class OnnxAsrModel(LibraryModel):
+class OnnxAsrModel(Recogniser, LibraryModel):
     """A folder of onnx-asr as a model."""
 
     keyword = "onnx-asr"
@@ -84,18 +83,6 @@ class OnnxAsrModel(LibraryModel):
         return place, what, f"{remedy}. {DOWNLOAD}" if "not exist" in what else remedy
 
     @classmethod
-    def default_tasks(cls, target: str) -> tuple[str, ...]:
-        """Answer transcripts."""
-        return (TASK,)
-
-    @classmethod
-    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
-        """Refuse other tasks."""
-        if all(task.name == TASK for task in tasks):
-            return []
-        return [(f"a recogniser answers a {TASK}", f"Write tasks: [{TASK}], or leave the key out")]
-
-    @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
         """List all files of the folder, and those of the suite."""
         own = find_files(suite.file, entry.target)[0]
@@ -107,7 +94,9 @@ class OnnxAsrModel(LibraryModel):
         _, what, remedy = find_files(self.suite_file, self.entry.target)
         if what:  # answers rest on all of them
             raise self.refusal(what, remedy)
-        self._check_links(folder)
+        for path in links_outside(folder, sorted(folder.rglob("*"))):
+            name = path.relative_to(folder).as_posix()
+            raise self.refusal(f"{quoted(name)} is a link that leads out of the folder", "Copy the file")
         config = self._read_config(folder)
         self._architecture = options["architecture"] or self._architecture_of(config)
         self._options = {}
@@ -179,28 +168,12 @@ class OnnxAsrModel(LibraryModel):
         name = path.relative_to(folder).as_posix()
         return lambda what, remedy: self.refusal(f"{name}: {what}", remedy)
 
-    def _check_links(self, folder: Path) -> None:
-        """Refuse links that lead out of the folder, but for those of a hub's cache."""
-        home = folder.resolve()
-        if home.parent.name == "snapshots" and (home.parent.parent / "blobs").is_dir():
-            home = home.parent.parent
-        for path in sorted(folder.rglob("*")):
-            if path.is_symlink() and not path.resolve().is_relative_to(home):
-                name = path.relative_to(folder).as_posix()
-                raise self.refusal(f"{quoted(name)} is a link that leads out of the folder", "Copy the file")
-
     def _read_config(self, folder: Path) -> dict[str, Any]:
         """Read ``config.json``; empty if there is none."""
         path = folder / CONFIG
         if not path.exists():
             return {}
-        what = irregularity(path, CONFIG_BYTES)
-        try:
-            config = {} if what else json.loads(path.read_bytes())
-        except (ValueError, RecursionError):
-            config, what = {}, "the file is not JSON"
-        if not what and not isinstance(config, dict):
-            what = "the file holds no mapping"
+        config, what = read_configuration(path)
         for key in ("features_size", "num_mel_bins"):
             if not what and not isinstance(config.get(key, 80), int):
                 what = f"{key} is no whole number"

@@ -26,7 +26,7 @@ import random
 import re
 import time
 import urllib.parse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,8 +36,8 @@ import numpy as np
 from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.tasks import Task
 from soundcheck.models.base import Model, NoAnswer
+from soundcheck.models.recogniser import TASK, Recogniser
 from soundcheck.models.services.limits import Breaker, RequestCount
 from soundcheck.models.services.request import Recording, RequestError, Secret, Service, public_url
 from soundcheck.suite import schema
@@ -46,7 +46,6 @@ from soundcheck.suite.model_kind import ModelKeys
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite
 
-TASK = "transcript"
 TRIES = 5  # of a recording
 PAUSE_SECONDS = 0.5  # before the second try; then twice as long each time
 TRY_SHARE = 0.5  # of the time limit that one try may take
@@ -73,7 +72,7 @@ class EndpointKeys(ModelKeys):
     most_requests: schema.whole(1, 1_000_000_000) | None = None
 
 
-class EndpointModel(Model):
+class EndpointModel(Recogniser, Model):
     """A transcription service as a model.
 
     Parameters
@@ -126,18 +125,6 @@ class EndpointModel(Model):
         key, where = entry.options["key"], f"an address that the suite names ({entry.public_target})"
         secret = f", with the secret in the environment variable {key}, which the suite names, too"
         return f"the model sends recordings to {where}{secret if key else ''}"
-
-    @classmethod
-    def default_tasks(cls, target: str) -> tuple[str, ...]:
-        """Take what comes back for a transcript."""
-        return (TASK,)
-
-    @classmethod
-    def check_tasks(cls, target: str, tasks: Sequence[Task]) -> list[tuple[str, str]]:
-        """Refuse other tasks."""
-        if all(task.name == TASK for task in tasks):
-            return []
-        return [(f"what a service answers is a {TASK}", f"Write tasks: [{TASK}], or leave the key out")]
 
     @classmethod
     def public_target(cls, target: str) -> str:

@@ -11,15 +11,15 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from soundcheck.common.errors import Problems
-from soundcheck.common.escaping import quoted, shorten
+from soundcheck.common.escaping import quoted
 from soundcheck.common.files import irregularity
+from soundcheck.models.model_folder import links_outside, read_configuration
 
 __all__ = ["Folder", "read_folder", "relevant_files"]
 
@@ -44,8 +44,6 @@ OTHERS = (
     ".flac",
     ".png",
 )  # not opened
-CONFIG_BYTES = 50_000_000  # of a JSON file that is read here; an index of shards has some 100 kB
-REASON = 200  # characters of what a parser says
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +118,8 @@ def read_folder(path: Path, where: str, *, code: bool) -> Folder:
         All problems at once.
     """
     problems = Problems()
-    _check_links(path, where, problems)
+    for file in links_outside(path, relevant_files(path)):
+        problems.add(f"{where}, {file.name}", "this link leads out of the folder", "Copy the file there")
     problems.raise_if_any()  # before anything is opened
     found = {file.name: _read_json(file, f"{where}, {file.name}", problems) for file in _configurations(path)}
     if CONFIG not in found:
@@ -145,35 +144,16 @@ def read_folder(path: Path, where: str, *, code: bool) -> Folder:
     )
 
 
-def _check_links(path: Path, where: str, problems: Problems) -> None:
-    """Refuse links that lead elsewhere."""
-    home = path.resolve()
-    if home.parent.name == "snapshots" and (home.parent.parent / "blobs").is_dir():
-        home = home.parent.parent
-    for file in relevant_files(path):
-        if file.is_symlink() and not file.resolve().is_relative_to(home):
-            problems.add(f"{where}, {file.name}", "this link leads out of the folder", "Copy the file there")
-
-
 def _configurations(path: Path) -> list[Path]:
     names = (CONFIG, GENERATION, *PREPROCESSORS, TOKENIZER, INDEX, ADAPTER)
     return [path / name for name in names if os.path.lexists(path / name)]
 
 
 def _read_json(file: Path, where: str, problems: Problems) -> dict[str, Any]:
-    reason = irregularity(file, CONFIG_BYTES)
-    if not reason:
-        try:
-            content = json.loads(file.read_bytes())
-            if isinstance(content, dict):
-                return content
-            reason = "it holds no mapping"
-        except RecursionError:
-            reason = "it is nested too deeply"
-        except (OSError, ValueError) as error:
-            reason = f"it is not JSON: {shorten(str(error), REASON)}"
-    problems.add(where, reason, "Download or save the model again")
-    return {}
+    content, reason = read_configuration(file)
+    if reason:
+        problems.add(where, reason, "Download or save the model again")
+    return content
 
 
 def _walk(content: Any) -> Iterator[tuple[str, Any]]:
