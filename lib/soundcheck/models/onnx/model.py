@@ -38,7 +38,7 @@ class OnnxKeys(ModelKeys):
 
     outputs: OutputsKey = {}
     labels: Labels = {}
-    sampling_rate: schema.whole(1000, 384_000) = USUAL_RATE
+    sampling_rate: schema.whole(1000, 384_000) | None = None
     pieces: schema.choice(*FILLS) | None = None
     device: schema.choice(*onnx_session.DEVICES) = "cpu"
 
@@ -66,6 +66,14 @@ class OnnxModel(LibraryModel):
         return [("an ONNX graph answers numbers, not a transcript", remedy)]
 
     @classmethod
+    def caveats(cls, entry: ModelEntry) -> list[str]:
+        """Say that the sampling rate is assumed: no graph tells, and a wrong one ruins every answer."""
+        if entry.options["sampling_rate"] is not None:
+            return []
+        assumed = f"nothing says at which sampling rate the graph listens, so {USUAL_RATE:,} Hz are assumed"
+        return [f"{assumed}; write sampling_rate: if that is wrong"]
+
+    @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
         """List the graph, the files with its weights and what describes it, and those of the suite."""
         graph, described = entry.path, []
@@ -89,7 +97,7 @@ class OnnxModel(LibraryModel):
         found = onnx_session.checked_file(path, self.refusal)
         runtime = self.library("onnxruntime")
         session = onnx_session.open_session(runtime, path, options["device"], self.refusal)
-        self.rate = options["sampling_rate"]
+        self.rate = options["sampling_rate"] or USUAL_RATE
         self.graph = Graph(
             session,
             self.refusal,

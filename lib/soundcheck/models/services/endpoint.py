@@ -87,11 +87,13 @@ class EndpointModel(Recogniser, Model):
     keys = EndpointKeys
     runs_code = False
     asked_here = True
-    caveat = (
-        "the model is a service: what answers there may change under the same name, so the days on which its "
-        "answers were given belong to the results"
-    )
     unseen = "a service may change under its name"
+
+    @classmethod
+    def caveats(cls, entry: ModelEntry) -> list[str]:
+        """Say that nobody can know whether the service is still the same."""
+        what = "the model is a service: what answers there may change under the same name"
+        return [f"{what}, so the days on which its answers were given belong to the results"]
 
     def __init__(self, entry: ModelEntry, secret: Secret) -> None:
         self.name = entry.name
