@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
+from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.suite import schema
 from soundcheck.suite.card import Benchmark, Card
@@ -54,6 +56,7 @@ class _Benchmark(schema.Section):
     id: _HubId
     task_id: schema.Text
     revision: schema.Text = ""
+    task: schema.Text = ""
 
 
 def read_card(reader: DocumentReader, path: tuple, value: object) -> Card:
@@ -75,7 +78,19 @@ def read_card(reader: DocumentReader, path: tuple, value: object) -> Card:
     return Card(**dict(read)) if read else Card()
 
 
-def read_benchmark(reader: DocumentReader, path: tuple, value: object) -> Benchmark | None:
-    """Read which published benchmark a corpus is; parameters are those of :func:`read_card`."""
+def read_benchmark(
+    reader: DocumentReader, path: tuple, value: object, tasks: Collection[str]
+) -> Benchmark | None:
+    """Read which published benchmark a corpus is.
+
+    Parameters
+    ----------
+    reader, path, value
+        As for :func:`read_card`.
+    tasks
+        Names of all tasks of the suite.
+    """
     read = None if value is None else reader.section(path, value, _Benchmark)
+    if read and read.task and read.task not in tasks:
+        reader.note((*path, "task"), f"unknown task {quoted(read.task)}", did_you_mean(read.task, tasks))
     return Benchmark(**dict(read)) if read else None

@@ -323,7 +323,7 @@ class _Reader(EntryReader):
         keys |= {"format": form.keyword, "title": corpus.title or name}
         keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None), self.tasks.values())
         grouping = GroupsReader(self, self.tasks)
-        keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), keys["benchmark"])
+        keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), keys["benchmark"], self.tasks)
         own, adjust = keys["groups"], keys["adjust"]
         keys["groups"] = (
             self.groups if own is None else grouping.read_groups((*path, "groups"), own, self.groups)
