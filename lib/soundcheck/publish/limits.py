@@ -45,9 +45,9 @@ def counts(rows: pd.DataFrame, what: str) -> str:
     """
     found = tally(rows)
     return (
-        f"{counted(len(rows), f'{what} test'.strip())}: {found.holds} failed beyond doubt, "
-        f"{found.clear_pass} passed beyond doubt, {found.open} not settled by the data, "
-        f"{found.shown} shown without verdict, {found.skipped} not possible"
+        f"{counted(len(rows), f'{what} test')}: failures that hold {found.holds}, "
+        f"clear passes {found.clear_pass}, open {found.open} (the data do not settle them), "
+        f"shown without verdict {found.shown}, not possible {found.skipped}"
     )
 
 

@@ -25,7 +25,7 @@ from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import KeyFigure
 from soundcheck.statistics.rules import GAP_RULES
 
-__all__ = ["LEVEL", "Measurement", "interval_method", "measurements"]
+__all__ = ["LEVEL", "Measurement", "interval_method", "interval_methods", "measurements"]
 
 LEVEL = 0.95  # of all intervals
 
@@ -177,6 +177,12 @@ def _of_row(row: object, measure: Measure, units: dict[str, str], facts: ModelFa
         remark=row.skipped,
         further={name: float(number) for name, number in further.items() if not pd.isna(number)},
     )
+
+
+def interval_methods(facts: ModelFacts) -> list[str]:
+    """Say how the intervals of a run are computed, for each kind of block that its corpora have."""
+    blocks = sorted({blocks_of(facts.record, corpus.name) for corpus in facts.corpora})
+    return [interval_method(facts.record.interval, block) for block in blocks]
 
 
 def interval_method(interval: str, block: str) -> str:

@@ -132,7 +132,9 @@ def measure_of_test(family: FamilyRecord, test: str, rule: str) -> Measure:
 
 
 def _limits(test: str, definition: TestDefinition, rule: str) -> tuple[float, float]:
-    if definition.range is not None and test != _WORD_ERRORS:
+    if test == _WORD_ERRORS:
+        return _NO_LIMITS
+    if definition.range is not None:
         return definition.range
     error = definition.rule == BELOW and not definition.difference and rule not in GAP_RULES
     return (0.0, math.inf) if error else _NO_LIMITS

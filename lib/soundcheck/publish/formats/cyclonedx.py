@@ -21,7 +21,7 @@ from soundcheck.publish.described_tasks import answer, described_tasks, shared_n
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.json_text import json_text
 from soundcheck.publish.limits import limits_found, worst_served
-from soundcheck.publish.measurements import Measurement, interval_method, measurements
+from soundcheck.publish.measurements import Measurement, interval_methods, measurements
 from soundcheck.results.record import CorpusRecord
 from soundcheck.results.standing import HOLLOW
 
@@ -41,7 +41,7 @@ class CycloneDX(CardFormat):
 
     def filename(self, facts: ModelFacts) -> str:
         """Name the file; tools know it by its end."""
-        return f"{facts.model.slug}.cdx.json"
+        return "bom.cdx.json"
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the bill of materials."""
@@ -146,7 +146,7 @@ def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
         ("run", record.run),
         ("seed", str(record.seed)),
         ("replicates", str(record.replicates)),
-        *[(f"interval:{block}", interval_method(record.interval, block)) for block in _blocks(facts)],
+        *[("interval", method) for method in interval_methods(facts)],
         ("model:kind", model.kind),
         ("model:fingerprint", model.fingerprint),
         ("model:inputs", str(model.inputs)),
@@ -158,10 +158,6 @@ def _about(facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
         *[("families:failed", name) for name in facts.failed],
         *[(f"version:{name}", version) for name, version in record.versions.items()],
     ]
-
-
-def _blocks(facts: ModelFacts) -> list[str]:
-    return sorted({figure.block for figure in facts.figures}) or ["block"]
 
 
 def _company(found: list[Measurement], facts: ModelFacts, context: CardContext) -> list[tuple[str, str]]:
