@@ -333,6 +333,28 @@ def init(folder: Path, family: str | None, kind: str | None, data: Path | None) 
     sys.exit(0)
 
 
+@commands.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
+@click.option("--format", "formats", multiple=True, metavar="NAME", help="Only this format; may be repeated.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Default: cards/MODEL beside the results."
+)
+@click.option("--book-url", default="", metavar="URL", help="Where the book is published, for links.")
+def card(
+    results: Path, model: str | None, formats: tuple[str, ...], out: Path | None, book_url: str
+) -> NoReturn:
+    """Write cards of a model from RESULTS, a results.csv or the folder that holds it.
+
+    A card is computed from the results alone. A README.md that is there is updated: between the markers
+    <!-- soundcheck:begin --> and <!-- soundcheck:end -->, and in its metadata.
+    """
+    from soundcheck.publish import cards
+
+    click.echo(terminal(cards.write_cards(results, model, formats, out, book_url).summary))
+    sys.exit(0)
+
+
 def _log_failure() -> str:
     """Keep the traceback of a defect of ours in a file, and say where."""
     import tempfile

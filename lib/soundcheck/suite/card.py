@@ -90,8 +90,11 @@ class Benchmark:
         Which of its tasks.
     revision
         Version of the data set; ``""`` = not said.
+    task
+        The task of the suite that it is about; ``""`` = the only one of the corpus.
     """
 
     id: str
     task_id: str
     revision: str = ""
+    task: str = ""
