@@ -212,13 +212,13 @@ def group_table(facts: ModelFacts, context: CardContext) -> str:
     """Show for each group how its tests came out, and the gravest; empty if no groups were compared."""
     grouped = facts.rows[facts.rows["group"].str.contains(": ", regex=False)]
     rows = []
-    for group, own in grouped.groupby("group", sort=True):
+    for (group, corpus), own in grouped.groupby(["group", "corpus"], sort=True):
         judged = own[own["value"].notna() & (own["threshold"].notna() | own["gap"].notna())]
         gravest = failures.by_excess(judged).head(1)
         told = "".join(_told(facts, context, gravest)) or _reasons(own)
-        rows.append([inline(group), *_outcomes(own), told])
-    head = ["group", *_OUTCOMES, "the gravest of them, whatever its verdict"]
-    return table(head, rows, range(1, 7)) if rows else ""
+        rows.append([inline(group), inline(corpus), *_outcomes(own), told])
+    head = ["group", "corpus", *_OUTCOMES, "the gravest of them, whatever its verdict"]
+    return table(head, rows, range(2, 8)) if rows else ""
 
 
 def to_page(shown: str, page: str, context: CardContext) -> str:

@@ -49,7 +49,10 @@ def test_figures_and_failures_with_interval_counts_and_page(made):
         "- word error rate is 1.5 (95 % 1.2 to 1.8, 20 speakers); it has to be below 0.50 "
         "([page](https://example.org/book/results/m/asr_word_errors.html))"
     ) in text
-    assert "| accent: welsh | 1 | 1 | 0 | 0 | 0 | 0 | word error rate of welsh speakers is 1.2 higher" in text
+    assert (
+        "| accent: welsh | c | 1 | 1 | 0 | 0 | 0 | 0 | word error rate of welsh speakers is 1.2 higher"
+        in text
+    )
     assert "](" not in made("recogniser", book_url="")
 
 

@@ -186,8 +186,8 @@ def _capabilities(facts: ModelFacts, context: CardContext) -> list[str]:
         "### Accuracy for specific groups",
         groups or "No groups of people were compared: **nothing is known of differences between them**.",
         "### What could not be concluded",
-        f"{facts.tally.open} tests are open: the data do not settle them. "
-        f"{len(facts.skipped)} tests were not possible{':' if skipped else '.'}",
+        f"Tests that the data do not settle: {facts.tally.open}. Tests that were not possible: "
+        f"{len(facts.skipped)}.",
         skipped,
         "### Unintended outcomes, human oversight, input",
         f"Foreseeable unintended outcomes and sources of risk: {_TO_ADD}",
