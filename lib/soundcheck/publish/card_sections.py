@@ -14,12 +14,13 @@ from soundcheck.publish.card_context import CardContext
 from soundcheck.publish.card_groups import groups
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import bullets, inline, link, paragraphs, table
-from soundcheck.report import failures
+from soundcheck.report import failures, tables
 from soundcheck.report.key_figures import EXPLAINED, interval, significant, standing_notes, value
 from soundcheck.results import tally
 from soundcheck.results.page_names import corpus_page
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.card import FIELDS
+from soundcheck.suite.model_kind import MODEL_KINDS
 
 __all__ = ["sections"]
 
@@ -148,13 +149,16 @@ def holding(facts: ModelFacts, context: CardContext) -> str:
     titles = {family.name: family.title for family, _ in facts.families}
     several = len(facts.corpora) > 1
     rows = []
-    for row in found.head(MOST).itertuples():
+    told = found[~failures.mirrored(found)]
+    for row in told.head(MOST).itertuples():
         title = link(inline(titles.get(row.family, row.family)), context.link(facts.page(row.family)))
         where = f"{inline(row.corpus)}: " if several else ""
         excuse = f" (accepted: {inline(row.accepted)})" if row.accepted else ""
         rows.append([title, f"{where}{inline(facts.sentence(row), 500)}{excuse}", f"{row.segments:,}"])
     left = len(found) - len(rows)
-    more = [f"{left:,} more failures that hold are in the results."] if left else []
+    mirrored = len(found) - len(told)
+    same = f", {mirrored:,} of them the other side of two groups" if mirrored else ""
+    more = [f"{left:,} more that hold are in the results{same}."] if left else []
     about = (
         f"{len(found):,} of {tally(facts.counted).judged:,} judged tests fail, and still do when it is "
         "accounted for how many tests there are (false discovery rate 5 %)."
@@ -174,7 +178,7 @@ def undecided(facts: ModelFacts, context: CardContext) -> str:
         hides = ""
         if worst is not None:
             blocks = counted(int(worst["blocks"]), failures.blocks_of(facts.record, worst["corpus"]))
-            name = ", ".join(filter(None, (worst["test"], worst["task"], worst["group"], worst["label"])))
+            name = tables.row_name(worst, worst["task"])
             hides = f"{significant(abs(worst['bound']))}: {inline(name)} ({blocks})"
         few = int((own["blocks"] < LEAST_BLOCKS).sum())
         title = link(inline(family.title), context.link(facts.page(family.name)))
@@ -195,10 +199,8 @@ def limits(facts: ModelFacts, context: CardContext) -> str:
     """Write what was not tested, did not answer or has to be read with care."""
     model = facts.model
     items = [inline(note[:1].upper() + note[1:], 500) for note in model.notes]
-    unanswered = model.failed + model.unusable
-    if unanswered:
-        told = f"{unanswered:,} of {model.inputs:,} inputs have no usable answer"
-        items.insert(0, f"{told} ({model.failed:,} failed, {model.unusable:,} not usable).")
+    caveat = MODEL_KINDS[model.kind].caveat if model.kind in MODEL_KINDS else ""
+    items += [f"{inline(caveat[:1].upper() + caveat[1:], 500)}."] if caveat else []
     standing = standing_notes(facts.record.figures, model.name, model.tasks)
     items += [f"The model is {inline(note, 500)}." for note in standing]
     items += [
