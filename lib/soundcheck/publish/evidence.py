@@ -89,8 +89,11 @@ def threshold_table(facts: ModelFacts, context: CardContext) -> str:
     rows = []
     for family, own in facts.families:
         shown = to_page(inline(family.title), _method(family), context)
-        for (test, rule), same in own.groupby(["test", "rule"], sort=False):
-            rows.append([shown, inline(test), _has_to(same, rule)])
+        for test, same in own.groupby("test", sort=False):
+            judged = same[same["value"].notna()]  # skipped tests of groups have the rule of the file
+            by_rule = (judged if len(judged) else same).groupby("rule", sort=False)
+            has_to = dict.fromkeys(_has_to(some, rule) for rule, some in by_rule)
+            rows.append([shown, inline(test), " or ".join(has_to)])
     return table(["family", "test", "passes if (gap: the group minus all others)"], rows)
 
 
