@@ -101,7 +101,7 @@ def _about(book: Book, found: Found, made_of: Provenance | None) -> list[str]:
     ):
         lines += [f"{noun} {_input(one, unit)}" for one in things]
     lines.append(f"Families: {_listed(f'{one.name} {one.digest[:8]}' for one in made_of.families)}")
-    lines.append(f"Code of Soundcheck: digest {made_of.library[:16]}")
+    lines += [f"Code of Soundcheck: digest {made_of.library[:16]}"] if made_of.library else []
     lines.append(f"Made with {_listed(f'{name} {version}' for name, version in made_of.versions.items())}")
     for model, counts in made_of.verdicts.items():
         lines.append(
