@@ -355,6 +355,52 @@ def card(
     sys.exit(0)
 
 
+@commands.command()
+@click.argument("book", type=click.Path(path_type=Path))
+@click.option("--digest", metavar="DIGEST", default="", help="Digest of the book, as it was noted elsewhere.")
+@click.option(
+    "--again",
+    "suite",
+    type=click.Path(path_type=Path),
+    metavar="SUITE",
+    help="Also compute some tests again, with this suite.yml.",
+)
+@click.option(
+    "--tests", type=click.IntRange(min=1), default=20, show_default=True, help="How many, with --again."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which ones, with --again."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--no-code", is_flag=True, help="As for run.")
+def verify(
+    book: Path, digest: str, suite: Path | None, tests: int, seed: int, jobs: int | None, no_code: bool
+) -> NoReturn:
+    """Say what was changed in BOOK since it was built, and with which inputs it was made.
+
+    BOOK is an output folder, its html, or a copy of that. All files of the book, results, tables and record
+    are compared with the digests in manifest.sha256; verdicts are counted again. With --digest, the book has
+    to be the one whose digest the run printed. With --again SUITE, tests that are drawn by --seed are
+    computed again in a temporary folder, and models are asked anew; nothing is written to BOOK.
+
+    Exit code 0: nothing was changed, and tests came out the same. 1: something differs. 2: there is nothing
+    to verify, or the suite cannot be used.
+    """
+    from soundcheck.verify import verifying
+
+    outcome = verifying.verify(book, digest)
+    click.echo(terminal(outcome.summary))
+    if suite is not None:
+        from soundcheck.verify import again
+
+        repeated = again.again(
+            book, suite, tests=tests, seed=seed, jobs=jobs or os.cpu_count() or 1, no_code=no_code
+        )
+        click.echo(terminal(repeated.summary))
+        outcome = repeated if not outcome.exit_code else outcome
+    sys.exit(outcome.exit_code)
+
+
 def _log_failure() -> str:
     """Keep the traceback of a defect of ours in a file, and say where."""
     import tempfile

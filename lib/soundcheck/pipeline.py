@@ -18,6 +18,7 @@ import pandas as pd
 from soundcheck import results
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Problem
+from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.ahead import Ahead
@@ -36,6 +37,7 @@ from soundcheck.run.outcome import Outcome, about_book, sum_up
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
+from soundcheck.run.sealing import seal
 from soundcheck.run.selection import comparing, select
 from soundcheck.run.shards import ask_shard
 from soundcheck.run.stages import Stages
@@ -293,6 +295,7 @@ def _run(
         contrasts=contrasts,
         sounds=sounds,
         results=results_digest,
+        rows=frame,
         figures=figures,
     )
     record.write(output.record)
@@ -315,9 +318,12 @@ def _run(
             jobs=jobs,
         )
     stages.end()
-    record = dataclasses.replace(record, seconds=stages.seconds, book=book and not problems)
+    built = book and not problems
+    digest = sha256(output.html / MANIFEST) if built else ""
+    record = dataclasses.replace(record, seconds=stages.seconds, book=built, book_digest=digest)
     record.write(output.record)
-    last = about_book(output, wanted=book, problems=problems)
+    seal(output)
+    last = about_book(output, wanted=book, problems=problems, digest=digest)
     last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account]
     unloaded = [
         f"{name} could not be loaded here, its answers are those of the shards: {why}"
