@@ -401,6 +401,30 @@ def verify(
     sys.exit(outcome.exit_code)
 
 
+@commands.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; may be repeated.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("build") / "history",
+    show_default=True,
+    help="Folder for history.html and history.csv, or a file that ends in .html.",
+)
+def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoReturn:
+    """Draw what each test gave over RUN..., the earliest first, and mark what became better or worse.
+
+    RUN is an output folder, a results.csv, or a folder of kept runs (`history:` in a suite). Writes one page
+    without anything from outside, and a table of all values with intervals, marks and reasons.
+
+    Exit code 0: written. 2: a run cannot be read, was edited, or is of another suite.
+    """
+    from soundcheck.history.command import write_history
+
+    click.echo(terminal(write_history(runs, out, models)))
+    sys.exit(0)
+
+
 def _log_failure() -> str:
     """Keep the traceback of a defect of ours in a file, and say where."""
     import tempfile

@@ -4,8 +4,8 @@ Conventions
 -----------
 - Texts and attribute values go through :func:`soundcheck.common.escaping.escape`; only :class:`Html` is kept
   as is.
-- Addresses are local or carry their content with them (``data:image/png``): a page loads and links nothing
-  from outside, whatever a label or a file is called.
+- Addresses are local or carry their content with them (``data:image/png``, of pictures also SVG): a page
+  loads and links nothing from outside, whatever a label or a file is called.
 - Attributes run no code: those of events (``onclick``) are refused.
 """
 
@@ -18,12 +18,13 @@ from soundcheck.common.escaping import escape
 
 __all__ = ["Html", "element", "join"]
 
-_EMPTY = {"img", "br", "hr", "input", "source", "col"}  # elements without content
+_EMPTY = {"img", "br", "hr", "input", "source", "col", "meta"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
 _NAME = re.compile(r"(?!on|srcdoc|srcset)[a-z][a-z0-9-]*")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _BEFORE = "".join(map(chr, range(33)))  # what browsers drop before an address: control characters and blank
 _PICTURE = "data:image/png;base64,"
+_DRAWING = "data:image/svg+xml;base64,"  # of a picture, where browsers run nothing in it
 
 
 class Html:
@@ -78,7 +79,8 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
         name = name.rstrip("_").replace("_", "-")
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name[:40]!r} is not an attribute that a page may have")
-        if name in _ADDRESSES and _leads_out(str(value)):
+        drawing = (tag, name) == ("img", "src") and str(value).startswith(_DRAWING)
+        if name in _ADDRESSES and not drawing and _leads_out(str(value)):
             raise ValueError(f"the address {str(value)[:40]!r} leads out of the site")
         if value is True:
             written += f" {name}"
