@@ -40,12 +40,13 @@ MOST_CORPORA = 3
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """A table: its columns, its rows, and what is to be said below it; without rows only that."""
+    """A table: columns, rows, and what is to be said below it; which column has the longest texts."""
 
     title: str
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    wide: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,7 +193,8 @@ def _held(facts: ModelFacts) -> Grid:
         (aspect, *_failure(row), plain(f"accepted: {row.accepted}", 60) if row.accepted else "")
         for aspect, row in zip(aspects(shown), shown.itertuples(), strict=True)
     ]
-    columns = ["aspect", "what", "value or gap", "95 % interval", "rests on", "ought to be", ""]
+    speakers = noun(facts.record, rows)
+    columns = ["aspect", "what", "value or gap", "95 % interval", speakers, "ought to be", ""]
     if not any(line[-1] for line in lines):
         columns, lines = columns[:-1], [line[:-1] for line in lines]
     return Grid(title, tuple(columns), tuple(lines), _more(len(rows), len(shown)))
@@ -249,7 +251,7 @@ def _undecided(facts: ModelFacts) -> Grid:
     if rest:
         open_ = counted(sum(one.tests for one in rest), "open test")
         notes.insert(0, f"{open_} in {len(rest)} more {'family' if len(rest) == 1 else 'families'}.")
-    return Grid(title, columns, tuple(lines), tuple(notes))
+    return Grid(title, columns, tuple(lines), tuple(notes), wide=2)
 
 
 def _changed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -61,14 +61,15 @@ def _strengths(facts: ModelFacts) -> Picture | None:
     """Draw how many tests of each aspect are in which state."""
     about = aspects(facts.counted)
     counts = {aspect: tally(facts.counted[about.eq(aspect)]) for aspect in ASPECTS}
-    if not any(found.judged for found in counts.values()):
+    counts = {aspect: found for aspect, found in counts.items() if found.judged}
+    if not counts:
         return None
     with look():
         figure, (axes,) = new(_WIDTH, 0.55 + 1.2 * _LINE * len(counts))
         for place, found in enumerate(counts.values()):
             left = 0.0
             for name in JUDGED:
-                share = found.counts[name] / found.judged if found.judged else 0.0
+                share = found.counts[name] / found.judged
                 state = STATE[name]
                 look_of = {"color": state.colour, "hatch": state.hatch, "edgecolor": "white"}
                 axes.barh(place, share, left=left, height=0.66, linewidth=0.5, **look_of)
@@ -86,7 +87,6 @@ def _strengths(facts: ModelFacts) -> Picture | None:
         f"{aspect}: "
         + ", ".join(f"{found.counts[name]} {STATE[name].label}" for name in JUDGED if found.counts[name])
         for aspect, found in counts.items()
-        if found.judged
     )
     return Picture("Tests by aspect: clear pass, open pass, open fail, fail that holds", said, svg(figure))
 
