@@ -422,6 +422,45 @@ def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoRet
     from soundcheck.history.command import write_history
 
     click.echo(terminal(write_history(runs, out, models)))
+
+
+@commands.command()
+@click.option("--comparison", metavar="NAME", help="A comparison of the run instead of a model.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="The run of the last release, its output folder or results.csv.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="HTML file; default: sheets/NAME.html beside the results."
+)
+@click.option("--pdf", is_flag=True, help="Write a PDF beside it, too; needs the extra [pdf].")
+@click.option("--text", type=click.Path(path_type=Path), help="Write the three lines to this Markdown file.")
+def sheet(
+    results: Path,
+    model: str | None,
+    comparison: str | None,
+    baseline: Path | None,
+    out: Path | None,
+    pdf: bool,
+    text: Path | None,
+) -> NoReturn:
+    """Write the page for a meeting about a model of RESULTS, the output folder of a run.
+
+    One HTML file without anything outside, sounds included, that prints on one or two pages: the verdict in
+    three lines, what holds, what could not be concluded, what became of it since the last release.
+
+    Exit code 0: written. 2: the results cannot be used, nothing was written.
+    """
+    from soundcheck.publish import sheet_files
+
+    if comparison is not None and (model is not None or baseline is not None):
+        raise click.UsageError(
+            "--comparison says by itself what is compared: leave --model and --baseline out."
+        )
+    wanted = {"model": model, "comparison": comparison, "baseline": baseline}
+    click.echo(terminal(sheet_files.write(results, out, pdf=pdf, text=text, **wanted)))
     sys.exit(0)
 
 
