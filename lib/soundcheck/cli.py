@@ -422,9 +422,12 @@ def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoRet
     from soundcheck.history.command import write_history
 
     click.echo(terminal(write_history(runs, out, models)))
+    sys.exit(0)
 
 
 @commands.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
 @click.option("--comparison", metavar="NAME", help="A comparison of the run instead of a model.")
 @click.option(
     "--baseline",
