@@ -19,6 +19,7 @@ import pandas as pd
 from soundcheck import results
 from soundcheck.common import files
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, SoundcheckError
+from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.history.kept_runs import check_place, keep
@@ -38,6 +39,7 @@ from soundcheck.run.outcome import Outcome, about_book, sum_up
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
+from soundcheck.run.sealing import seal
 from soundcheck.run.selection import comparing, corpus_folders, select
 from soundcheck.run.shards import ask_shard
 from soundcheck.run.stages import Stages
@@ -305,6 +307,7 @@ def _run(
         contrasts=contrasts,
         sounds=sounds,
         results=results_digest,
+        rows=frame,
         figures=figures,
     )
     record.write(output.record)
@@ -329,9 +332,12 @@ def _run(
             history=history,
         )
     stages.end()
-    record = dataclasses.replace(record, seconds=stages.seconds, book=book and not problems)
+    built = book and not problems
+    digest = sha256(output.html / MANIFEST) if built else ""
+    record = dataclasses.replace(record, seconds=stages.seconds, book=built, book_digest=digest)
     record.write(output.record)
-    last = about_book(output, wanted=book, problems=problems)
+    seal(output)
+    last = about_book(output, wanted=book, problems=problems, digest=digest)
     last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account]
     unloaded = [
         f"{name} could not be loaded here, its answers are those of the shards: {why}"

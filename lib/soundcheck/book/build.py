@@ -19,11 +19,13 @@ from soundcheck.book.check_site import inspect
 from soundcheck.book.jupyter_book import run_jupyter_book
 from soundcheck.book.pages import MEDIA, Sources
 from soundcheck.book.site import into_place, lay_out, signature
+from soundcheck.common import manifest
 from soundcheck.common.errors import Problem
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.results.provenance import PROVENANCE, Provenance
 from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -100,13 +102,21 @@ def build(
     tables = [output.results, output.left_out, output.comparison_table, output.word_errors]
     if history_page.NAME in sources.pages:
         tables.append(history_page.table_of(output))
-    problems = finish(sources, output, record.run, tables, depends=depends, jobs=jobs)
+    about = Provenance.of(record)
+    problems = finish(sources, output, record.run, tables, about=about, depends=depends, jobs=jobs)
     output.prune(output.media, sources.media | _kept_by_notebooks(output))
     return problems
 
 
 def finish(
-    sources: Sources, output: Output, run: str, tables: Sequence[Path], *, depends: str = "", jobs: int = 1
+    sources: Sources,
+    output: Output,
+    run: str,
+    tables: Sequence[Path],
+    *,
+    about: Provenance | None = None,
+    depends: str = "",
+    jobs: int = 1,
 ) -> list[Problem]:
     """Have the sources built, and put the site into place if it is complete.
 
@@ -120,6 +130,8 @@ def finish(
         Name of the run.
     tables
         Tables that pages offer, as far as they are there.
+    about
+        What the book rests on.
     depends
         Digest of all that the pages depend on.
     jobs
@@ -141,6 +153,9 @@ def finish(
         media=_media(sources.media, output),
         tables=[table for table in tables if table.is_file()],
     )
+    if about is not None:
+        about.write(new / PROVENANCE)
+    manifest.write(new)  # the last file of the site: it names all others
     state = _read(output)
     problems, inspected = inspect(
         new, sources.pages, output.folder, state.inspected if state is not None else {}

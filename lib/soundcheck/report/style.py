@@ -129,6 +129,11 @@ def show(media: MediaStore | EmbeddedMedia, figure: Figure, alt: str, *, dense: 
     return element("figure", image, class_="sc-figure sc-narrow" if width < NARROW else "sc-figure")
 
 
+def svg(figure: Figure) -> bytes:
+    """Draw a figure as SVG, for pages that carry their pictures with them."""
+    return _picture(figure, False)
+
+
 def _picture(figure: Figure, pixels: bool) -> bytes:
     if not isinstance(figure.canvas, FigureCanvasAgg):
         FigureCanvasAgg(figure)

@@ -32,7 +32,7 @@ from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import LEAST_BLOCKS, interval_error, paired_p_value, standard_error, welch
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
 
-__all__ = ["MATTERS_WORSE", "changes", "differences", "got_worse"]
+__all__ = ["MATTERS_WORSE", "changes", "differences", "got_better", "got_worse"]
 
 MATTERS_WORSE = 0.01
 
@@ -114,6 +114,12 @@ def got_worse(compared: Sequence[pd.DataFrame], matters: float = MATTERS_WORSE) 
     ends = np.cumsum([len(frame) for frame in compared])
     parts = np.split(found, ends[:-1])
     return [pd.Series(part, index=frame.index) for part, frame in zip(parts, compared, strict=True)]
+
+
+def got_better(compared: Sequence[pd.DataFrame], matters: float = MATTERS_WORSE) -> list[pd.Series]:
+    """Decide which tests got better, by the same rule as :func:`got_worse`; see there."""
+    turned = [frame.assign(worse=-frame["worse"], p_value=1 - frame["p_value"]) for frame in compared]
+    return got_worse(turned, matters)
 
 
 def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
