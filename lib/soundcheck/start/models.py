@@ -57,7 +57,7 @@ onnx: model.onnx
 tasks: TASKS
 # outputs: OUTPUTS # what the numbers of an output are, in their order
 # labels: {ang: anger, oth: } # the class that a label means; nothing: it does not count
-# sampling_rate: 16000 # that the graph expects
+sampling_rate: 16000 # that the graph expects; no graph tells, and a wrong one ruins every answer
 # pieces: repeat # or zeros, how short signals are filled up if it takes a fixed number of samples
 # device: cpu # or cuda
 """
