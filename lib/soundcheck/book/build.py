@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.book import inputs
+from soundcheck.book import history_page, inputs
 from soundcheck.book.check_site import inspect
 from soundcheck.book.jupyter_book import run_jupyter_book
 from soundcheck.book.pages import MEDIA, Sources
@@ -62,6 +62,7 @@ def build(
     tasks: Mapping[str, Task],
     sounds: Sounds,
     jobs: int = 1,
+    history: Path | None = None,
 ) -> list[Problem]:
     """Build the book of a run.
 
@@ -79,13 +80,15 @@ def build(
         What was tested, and with which noises and impulse responses.
     jobs
         Processes to use.
+    history
+        Folder of kept runs, for the page about them; ``None`` = there is none.
 
     Returns
     -------
     list of Problem
         Why there is no complete book; empty if there is.
     """
-    arguments = {"suite_root": suite_root, "families": families}
+    arguments = {"suite_root": suite_root, "families": families, "history": history}
     depends = inputs.digest(output, record, **arguments)
     state = _read(output)
     if state is not None and (state.inputs, state.site) == (depends, signature(output.html)):
@@ -97,6 +100,8 @@ def build(
     )
     assemble(sources, output, record, results, corpora=corpora, tasks=tasks, sounds=sounds, **arguments)
     tables = [output.results, output.left_out, output.comparison_table, output.word_errors]
+    if history_page.NAME in sources.pages:
+        tables.append(history_page.table_of(output))
     about = Provenance.of(record)
     problems = finish(sources, output, record.run, tables, about=about, depends=depends, jobs=jobs)
     output.prune(output.media, sources.media | _kept_by_notebooks(output))

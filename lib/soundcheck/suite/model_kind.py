@@ -34,6 +34,7 @@ class ModelKeys(schema.Section):
     time_limit: schema.number(0, 604_800, positive=True) | None = None
     range: Any = None  # the tasks of the model tell what is allowed
     files: schema.Names | None = None
+    card: Any = None  # read by soundcheck.suite.card_reader
 
 
 class ModelKind:
