@@ -1,4 +1,4 @@
-"""The command writes the records of a model, the same each time, and takes no page from those who signed it."""
+"""The command writes the records of a model, the same each time, and leaves pages that people signed."""
 
 import json
 
