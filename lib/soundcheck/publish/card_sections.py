@@ -20,7 +20,6 @@ from soundcheck.results import tally
 from soundcheck.results.page_names import corpus_page
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.suite.card import FIELDS
-from soundcheck.suite.model_kind import MODEL_KINDS
 
 __all__ = ["sections"]
 
@@ -199,8 +198,6 @@ def limits(facts: ModelFacts, context: CardContext) -> str:
     """Write what was not tested, did not answer or has to be read with care."""
     model = facts.model
     items = [inline(note[:1].upper() + note[1:], 500) for note in model.notes]
-    caveat = MODEL_KINDS[model.kind].caveat if model.kind in MODEL_KINDS else ""
-    items += [f"{inline(caveat[:1].upper() + caveat[1:], 500)}."] if caveat else []
     standing = standing_notes(facts.record.figures, model.name, model.tasks)
     items += [f"The model is {inline(note, 500)}." for note in standing]
     items += [
