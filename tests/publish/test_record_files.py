@@ -1,4 +1,4 @@
-"""The command writes the records of a model, the same each time, and leaves pages that people signed."""
+"""The command writes the records of a model, the same each time, and replaces no page that was signed."""
 
 import json
 

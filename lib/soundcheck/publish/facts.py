@@ -25,7 +25,7 @@ from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
 from soundcheck.suite.card import Card
 
-__all__ = ["ModelFacts", "read_facts"]
+__all__ = ["ModelFacts", "read_facts", "read_recorded"]
 
 _RANDOM = "random"  # kind of the reference models
 
@@ -155,11 +155,17 @@ def read_facts(path: Path, model: str | None = None) -> ModelFacts:
         If the results are missing, were edited, or have no record that can be read, if there is no such
         model, or if there are several and none is named.
     """
+    run = read_recorded(path)
+    return ModelFacts(run, _chosen(run.record, set(run.frame["model"]), model))
+
+
+def read_recorded(path: Path) -> FinishedRun:
+    """Read a run that has a record; see :func:`read_facts`."""
     run = read_run(path)
     if run.record is None:
         what = "there is no record of the run, run.json, beside it"
         raise input_error(run.path.name, what, "Give the output folder that `soundcheck run` wrote")
-    return ModelFacts(run, _chosen(run.record, set(run.frame["model"]), model))
+    return run
 
 
 def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:

@@ -337,6 +337,14 @@ class RunRecord(JsonFile):
         Whether ``html`` is the book of this run: it is when the run has built it, and not before.
     card
         What the suite says about all of its models for cards.
+    book_digest
+        SHA-256 digest of ``html/manifest.sha256``, which names all files of the book with theirs; ``""``
+        without a book of this run.
+    library
+        Digest of the code of Soundcheck; ``""`` in records that older versions wrote.
+    verdicts
+        Model -> state of a test -> number of tests, see :class:`soundcheck.results.summary.Tally`; empty in
+        records that older versions wrote.
     """
 
     version: str
@@ -362,6 +370,9 @@ class RunRecord(JsonFile):
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     book: bool = False
     card: Card = Card()
+    book_digest: str = ""
+    library: str = ""
+    verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

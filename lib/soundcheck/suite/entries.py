@@ -345,6 +345,10 @@ class Suite:
         Seconds: longest file that is read; a model's call; a notebook.
     card
         What people say about all of its models, for cards.
+    history
+        Folder in which each finished run is kept, absolute; ``None`` = nowhere. It changes no result.
+    shown_history
+        The same as written.
     """
 
     title: schema.Title = "Soundcheck"
@@ -379,6 +383,8 @@ class Suite:
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0
     card: Card = Card()
+    history: Path | None = None
+    shown_history: str = ""
 
     @classmethod
     def settings(cls) -> dict[str, tuple[Any, Any]]:
@@ -390,7 +396,7 @@ class Suite:
     def describe(self) -> dict[str, Any]:
         """Describe the suite in plain JSON values, without absolute paths."""
         described = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
-        for name in ("root", "file"):
+        for name in ("root", "file", "history", "shown_history"):  # places on this machine
             del described[name]
         described["shown"] = self.file.name
         for entry in described["corpora"].values():

@@ -85,7 +85,7 @@ class _Balance(schema.Section):
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
-    *("tests", "accepted", "groups", "adjust", "card"),
+    *("tests", "accepted", "groups", "adjust", "card", "history"),
 )
 
 
@@ -173,6 +173,7 @@ class _Reader(EntryReader):
         tests, accepted = rules.read_tests(), rules.read_accepted()
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         card = read_card(self, ("card",), data.get("card"))
+        history, shown_history = self.read_history(data.get("history"))
         if len(self.problems):
             return None
         return Suite(
@@ -199,7 +200,19 @@ class _Reader(EntryReader):
             model_seconds=self.limits.model_seconds,
             notebook_seconds=self.limits.notebook_seconds,
             card=card,
+            history=history,
+            shown_history=shown_history,
         )
+
+    def read_history(self, value: object) -> tuple[Path | None, str]:
+        """Read where finished runs are kept: a folder, which need not be there."""
+        shown = None if value is None else self.check(("history",), value, schema.Text)
+        if shown is None:
+            return None, ""
+        folder = self.root / os.path.expanduser(shown)
+        if folder.exists() and not folder.is_dir():
+            self.note(("history",), f"{quoted(shown)}: this is a file, not a folder", "Name a folder")
+        return folder, shown
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
         """List the named entries of a section, names checked."""
