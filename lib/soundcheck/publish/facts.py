@@ -82,6 +82,11 @@ class ModelFacts:
         return self.rows[self.rows["standing"].ne(HOLLOW)]
 
     @functools.cached_property
+    def hollow(self) -> pd.DataFrame:
+        """The rows that do not count although they were not skipped."""
+        return self.rows[self.rows["standing"].eq(HOLLOW) & self.rows["state"].ne(SKIPPED)]
+
+    @functools.cached_property
     def holding(self) -> pd.DataFrame:
         """Failures that hold among all tests of the model, the gravest first."""
         return failures.by_excess(self.counted[self.counted["state"].eq(HOLDS)])
