@@ -26,6 +26,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Compiled tests are kept, whatever is said of other bytecode: each worker collects them in half the time.
+sys.dont_write_bytecode = False
+
 LONGEST = """
 predict/test_engine.py test_own_tasks.py demo/models/test_biased.py test_recognition.py test_robustness.py
 test_human_speech.py test_end_to_end.py test_flow.py test_families.py book/test_incremental.py
