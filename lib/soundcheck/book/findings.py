@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import shorten
 from soundcheck.report import failures, tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.key_figures import significant
+from soundcheck.report.unsettled import noun, unsettled
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects
@@ -23,7 +22,6 @@ TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", RO
 FIRST, FIRST_OF_GROUPS, MORE = 3, 10, 25  # findings of an aspect that are shown, and that are folded below
 OPEN_ROWS = 15
 Page = Callable[[str, str], str]
-MOST_SPEAKERS = 10_000  # a larger planning figure is not shown as a number
 
 
 def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
@@ -100,43 +98,23 @@ def open_table(record: RunRecord, open_rows: pd.DataFrame, page: Page) -> Html:
     """
     if open_rows.empty:
         return element("p", "Nothing is open: each test is a clear pass or a failure that holds.")
-    titles = {family.name: family.title for family in record.families}
-    blocks = {failures.blocks_of(record, corpus) for corpus in open_rows["corpus"].unique()}
-    noun = f"{blocks.pop()}s" if len(blocks) == 1 else "blocks"
-    frame = open_rows.assign(
-        needed=failures.speakers_needed(open_rows), size=open_rows["bound"].abs() - open_rows["matters"]
-    )
+    speakers = noun(record, open_rows)
     rows = []
-    for (model, family), own in frame.groupby(["model", "family"], sort=False):
-        known = own[own["needed"].notna()]
-        worst = own.loc[own["size"].idxmax()] if own["size"].notna().any() else None
-        hides = ""
-        if worst is not None:
-            name = tables.row_name(worst, worst["task"])
-            hides = tables.two_lines(f"{significant(abs(worst['bound']))}", shorten(name, 70))
-        few = int((own["blocks"] < LEAST_BLOCKS).sum())
-        needed = math.inf
-        plan = (
-            f"{LEAST_BLOCKS} at least, for any interval" if few else "cannot be planned, it has no interval"
-        )
-        if len(known):
-            needed, now = float(np.median(known["needed"])), float(np.median(known["blocks"]))
-            plan = f"about {needed:,.0f} in place of {now:.0f}"
-            plan = plan if needed <= MOST_SPEAKERS else "more than can be planned"
-        link = element("a", titles.get(family, family), href=f"{page(model, family)}.html")
+    for one in unsettled(record, open_rows):
+        link = element("a", one.title, href=f"{page(one.model, one.family)}.html")
+        hides = tables.two_lines(significant(one.hides), shorten(one.where, 70)) if one.where else ""
         rows.append(
             [
-                model,
-                tables.Cell(link, titles.get(family, family)),
-                len(own),
+                one.model,
+                tables.Cell(link, one.title),
+                one.tests,
                 tables.Cell(hides, None, "sc-wide"),
-                tables.Cell(f"{few}" if few else "", few, "sc-number"),
-                tables.Cell(plan, needed),
+                tables.Cell(f"{one.few}" if one.few else "", one.few, "sc-number"),
+                tables.Cell(one.plan, one.needed),
             ]
         )
-    rows.sort(key=lambda row: -row[2])
-    columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} {noun}"]
-    columns.append(f"{noun} to settle half of them (planning figure)")
+    columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} {speakers}"]
+    columns.append(f"{speakers} to settle half of them (planning figure)")
     shown = tables.table(rows[:OPEN_ROWS], columns)
     left = len(rows) - OPEN_ROWS
     if left <= 0:

@@ -7,6 +7,7 @@ those of the results table and its record; nothing is read from pages, and nothi
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from soundcheck.results.page_names import model_page, result_page
 from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+from soundcheck.suite.card import Card
 
-__all__ = ["ModelFacts", "read_facts"]
+__all__ = ["ModelFacts", "read_facts", "read_recorded"]
 
 _RANDOM = "random"  # kind of the reference models
 
@@ -41,7 +43,7 @@ class ModelFacts:
     Attributes
     ----------
     record
-        The record of the run; ``record.results`` is the SHA-256 digest of ``results.csv``.
+        The record of the run.
     model
         What the suite says of the model, and what became of its inputs.
     rows
@@ -62,10 +64,27 @@ class ModelFacts:
             accepted=accepted_reasons(own, run.record.accepted),
         )
 
+    @property
+    def card(self) -> Card:
+        """What people wrote about it: its own words first, then those of the suite."""
+        own = self.model.card.over(Card(license=self.model.license))
+        return own.over(self.record.card)
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of ``results.csv``, 64 hexadecimal digits, as ``sha256sum`` prints it."""
+        with open(self.run.path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
     @functools.cached_property
     def counted(self) -> pd.DataFrame:
         """The rows that count: robustness and fairness only where the model is better than guessing."""
         return self.rows[self.rows["standing"].ne(HOLLOW)]
+
+    @functools.cached_property
+    def hollow(self) -> pd.DataFrame:
+        """The rows that do not count although they were not skipped."""
+        return self.rows[self.rows["standing"].eq(HOLLOW) & self.rows["state"].ne(SKIPPED)]
 
     @functools.cached_property
     def holding(self) -> pd.DataFrame:
@@ -141,11 +160,17 @@ def read_facts(path: Path, model: str | None = None) -> ModelFacts:
         If the results are missing, were edited, or have no record that can be read, if there is no such
         model, or if there are several and none is named.
     """
+    run = read_recorded(path)
+    return ModelFacts(run, _chosen(run.record, set(run.frame["model"]), model))
+
+
+def read_recorded(path: Path) -> FinishedRun:
+    """Read a run that has a record; see :func:`read_facts`."""
     run = read_run(path)
     if run.record is None:
         what = "there is no record of the run, run.json, beside it"
         raise input_error(run.path.name, what, "Give the output folder that `soundcheck run` wrote")
-    return ModelFacts(run, _chosen(run.record, set(run.frame["model"]), model))
+    return run
 
 
 def _chosen(record: RunRecord, tested: set[str], model: str | None) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "mirrored",
     "sentence",
     "speakers_needed",
+    "subject",
 ]
 
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
@@ -77,9 +78,9 @@ def sentence(row: object, blocks: str = "speaker") -> str:
         found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
         task = "" if row.task in SINGLE else f" in {row.task}"
         return f"{found} served worse than the others{task}: {row.skipped}"
-    subject = _subject(row)
+    measured = _subject(row)
     if row.label:
-        subject += f", {tables.label(row.label)},"
+        measured += f", {tables.label(row.label)},"
     count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
     if row.group and not pd.isna(row.gap):
         low, high = (row.gap_low, row.gap_high) if row.gap > 0 else (-row.gap_high, -row.gap_low)
@@ -88,7 +89,7 @@ def sentence(row: object, blocks: str = "speaker") -> str:
         way = "higher" if row.gap > 0 else "lower"
         size = significant(abs(row.gap))
         return (
-            f"{subject} of {_people(row.group)} is {size} {way} than that of the others "
+            f"{measured} of {_people(row.group)} is {size} {way} than that of the others "
             f"({span}, {count}{matters}){_adjusted(row)}"
         )
     span = "no interval" if pd.isna(row.low) else f"95 % {significant(row.low)} to {significant(row.high)}"
@@ -96,7 +97,13 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     side = {ABOVE: "above", BELOW: "below"}.get(row.rule, "within ±")
     limit = significant(row.threshold)
     has_to = f"it has to be {side} {limit}" if side[-1] != "±" else f"it has to be {side}{limit}"
-    return f"{subject}{about} is {significant(row.value)} ({span}, {count}); {has_to}"
+    return f"{measured}{about} is {significant(row.value)} ({span}, {count}); {has_to}"
+
+
+def subject(row: object) -> str:
+    """Name what a row is about, as its sentence does: ``arousal of Spanish speakers``."""
+    about = f" of {_people(row.group)}" if row.group else ""
+    return ", ".join(filter(None, (f"{_subject(row)}{about}", tables.label(row.label))))
 
 
 def _adjusted(row: object) -> str:

@@ -4,8 +4,8 @@ Conventions
 -----------
 - Texts and attribute values go through :func:`soundcheck.common.escaping.escape`; only :class:`Html` is kept
   as is.
-- Addresses are local or carry their content with them (``data:image/png``): a page loads and links nothing
-  from outside, whatever a label or a file is called.
+- Addresses are local or carry their content with them (``data:image/png``, of a picture also SVG, of a player
+  FLAC): a page loads and links nothing from outside, whatever a label or a file is called.
 - Attributes run no code: those of events (``onclick``) are refused.
 """
 
@@ -16,14 +16,19 @@ from collections.abc import Iterable
 
 from soundcheck.common.escaping import escape
 
-__all__ = ["Html", "element", "join"]
+__all__ = ["Html", "element", "join", "style_sheet"]
 
-_EMPTY = {"img", "br", "hr", "input", "source", "col"}  # elements without content
+_EMPTY = {"img", "br", "hr", "input", "source", "col", "meta"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
 _NAME = re.compile(r"(?!on|srcdoc|srcset)[a-z][a-z0-9-]*")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _BEFORE = "".join(map(chr, range(33)))  # what browsers drop before an address: control characters and blank
 _PICTURE = "data:image/png;base64,"
+_BASE64 = "[A-Za-z0-9+/]*={0,2}"
+_CARRIED = {  # what such an element shows or plays and nothing else: scripts in it do not run
+    "img": re.compile(rf"data:image/svg\+xml;base64,{_BASE64}"),
+    "audio": re.compile(rf"data:audio/flac;base64,{_BASE64}"),
+}
 
 
 class Html:
@@ -78,7 +83,7 @@ def element(tag: str, *children: Html | str, limit: int | None = 200, **attribut
         name = name.rstrip("_").replace("_", "-")
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name[:40]!r} is not an attribute that a page may have")
-        if name in _ADDRESSES and _leads_out(str(value)):
+        if name in _ADDRESSES and _leads_out(str(value)) and not _carried(tag, name, str(value)):
             raise ValueError(f"the address {str(value)[:40]!r} leads out of the site")
         if value is True:
             written += f" {name}"
@@ -94,6 +99,24 @@ def _leads_out(address: str) -> bool:
     """Read an address as browsers do: without tabs and line breaks, a backslash being a slash."""
     read = re.sub("[\t\r\n]", "", address.lstrip(_BEFORE)).replace("\\", "/")
     return bool(_SCHEME.match(read)) and not address.startswith(_PICTURE)
+
+
+def style_sheet(text: str) -> Html:
+    """Make a style sheet of our own rules, never of text from data.
+
+    Raises
+    ------
+    ValueError
+        If the text would end the sheet, or loads anything.
+    """
+    if "</" in text or "@import" in text or "url(" in text:
+        raise ValueError("a style sheet ends itself or loads something from outside")
+    return Html(f"<style>{text}</style>")
+
+
+def _carried(tag: str, name: str, address: str) -> bool:
+    """Say whether an address holds what a picture or a player shows."""
+    return name == "src" and tag in _CARRIED and bool(_CARRIED[tag].fullmatch(address))
 
 
 def join(parts: Iterable[Html]) -> Html:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from soundcheck.common import files
 
-__all__ = ["comparison_page", "corpus_page", "model_page", "result_page"]
+__all__ = ["comparison_page", "comparison_sheet", "corpus_page", "model_page", "model_sheet", "result_page"]
 
 
 def result_page(model: str, family: str) -> str:
@@ -25,3 +25,13 @@ def corpus_page(slug: str) -> str:
 def comparison_page(slug: str) -> str:
     """Name the page of a comparison."""
     return f"comparisons/{slug}"
+
+
+def model_sheet(slug: str) -> str:
+    """Name the page for a meeting about a model."""
+    return f"sheets/{slug}"
+
+
+def comparison_sheet(slug: str) -> str:
+    """Name the page for a meeting about a comparison."""
+    return f"sheets/comparisons/{slug}"

@@ -1,0 +1,105 @@
+"""Reads what a finished run found in a comparison of two of its models, from ``comparisons.csv``."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common import files
+from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.escaping import quoted, spreadsheet
+from soundcheck.results.contrast import CONTRAST_COLUMNS, Contrast
+from soundcheck.results.finished_run import FinishedRun
+from soundcheck.results.record import ComparisonRecord
+
+__all__ = ["comparison_of", "read_comparison"]
+
+_TABLE = "comparisons.csv"
+_TYPES = {field.name: str(field.type) for field in dataclasses.fields(Contrast)}
+_TRUTHS = {"True": True, "False": False}
+
+
+def comparison_of(run: FinishedRun, name: str) -> ComparisonRecord:
+    """Find a comparison of a run by its name.
+
+    Raises
+    ------
+    InputError
+        If the run has none of this name.
+    """
+    known = {one.name: one for one in run.record.comparisons}
+    if name in known:
+        return known[name]
+    remedy = did_you_mean(name, known) if known else "List it under `comparisons:` in the suite and run again"
+    raise input_error(f"--comparison {quoted(name)}", "the run has no such comparison", remedy)
+
+
+def read_comparison(run: FinishedRun, entry: ComparisonRecord) -> pd.DataFrame:
+    """Read the rows of a comparison.
+
+    Parameters
+    ----------
+    run
+        The finished run; it has a record.
+    entry
+        A comparison of it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As :func:`soundcheck.results.contrast_frame` makes it; empty if the comparison failed.
+
+    Raises
+    ------
+    InputError
+        If the table is missing or was changed: columns are missing, or its outcomes are not as many as the
+        record of the run counted.
+    """
+    path = run.path.with_name(_TABLE)
+    if entry.failed:
+        return _typed(pd.DataFrame(columns=CONTRAST_COLUMNS, dtype=str))
+    files.require_regular(path, _TABLE)
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    except (ValueError, pd.errors.ParserError) as error:
+        raise input_error(_TABLE, f"it cannot be read ({type(error).__name__})", _AGAIN) from error
+    missing = [name for name in CONTRAST_COLUMNS if name not in table.columns]
+    if missing:
+        raise input_error(_TABLE, f"columns are missing: {', '.join(missing)}", _AGAIN)
+    table = table[CONTRAST_COLUMNS]
+    table = table.assign(**{name: table[name].map(_plain) for name in CONTRAST_COLUMNS})
+    own = table[table["baseline"].eq(entry.baseline) & table["candidate"].eq(entry.candidate)]
+    try:
+        frame = _typed(own.reset_index(drop=True))
+    except ValueError as error:
+        raise input_error(_TABLE, f"a number of {quoted(entry.name)} is none ({error})", _AGAIN) from error
+    found = {name: int(frame["outcome"].eq(name).sum()) for name in entry.outcomes}
+    if found != entry.outcomes:
+        what = f"the rows of {quoted(entry.name)} are not those that the run counted: it was cut or edited"
+        raise input_error(_TABLE, what, _AGAIN)
+    return frame
+
+
+_AGAIN = "Run the suite again"
+
+
+def _plain(cell: str) -> str:
+    """Take away the apostrophe that keeps a spreadsheet from running a text."""
+    return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    columns = {}
+    for name in CONTRAST_COLUMNS:
+        cells, kind = table[name], _TYPES[name]
+        if kind.startswith("float"):
+            columns[name] = cells.replace("", np.nan).astype(np.float64)
+        elif kind == "int":
+            columns[name] = cells.astype(np.int64)
+        elif kind.startswith("bool"):
+            columns[name] = cells.map(_TRUTHS.get).astype(object)
+        else:
+            columns[name] = cells.astype("str")
+    return pd.DataFrame(columns, columns=CONTRAST_COLUMNS)
