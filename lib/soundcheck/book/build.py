@@ -24,6 +24,7 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.publish.sheet_style import MOST_BYTES
 from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -135,10 +136,15 @@ def finish(
         run=run,
         media=_media(sources.media, output),
         tables=[table for table in tables if table.is_file()],
+        finished=sources.finished,
     )
     state = _read(output)
     problems, inspected = inspect(
-        new, sources.pages, output.folder, state.inspected if state is not None else {}
+        new,
+        sources.pages,
+        output.folder,
+        state.inspected if state is not None else {},
+        dict.fromkeys(sources.finished, MOST_BYTES),
     )
     if problems:
         shutil.rmtree(new)
