@@ -25,8 +25,8 @@ import psutil
 import soundfile
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.models import onnx_session
-from soundcheck.models.onnx_model import OnnxKeys
+from soundcheck.models.onnx import session as onnx_session
+from soundcheck.models.onnx.model import OnnxKeys
 from soundcheck.predict.dispatch import Dispatcher
 from soundcheck.predict.local import LocalWorkers
 from soundcheck.predict.protocol import Call, Item, Setup

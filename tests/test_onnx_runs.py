@@ -21,6 +21,7 @@ from soundcheck import results
 from soundcheck.augment import registry
 from soundcheck.corpora.load import load_corpus
 from soundcheck.predict.tables import read_predictions
+from soundcheck.results.record import RunRecord
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
@@ -44,6 +45,7 @@ models:
     onnx: sig_bak_ovr.onnx
     tasks: [overall]
     outputs: {{"Identity:0": [signal, background, overall]}}
+    sampling_rate: 16000
     pieces: repeat
   tiny: {{onnx: tiny.onnx, tasks: [arousal], range: [-2, 2], batch: 4, families: [correctness_regression]}}
   words: {{onnx-asr: asr, batch: 4}}
@@ -177,3 +179,9 @@ def kept(out: Path) -> int:
         except sqlite3.Error:  # it is being made
             continue
     return count
+
+
+def test_a_sampling_rate_that_nobody_said_is_noted(out):
+    notes = {model.name: "\n".join(model.notes) for model in RunRecord.read(out / "run.json").models}
+    assert "16,000 Hz are assumed; write sampling_rate:" in notes["tiny"]
+    assert "assumed" not in notes["quality"]

@@ -336,6 +336,98 @@ def init(folder: Path, family: str | None, kind: str | None, data: Path | None) 
 @commands.command()
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
+@click.option("--format", "formats", multiple=True, metavar="NAME", help="Only this format; may be repeated.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Default: cards/MODEL beside the results."
+)
+@click.option("--book-url", default="", metavar="URL", help="Where the book is published, for links.")
+def card(
+    results: Path, model: str | None, formats: tuple[str, ...], out: Path | None, book_url: str
+) -> NoReturn:
+    """Write cards of a model from RESULTS, a results.csv or the folder that holds it.
+
+    A card is computed from the results alone. A README.md that is there is updated: between the markers
+    <!-- soundcheck:begin --> and <!-- soundcheck:end -->, and in its metadata.
+    """
+    from soundcheck.publish import cards
+
+    click.echo(terminal(cards.write_cards(results, model, formats, out, book_url).summary))
+    sys.exit(0)
+
+
+@commands.command()
+@click.argument("book", type=click.Path(path_type=Path))
+@click.option("--digest", metavar="DIGEST", default="", help="Digest of the book, as it was noted elsewhere.")
+@click.option(
+    "--again",
+    "suite",
+    type=click.Path(path_type=Path),
+    metavar="SUITE",
+    help="Also compute some tests again, with this suite.yml.",
+)
+@click.option(
+    "--tests", type=click.IntRange(min=1), default=20, show_default=True, help="How many, with --again."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which ones, with --again."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--no-code", is_flag=True, help="As for run.")
+def verify(
+    book: Path, digest: str, suite: Path | None, tests: int, seed: int, jobs: int | None, no_code: bool
+) -> NoReturn:
+    """Say what was changed in BOOK since it was built, and with which inputs it was made.
+
+    BOOK is an output folder, its html, or a copy of that. All files of the book, results, tables and record
+    are compared with the digests in manifest.sha256; verdicts are counted again. With --digest, the book has
+    to be the one whose digest the run printed. With --again SUITE, tests that are drawn by --seed are
+    computed again in a temporary folder, and models are asked anew; nothing is written to BOOK.
+
+    Exit code 0: nothing was changed, and tests came out the same. 1: something differs. 2: there is nothing
+    to verify, or the suite cannot be used.
+    """
+    from soundcheck.verify import verifying
+
+    outcome = verifying.verify(book, digest)
+    click.echo(terminal(outcome.summary))
+    if suite is not None:
+        from soundcheck.verify import again
+
+        repeated = again.again(
+            book, suite, tests=tests, seed=seed, jobs=jobs or os.cpu_count() or 1, no_code=no_code
+        )
+        click.echo(terminal(repeated.summary))
+        outcome = repeated if not outcome.exit_code else outcome
+    sys.exit(outcome.exit_code)
+
+
+@commands.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; may be repeated.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("build") / "history",
+    show_default=True,
+    help="Folder for history.html and history.csv, or a file that ends in .html.",
+)
+def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoReturn:
+    """Draw what each test gave over RUN..., the earliest first, and mark what became better or worse.
+
+    RUN is an output folder, a results.csv, or a folder of kept runs (`history:` in a suite). Writes one page
+    without anything from outside, and a table of all values with intervals, marks and reasons.
+
+    Exit code 0: written. 2: a run cannot be read, was edited, or is of another suite.
+    """
+    from soundcheck.history.command import write_history
+
+    click.echo(terminal(write_history(runs, out, models)))
+    sys.exit(0)
+
+
+@commands.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
 @click.option("--comparison", metavar="NAME", help="A comparison of the run instead of a model.")
 @click.option(
     "--baseline",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 import functools
 import time
 from collections.abc import Iterable, Sequence
@@ -17,9 +18,11 @@ import pandas as pd
 
 from soundcheck import results
 from soundcheck.common import files
-from soundcheck.common.errors import EXIT_OK, EXIT_TEST_FAILED, Problem
+from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, SoundcheckError
+from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.history.kept_runs import check_place, keep
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
@@ -36,7 +39,8 @@ from soundcheck.run.outcome import Outcome, about_book, sum_up
 from soundcheck.run.output import Output
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
-from soundcheck.run.selection import comparing, select
+from soundcheck.run.sealing import seal
+from soundcheck.run.selection import comparing, corpus_folders, select
 from soundcheck.run.shards import ask_shard
 from soundcheck.run.stages import Stages
 from soundcheck.suite.entries import Suite
@@ -92,8 +96,10 @@ def run(
     """
     suite = read_suite(suite_file) if early is None else early.suite
     ahead = Ahead(jobs) if early is None else early.ahead
+    _check_history(suite, out)
+    asked = {"jobs": jobs, "no_code": no_code, "fresh": fresh, "book": book, "ahead": ahead}
     with opened(suite, out, models, families) as folder, _connected(cluster) as workers:
-        return _run(folder, jobs=jobs, no_code=no_code, fresh=fresh, book=book, cluster=workers, ahead=ahead)
+        return _run(folder, cluster=workers, history=suite.history, **asked)
 
 
 def plan_run(
@@ -169,9 +175,11 @@ def merge(
         As a run. If shards are missing, or do not belong to the suite, the models or the data.
     """
     suite = read_suite(suite_file)
+    _check_history(suite, out)
     found = read_shards(shards, suite)
+    asked = {"jobs": jobs, "no_code": no_code, "book": book}
     with opened(suite, out) as folder:
-        return _run(folder, jobs=jobs, no_code=no_code, book=book, shards=found)
+        return _run(folder, shards=found, history=suite.history, **asked)
 
 
 def compare(
@@ -210,6 +218,11 @@ def compare(
     return outcome
 
 
+def _check_history(suite: Suite, out: Path) -> None:
+    if suite.history is not None:
+        check_place(suite.history, suite.shown_history, out, corpus_folders(suite))
+
+
 def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None]:
     return connect(cluster) if cluster else contextlib.nullcontext()
 
@@ -224,6 +237,7 @@ def _run(
     cluster: Cluster | None = None,
     shards: Shards | None = None,
     ahead: Ahead | None = None,
+    history: Path | None = None,
 ) -> Outcome:
     """Run a suite, or a part of it; what shards have answered is not asked."""
     tested = folder.begin(no_code=no_code)
@@ -293,10 +307,12 @@ def _run(
         contrasts=contrasts,
         sounds=sounds,
         results=results_digest,
+        rows=frame,
         figures=figures,
     )
     record.write(output.record)
     derived.save()
+    lost = "" if history is None else _keep(history, output)
 
     problems: list[Problem] = []
     if book:
@@ -313,17 +329,33 @@ def _run(
             tasks=suite.tasks,
             sounds=sounds,
             jobs=jobs,
+            history=history,
         )
     stages.end()
-    record = dataclasses.replace(record, seconds=stages.seconds, book=book and not problems)
+    built = book and not problems
+    digest = sha256(output.html / MANIFEST) if built else ""
+    record = dataclasses.replace(record, seconds=stages.seconds, book=built, book_digest=digest)
     record.write(output.record)
-    last = about_book(output, wanted=book, problems=problems)
+    seal(output)
+    last = about_book(output, wanted=book, problems=problems, digest=digest)
     last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account]
     unloaded = [
         f"{name} could not be loaded here, its answers are those of the shards: {why}"
         for name, why in material.unloaded.items()
     ]
-    return sum_up(output, frame, record, reports, problems, plan, [*unloaded, *last])
+    kept = [lost] if lost else []
+    outcome = sum_up(output, frame, record, reports, problems, plan, [*unloaded, *kept, *last])
+    return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if lost else outcome
+
+
+def _keep(history: Path, output: Output) -> str:
+    """Keep a finished run; says why if it could not be kept, which does not lose the run."""
+    try:
+        keep(history, output.folder, datetime.datetime.now(datetime.UTC))
+    except (SoundcheckError, OSError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        return f"This run was not kept in the history: {why}. Its results are whole; run again to keep it"
+    return ""
 
 
 def _execute(

@@ -1,11 +1,20 @@
-"""What the page on pipelines says about alarms is what was simulated."""
+"""The page on pipelines says about alarms what was simulated, and shows the recipes of docs/ as they are.
+
+``python tests/book/test_pipelines.py`` puts the recipes into the page again after a change.
+"""
+
+import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from soundcheck.common import resources
 
 BOOK = resources.root() / "book"
+PAGE, ROOT = BOOK / "pipelines.md", Path(__file__).parents[2]
+RECIPE = re.compile(r"<!-- (docs/[\w-]+\.yml) -->\n(\n```yaml\n.*?\n```\n)?", re.DOTALL)
 
 
 def test_the_page_tells_the_recorded_simulation():
@@ -29,3 +38,32 @@ def test_the_page_tells_the_recorded_simulation():
 @pytest.mark.parametrize("word", ["--strict", "--baseline", "--matters-worse", "accepted:", "until"])
 def test_the_page_names_every_option(word):
     assert word in (BOOK / "pipelines.md").read_text(encoding="utf-8")
+
+
+def with_recipes(text: str) -> str:
+    def shown(found: re.Match) -> str:
+        recipe = (ROOT / found[1]).read_text(encoding="utf-8")
+        return f"<!-- {found[1]} -->\n\n```yaml\n{recipe}```\n"
+
+    return RECIPE.sub(shown, text)
+
+
+def test_the_page_shows_the_recipes_as_they_are():
+    text = PAGE.read_text(encoding="utf-8")
+    assert [found[1] for found in RECIPE.finditer(text)] == [
+        "docs/soundcheck-github.yml",
+        "docs/soundcheck-gitlab.yml",
+    ]
+    assert with_recipes(text) == text
+
+
+def test_a_recipe_for_github_has_no_right_but_to_comment():
+    recipe = yaml.safe_load((ROOT / "docs" / "soundcheck-github.yml").read_text(encoding="utf-8"))
+    assert recipe["permissions"] == {"contents": "read", "pull-requests": "write"}
+    assert "pull_request_target" not in recipe[True]  # `on`; it would run code of strangers with rights
+    scripts = [step["run"] for step in recipe["jobs"]["soundcheck"]["steps"] if "run" in step]
+    assert not [script for script in scripts if "${{" in script]  # nobody's text becomes a command
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_recipes(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,12 +1,15 @@
 """Facts are those of the results table: whoever edits them, or names no model, is told."""
 
 import functools
+import hashlib
+import json
 
 import pytest
 from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.common.errors import InputError
 from soundcheck.publish.facts import read_facts
+from soundcheck.suite.card import Card
 
 
 @pytest.fixture
@@ -48,3 +51,26 @@ def test_no_record(written):
     (folder / "run.json").unlink()
     with pytest.raises(InputError, match="no record of the run"):
         read_facts(folder)
+
+
+def test_the_digest_is_that_of_sha256sum(written):
+    folder = written([verdict()])
+    assert read_facts(folder).sha256 == hashlib.sha256((folder / "results.csv").read_bytes()).hexdigest()
+
+
+def test_what_people_say_of_the_model_comes_first(written):
+    folder = written([verdict()], card={"owner": "all", "license": "mit", "contact": "c"})
+    record = folder / "run.json"
+    about = json.loads(record.read_text())
+    about["models"][0] |= {"license": "apache-2.0", "card": {"owner": "we"}}
+    record.write_text(json.dumps(about))
+    assert read_facts(folder).card == Card(owner="we", license="apache-2.0", contact="c")
+
+
+def test_records_of_before_have_no_card(written):
+    folder = written([verdict()])
+    record = folder / "run.json"
+    about = json.loads(record.read_text())
+    del about["card"], about["models"][0]["card"], about["corpora"][0]["benchmark"]
+    record.write_text(json.dumps(about))
+    assert read_facts(folder).card == Card()

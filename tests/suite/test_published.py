@@ -12,7 +12,7 @@ import yaml
 
 from soundcheck import results
 from soundcheck.common import files
-from soundcheck.corpora.audb_cache import only_flavour
+from soundcheck.corpora.layouts.audb_cache import only_flavour
 
 SUITE = Path(__file__).parents[2] / "suites" / "published.yml"
 TEXT = SUITE.read_text("utf-8")

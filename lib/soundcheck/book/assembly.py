@@ -12,6 +12,7 @@ import yaml
 from soundcheck.book import (
     answers,
     executed,
+    history_page,
     inputs,
     measures,
     methods,
@@ -57,6 +58,7 @@ def assemble(
     corpora: Sequence[Corpus],
     tasks: Mapping[str, Task],
     sounds: Sounds,
+    history: Path | None = None,
 ) -> None:
     """Write all sources of the book, and remove those of pages that it no longer has."""
     share = resources.root()
@@ -119,6 +121,7 @@ def assemble(
     sources.page("provenance", model_and_corpus_pages.provenance_cells(record))
     if record.failed:
         sources.page("failures", model_and_corpus_pages.failures_cells(record))
+    history_page.write(sources, output, kept, history)
     for page in sorted((share / "book").glob("*.md")):
         words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
         sources.words(page.stem, words)
@@ -196,9 +199,10 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
         chapter = {"file": model_page(model.slug)}
         results.append(chapter | ({"sections": sections} if sections else {}))
     failures = [{"file": "failures"}] if record.failed else []
+    over_time = [{"file": history_page.NAME}] if history_page.NAME in sources.pages else []
     compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
     generated = [
-        {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *failures]},
+        {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *over_time, *failures]},
         *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
         {"caption": "Corpora", "chapters": [{"file": corpus_page(c.slug)} for c in record.corpora]},
         {

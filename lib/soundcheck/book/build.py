@@ -14,17 +14,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from soundcheck.book import inputs
+from soundcheck.book import history_page, inputs
 from soundcheck.book.check_site import inspect
 from soundcheck.book.jupyter_book import run_jupyter_book
 from soundcheck.book.pages import MEDIA, Sources
 from soundcheck.book.site import into_place, lay_out, signature
+from soundcheck.common import manifest
 from soundcheck.common.errors import Problem
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.publish.sheet_style import MOST_BYTES
+from soundcheck.results.provenance import PROVENANCE, Provenance
 from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -61,6 +63,7 @@ def build(
     tasks: Mapping[str, Task],
     sounds: Sounds,
     jobs: int = 1,
+    history: Path | None = None,
 ) -> list[Problem]:
     """Build the book of a run.
 
@@ -78,13 +81,15 @@ def build(
         What was tested, and with which noises and impulse responses.
     jobs
         Processes to use.
+    history
+        Folder of kept runs, for the page about them; ``None`` = there is none.
 
     Returns
     -------
     list of Problem
         Why there is no complete book; empty if there is.
     """
-    arguments = {"suite_root": suite_root, "families": families}
+    arguments = {"suite_root": suite_root, "families": families, "history": history}
     depends = inputs.digest(output, record, **arguments)
     state = _read(output)
     if state is not None and (state.inputs, state.site) == (depends, signature(output.html)):
@@ -96,13 +101,23 @@ def build(
     )
     assemble(sources, output, record, results, corpora=corpora, tasks=tasks, sounds=sounds, **arguments)
     tables = [output.results, output.left_out, output.comparison_table, output.word_errors]
-    problems = finish(sources, output, record.run, tables, depends=depends, jobs=jobs)
+    if history_page.NAME in sources.pages:
+        tables.append(history_page.table_of(output))
+    about = Provenance.of(record)
+    problems = finish(sources, output, record.run, tables, about=about, depends=depends, jobs=jobs)
     output.prune(output.media, sources.media | _kept_by_notebooks(output))
     return problems
 
 
 def finish(
-    sources: Sources, output: Output, run: str, tables: Sequence[Path], *, depends: str = "", jobs: int = 1
+    sources: Sources,
+    output: Output,
+    run: str,
+    tables: Sequence[Path],
+    *,
+    about: Provenance | None = None,
+    depends: str = "",
+    jobs: int = 1,
 ) -> list[Problem]:
     """Have the sources built, and put the site into place if it is complete.
 
@@ -116,6 +131,8 @@ def finish(
         Name of the run.
     tables
         Tables that pages offer, as far as they are there.
+    about
+        What the book rests on.
     depends
         Digest of all that the pages depend on.
     jobs
@@ -138,6 +155,9 @@ def finish(
         tables=[table for table in tables if table.is_file()],
         finished=sources.finished,
     )
+    if about is not None:
+        about.write(new / PROVENANCE)
+    manifest.write(new)  # the last file of the site: it names all others
     state = _read(output)
     problems, inspected = inspect(
         new,

@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from soundcheck.book import executed
+from soundcheck.book import executed, history_page
 from soundcheck.common import files, resources
 from soundcheck.common.library import installed, library_digest
 from soundcheck.results.record import ModelRecord, RunRecord
@@ -24,6 +24,7 @@ def digest(
     *,
     suite_root: Path,
     families: Sequence[Family],
+    history: Path | None = None,
 ) -> str:
     """Digest what a book is made of; see :func:`soundcheck.book.build.build` for the parameters."""
     today = datetime.date.today()  # accepted failures have a last day
@@ -44,6 +45,7 @@ def digest(
         *(made_with(), seen, [entry.past(today) for entry in record.accepted]),
         *(executed.places(), executed.user_name(), str(output.folder)),
         *(_contents(paths) for paths in (written, methods, made)),
+        history_page.state(history),
     ]
     return files.digest(repr(parts))
 

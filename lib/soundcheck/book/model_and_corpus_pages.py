@@ -12,6 +12,7 @@ from soundcheck.book.model_tables import family_bars, figures_of, scores
 from soundcheck.book.overview import page_of
 from soundcheck.common import files
 from soundcheck.common.escaping import heading
+from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora import audio
@@ -25,6 +26,7 @@ from soundcheck.report.players import player, row
 from soundcheck.report.verdict_tables import gap_cell, state_cell
 from soundcheck.results import aspects, states, tally
 from soundcheck.results.page_names import model_sheet, result_page
+from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.results.summary import ASPECTS
@@ -294,12 +296,22 @@ def provenance_cells(record: RunRecord) -> list[dict]:
             "results."
         ),
         pages.output(_facts(facts)),
+        pages.output(_listed_files()),
         pages.markdown("## Versions"),
         pages.output(tables.table(versions, ["package", "version"], sortable=False)),
         *_sounds(record.sounds),
         pages.markdown("## Threshold files"),
         pages.output(tables.table(families, ["family", "title", "digest"], sortable=False)),
     ]
+
+
+def _listed_files() -> Html:
+    """Say how a reader makes sure that the book is as it was built; its own digest cannot stand in it."""
+    listed, made_of = (element("a", name, href=name) for name in (MANIFEST, PROVENANCE))
+    command = element("code", f"sha256sum -c {MANIFEST}")
+    told = ("All files of this book, with the SHA-256 digest of each: ", listed, ". In its folder, ")
+    how = (command, " or soundcheck verify finds what was changed since.")
+    return element("p", *told, *how, " What the book was made of, for programs: ", made_of, ".")
 
 
 def _sounds(groups: Sequence[SoundsRecord]) -> list[dict]:

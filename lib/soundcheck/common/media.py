@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 from soundcheck.common import files
@@ -41,3 +42,13 @@ class MediaStore:
         if not path.is_file() or path.stat().st_size != len(data):
             files.write_bytes(path, data)
         return self.prefix + name
+
+
+class EmbeddedMedia:
+    """The store of a page that is one file: pictures are carried in their addresses."""
+
+    _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+
+    def add(self, data: bytes, suffix: str) -> str:
+        """Give the address of a picture, which holds it."""
+        return f"data:{self._TYPES[suffix]};base64,{base64.b64encode(data).decode('ascii')}"

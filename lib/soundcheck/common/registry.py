@@ -1,7 +1,8 @@
 """Finds classes by a word of suite.yml: those of a package of this library, and those of installed packages.
 
-A class is added by writing it in a module of its own in the package that is looked through; no list has to be
-edited. Other distributions name theirs as entry points, whose names are the words::
+A class is added by writing it in a module of its own in the package that is looked through, or in a package
+inside it; no list has to be edited. Other distributions name theirs as entry points, whose names are the
+words::
 
     [project.entry-points."soundcheck.formats"]
     kaldi = "my_package.kaldi:KaldiFormat"
@@ -32,7 +33,8 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
     base
         What all of them are subclasses of.
     package
-        Its modules are imported; subclasses that they define and that have a keyword count.
+        Its modules are imported, and those of packages inside it; subclasses that they define and that have a
+        keyword count.
     group
         Group of entry points; an entry point is loaded when its word is used.
 
@@ -49,7 +51,7 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
     def _found(self) -> dict[str, type[Class] | importlib.metadata.EntryPoint]:
         found: dict[str, type[Class] | importlib.metadata.EntryPoint] = {}
         package = importlib.import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__, f"{self._package}."):
+        for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
             for item in vars(importlib.import_module(module.name)).values():
                 ours = isinstance(item, type) and issubclass(item, self._base)
                 if ours and item.__module__ == module.name and item.__dict__.get("keyword"):

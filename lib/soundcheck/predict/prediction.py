@@ -60,7 +60,7 @@ class Prediction:
         self._questions, self._entry, self._suite = questions, questions.entry, questions.suite
         about = self._entry.about
         self._cluster = None if about.asked_here else cluster
-        self._notices = [about.caveat] if about.caveat else []
+        self._notices = about.caveats(self._entry)
         self._cache, self._log = questions.cache, log
         entry, suite, cache, fingerprint = self._entry, self._suite, self._cache, questions.fingerprint
         digests = cache / "digests" / f"{files.slug(entry.name)}.opened.json"

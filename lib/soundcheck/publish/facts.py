@@ -7,6 +7,7 @@ those of the results table and its record; nothing is read from pages, and nothi
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from soundcheck.results.page_names import model_page, result_page
 from soundcheck.results.record import CorpusRecord, FamilyRecord, KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SKIPPED
+from soundcheck.suite.card import Card
 
 __all__ = ["ModelFacts", "read_facts", "read_recorded"]
 
@@ -41,7 +43,7 @@ class ModelFacts:
     Attributes
     ----------
     record
-        The record of the run; ``record.results`` is the SHA-256 digest of ``results.csv``.
+        The record of the run.
     model
         What the suite says of the model, and what became of its inputs.
     rows
@@ -61,6 +63,18 @@ class ModelFacts:
             standing=standings(own, run.record.figures),
             accepted=accepted_reasons(own, run.record.accepted),
         )
+
+    @property
+    def card(self) -> Card:
+        """What people wrote about it: its own words first, then those of the suite."""
+        own = self.model.card.over(Card(license=self.model.license))
+        return own.over(self.record.card)
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of ``results.csv``, 64 hexadecimal digits, as ``sha256sum`` prints it."""
+        with open(self.run.path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     @functools.cached_property
     def counted(self) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from soundcheck.common.escaping import shorten, terminal, xml_text
-from soundcheck.common.media import MediaStore
+from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.report.html import Html, element
 from soundcheck.report.layout import laid_out
 from soundcheck.report.pictures import png, shorter_svg, smaller_svg
@@ -103,7 +103,7 @@ def name_ticks(axes: Axes, names: Sequence[object], limit: int = 12, longest: in
     axes.set_xticks(range(len(texts)), texts, **slope)
 
 
-def show(media: MediaStore, figure: Figure, alt: str, *, dense: bool | None = None) -> Html:
+def show(media: MediaStore | EmbeddedMedia, figure: Figure, alt: str, *, dense: bool | None = None) -> Html:
     """Put a figure onto a page.
 
     Parameters

@@ -51,8 +51,11 @@ __all__ = [
     "contrast_csv",
     "contrast_frame",
     "contrasts",
+    "frame_of",
     "load_contrasts",
     "save_contrasts",
+    "settled",
+    "unsettled",
 ]
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
@@ -142,11 +145,11 @@ def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Co
     same_draws
         Whether replicates that rest on the same blocks were drawn with the same weights.
     """
-    return _settled([_contrast(baseline, candidate, same_draws)])[0]
+    return settled([unsettled(baseline, candidate, same_draws)])[0]
 
 
-def _contrast(baseline: Judged, candidate: Judged, same_draws: bool) -> Contrast:
-    """Compare two models on one test; the outcome is settled later."""
+def unsettled(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
+    """Compare two models on one test as :func:`contrast` does; :func:`settled` decides among many later."""
     before, after = baseline.verdict, candidate.verdict
     common = {
         "baseline": before.model,
@@ -208,10 +211,19 @@ def _contrast(baseline: Judged, candidate: Judged, same_draws: bool) -> Contrast
     return Contrast(**common, skipped="; ".join(remarks))
 
 
-def _settled(rows: Sequence[Contrast]) -> list[Contrast]:
-    """Decide what is better or worse among all tests of a comparison."""
+def settled(rows: Sequence[Contrast], matters: float = 0.0) -> list[Contrast]:
+    """Decide what is better or worse among all tests of a comparison.
+
+    Parameters
+    ----------
+    rows
+        All contrasts that are told together; those without p-value stay as they are.
+    matters
+        Differences up to this size count as p = 1.
+    """
     tested = [n for n, row in enumerate(rows) if row.p_value is not None]
-    adjusted = adjusted_p_values([rows[n].p_value for n in tested]) if tested else []
+    p_values = [1.0 if abs(rows[n].difference) <= matters else rows[n].p_value for n in tested]
+    adjusted = adjusted_p_values(p_values) if tested else []
     found = list(rows)
     for n, p in zip(tested, round_significant(np.asarray(adjusted)).tolist(), strict=True):
         outcome = NO_EVIDENCE
@@ -277,7 +289,7 @@ def contrasts(
     for key in sorted(first.keys() | second.keys()):
         one, other = first.get(key), second.get(key)
         if one is not None and other is not None:
-            found.append(_contrast(one, other, same_draws))
+            found.append(unsettled(one, other, same_draws))
             continue
         there = (one or other).verdict
         missing = names[1] if other is None else names[0]
@@ -295,7 +307,7 @@ def contrasts(
                 skipped=f"not judged for {missing}",
             )
         )
-    return _settled(found)
+    return settled(found)
 
 
 def _key(row: Verdict) -> tuple[str, ...]:
@@ -304,17 +316,23 @@ def _key(row: Verdict) -> tuple[str, ...]:
 
 def contrast_frame(found: Sequence[Contrast]) -> pd.DataFrame:
     """Make a table with the columns :data:`CONTRAST_COLUMNS`; missing numbers are NaN, verdicts ``None``."""
-    columns = {name: [getattr(entry, name) for entry in found] for name in CONTRAST_COLUMNS}
-    types = {field.name: str(field.type) for field in dataclasses.fields(Contrast)}
+    return frame_of(Contrast, found)
+
+
+def frame_of(kind: type, rows: Sequence[object]) -> pd.DataFrame:
+    """Make a table of dataclasses, a column a field; missing numbers are NaN, all else missing ``None``."""
     made = {}
-    for name, values in columns.items():
-        if types[name].startswith("float"):
-            made[name] = pd.Series([np.nan if v is None else v for v in values], dtype=np.float64)
-        elif types[name] == "int":
-            made[name] = pd.Series(values, dtype=np.int64)
+    for field in dataclasses.fields(kind):
+        values = [getattr(row, field.name) for row in rows]
+        written = str(field.type)
+        if written.startswith("float"):
+            numbers = [np.nan if value is None else value for value in values]
+            made[field.name] = pd.Series(numbers, dtype=np.float64)
+        elif written == "int":
+            made[field.name] = pd.Series(values, dtype=np.int64)
         else:
-            made[name] = pd.Series(values, dtype="str" if types[name] == "str" else object)
-    return pd.DataFrame(made, columns=CONTRAST_COLUMNS)
+            made[field.name] = pd.Series(values, dtype="str" if written == "str" else object)
+    return pd.DataFrame(made)
 
 
 @dataclasses.dataclass(frozen=True)

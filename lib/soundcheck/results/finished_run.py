@@ -12,12 +12,14 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, input_error
+from soundcheck.results import kept_replicates
 from soundcheck.results.judged import Judged, load_judged
 from soundcheck.results.reading import read_results
 from soundcheck.results.record import RunRecord
-from soundcheck.results.verdict import KEY
+from soundcheck.results.table import to_verdicts
+from soundcheck.results.verdict import KEY, Verdict
 
-__all__ = ["FinishedRun", "read_baseline", "read_run", "rows_file"]
+__all__ = ["FinishedRun", "read_baseline", "read_past", "read_run", "rows_file"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -45,6 +47,11 @@ class FinishedRun:
     about: dict[str, Any]
 
     @functools.cached_property
+    def verdicts(self) -> dict[tuple[str, ...], Verdict]:
+        """The rows of the results table, by what was tested."""
+        return to_verdicts(self.frame)
+
+    @functools.cached_property
     def judged(self) -> dict[tuple[str, ...], Judged]:
         """Rows with replicates, by what was tested; none where the output folder does not hold them.
 
@@ -52,6 +59,12 @@ class FinishedRun:
         """
         if not self.about:
             return {}
+        kept = self.path.parent / kept_replicates.NAME
+        if kept.is_file():
+            try:
+                return kept_replicates.load_replicates(kept, self.verdicts)
+            except (OSError, ValueError):
+                return {}
         keys = self.frame[list(KEY)].itertuples(index=False, name=None)
         values = dict(zip(keys, self.frame["value"], strict=True))
         found = {}
@@ -107,6 +120,11 @@ def read_baseline(path: Path, option: str = "--baseline") -> FinishedRun:
     InputError
         As for :func:`read_run`, but for records of other versions.
     """
+    return read_past(path, f"{option} {path}")
+
+
+def read_past(path: Path, shown: str) -> FinishedRun:
+    """Read a run of whatever version, as :func:`read_baseline`; messages call it ``shown``."""
 
     def lenient(record: Path) -> RunRecord | None:
         try:
@@ -117,7 +135,7 @@ def read_baseline(path: Path, option: str = "--baseline") -> FinishedRun:
     try:
         return _read(path, lenient)
     except InputError as error:
-        told = [dataclasses.replace(p, where=f"{option} {path}: {p.where}") for p in error.problems]
+        told = [dataclasses.replace(p, where=f"{shown}: {p.where}") for p in error.problems]
         raise InputError(told) from error
 
 

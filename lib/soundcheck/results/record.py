@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.corpora.segments import LABEL, Excluded
+from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.own_rules import AcceptedFailure
 
 __all__ = [
@@ -79,6 +80,8 @@ class ModelRecord:
         See :class:`soundcheck.predict.report.PredictionReport`.
     confirmed, confirmed_different
         Inputs that were asked again before their kept answers were used, and how many gave another answer.
+    card
+        What the suite says about this model for cards.
     """
 
     name: str
@@ -105,6 +108,7 @@ class ModelRecord:
     seen_files: tuple[str, ...] = ()
     confirmed: int = 0
     confirmed_different: int = 0
+    card: Card = Card()
 
     @property
     def origin(self) -> str:
@@ -150,6 +154,8 @@ class CorpusRecord:
         Length of all segments together.
     digest
         Of all sounds.
+    benchmark
+        The published benchmark that it is, if the suite says so.
     """
 
     name: str
@@ -165,6 +171,7 @@ class CorpusRecord:
     notices: tuple[str, ...]
     digest: str
     unlabelled: tuple[str, ...] = ()
+    benchmark: Benchmark | None = None
 
     @property
     def unused(self) -> list[Excluded]:
@@ -328,6 +335,16 @@ class RunRecord(JsonFile):
         Stage of the run -> how long it took; no page shows it, so that the same suite gives the same book.
     book
         Whether ``html`` is the book of this run: it is when the run has built it, and not before.
+    card
+        What the suite says about all of its models for cards.
+    book_digest
+        SHA-256 digest of ``html/manifest.sha256``, which names all files of the book with theirs; ``""``
+        without a book of this run.
+    library
+        Digest of the code of Soundcheck; ``""`` in records that older versions wrote.
+    verdicts
+        Model -> state of a test -> number of tests, see :class:`soundcheck.results.summary.Tally`; empty in
+        records that older versions wrote.
     """
 
     version: str
@@ -352,6 +369,10 @@ class RunRecord(JsonFile):
     matters_worse: float = 0.01
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     book: bool = False
+    card: Card = Card()
+    book_digest: str = ""
+    library: str = ""
+    verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

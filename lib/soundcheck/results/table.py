@@ -18,7 +18,7 @@ from soundcheck.common.escaping import spreadsheet
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.verdict import COUNTS, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, Verdict
 
-__all__ = ["arrow_type", "to_frame", "typed", "write_results"]
+__all__ = ["arrow_type", "to_frame", "to_verdicts", "typed", "write_results"]
 
 
 def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
@@ -41,6 +41,13 @@ def to_frame(verdicts: Iterable[Verdict]) -> pd.DataFrame:
             raise ValueError(f"Two verdicts for {' / '.join(filter(None, _key(one)))}.")
     columns = {name: [getattr(verdict, name) for verdict in verdicts] for name in RESULT_COLUMNS}
     return typed(columns)
+
+
+def to_verdicts(frame: pd.DataFrame) -> dict[tuple[str, ...], Verdict]:
+    """Make the verdicts of a results table again, by what was tested (:data:`KEY`)."""
+    columns = [_plain(name, frame[name]) for name in RESULT_COLUMNS]
+    verdicts = [Verdict(*cells) for cells in zip(*columns, strict=True)]
+    return {_key(verdict): verdict for verdict in verdicts}
 
 
 def _key(row: Verdict) -> tuple[str, ...]:

@@ -23,14 +23,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import scipy  # scipy.stats is loaded when first used
 
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics.false_discovery import adjusted_p_values
-from soundcheck.statistics.paired import LEAST_BLOCKS, paired_p_value, standard_error, welch
+from soundcheck.statistics.paired import LEAST_BLOCKS, interval_error, paired_p_value, standard_error, welch
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
 
 __all__ = ["MATTERS_WORSE", "changes", "differences", "got_better", "got_worse"]
@@ -52,15 +51,10 @@ class _Side:
 
     @property
     def error(self) -> float:
-        """Standard error; NaN if unknown. Intervals of kinds that know no t are too narrow for few blocks."""
+        """Standard error; NaN if unknown."""
         if self.replicates is not None:
             return standard_error(self.replicates, self.blocks)
-        if self.blocks < LEAST_BLOCKS:
-            return np.nan
-        half = (self.interval[1] - self.interval[0]) / 2
-        if self.kind == "t":
-            return float(half / scipy.stats.t.ppf(0.975, self.blocks - 1))
-        return float(half / scipy.stats.norm.ppf(0.975) * np.sqrt(self.blocks / (self.blocks - 1)))
+        return interval_error(*self.interval, self.blocks, self.kind)
 
 
 def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:

@@ -120,12 +120,15 @@ def main(task_file: str, **options: object) -> int:
     import nbformat
     import papermill
 
+    from soundcheck.run import notebook_engine
+
     problem = ""
     try:
         papermill.execute_notebook(
             str(task.source),
             str(task.target),
             parameters={"run": str(task.description)},
+            engine_name=notebook_engine.NAME,
             kernel_name=KERNEL_NAME,
             progress_bar=False,
             log_output=False,

@@ -129,9 +129,12 @@ def serve() -> None:
 
 
 def _preload() -> None:
-    import nbformat  # noqa: F401
-    import papermill  # noqa: F401
+    import nbformat
     from ipykernel import debugger, ipkernel, kernelapp  # noqa: F401
+
+    from soundcheck.run import notebook_engine  # noqa: F401
+
+    nbformat.validate(nbformat.v4.new_notebook())  # compiles its schema, which each notebook would
 
     for name in PRELOADED:
         package = importlib.import_module(name)

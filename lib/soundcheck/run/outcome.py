@@ -67,13 +67,13 @@ def sum_up(
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
 
 
-def about_book(output: Output, *, wanted: bool, problems: Sequence[Problem]) -> list[str]:
-    """Say where the book is, or why there is none of this run."""
+def about_book(output: Output, *, wanted: bool, problems: Sequence[Problem], digest: str = "") -> list[str]:
+    """Say where the book is, with its digest if it has one, or why there is none of this run."""
     place = Path(output.display_name) / "html" / "index.html"
     if problems:
         why = f"The book could not be built; {output.log.name} in {output.display_name} tells more."
         return [*map(str, problems), why]
     if wanted:
-        return [f"Book: {place}"]
+        return [f"Book: {place}", *([f"Digest of the book: {digest}"] if digest else [])]
     old = f"; {place} is the book of an earlier run" if output.html.exists() else ""
     return [f"Book: not built{old}"]

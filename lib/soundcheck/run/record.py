@@ -13,9 +13,10 @@ import pandas as pd
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.library import library_digest
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
-from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
+from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, tally
 from soundcheck.results.record import (
     ComparisonRecord,
     CorpusRecord,
@@ -79,6 +80,7 @@ def compose(
     contrasts: pd.DataFrame,
     sounds: Sounds,
     results: str,
+    rows: pd.DataFrame,
     figures: Sequence[KeyFigure],
 ) -> RunRecord:
     """Put the record together.
@@ -93,6 +95,8 @@ def compose(
         Rows of the comparisons.
     results
         Digest of ``results.csv``.
+    rows
+        The results table.
     figures
         How good the models are at their tasks.
     """
@@ -115,6 +119,9 @@ def compose(
         figures=tuple(figures),
         seconds={},  # the run is not over
         book=False,
+        book_digest="",
+        library=library_digest(),
+        verdicts={model: tally(own).counts for model, own in rows.groupby("model", sort=True)},
     )
 
 

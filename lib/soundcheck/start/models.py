@@ -12,12 +12,12 @@ from soundcheck.start.yaml_text import flow
 
 __all__ = ["KINDS", "ModelText", "model_text"]
 
+LIMIT = "# time_limit: 60 # seconds that a call may take\n"
 COMMON = """
 # description: what readers of the book should know about it
 # license: MIT
 # corpora: [CORPUS] # that it is asked about; default: all
 # families: [FAMILY] # that test it; default: all that fit
-# time_limit: 60 # seconds that a call may take
 """
 FILES = "# files: [weights] # further files that its answers rest on; if they change, it is asked anew\n"
 BATCH = "# batch: 8 # signals a call\n"
@@ -57,7 +57,7 @@ onnx: model.onnx
 tasks: TASKS
 # outputs: OUTPUTS # what the numbers of an output are, in their order
 # labels: {ang: anger, oth: } # the class that a label means; nothing: it does not count
-# sampling_rate: 16000 # that the graph expects
+sampling_rate: 16000 # that the graph expects; no graph tells, and a wrong one ruins every answer
 # pieces: repeat # or zeros, how short signals are filled up if it takes a fixed number of samples
 # device: cpu # or cuda
 """
@@ -97,9 +97,7 @@ tasks: TASKS
 predictions: predictions.csv
 tasks: TASKS
 """
-    + BATCH
-    + SCALE
-    + FILES,
+    + SCALE,
 }
 KINDS = tuple(TEXTS)
 TASKS_OF = {"endpoint": ("transcript",), "onnx-asr": ("transcript",)}  # that a kind is for
@@ -161,6 +159,7 @@ def model_text(kind: str, tasks: Mapping[str, Task], corpus: str, rows: Sequence
     wanted = {name: tasks.get(name, BUILTIN.get(name)) for name in TASKS_OF.get(kind, tasks)}
     names = flow(list(wanted))
     text = TEXTS[kind].strip() + "\n" + COMMON.lstrip().replace("CORPUS", corpus)
+    text += "" if kind == "predictions" else LIMIT
     text = text.replace("TASKS", names).replace("OUTPUTS", flow({"output": _numbers(wanted)}))
     if not any(task.is_regression for task in wanted.values()):
         text = text.replace(SCALE, "")

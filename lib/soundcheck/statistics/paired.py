@@ -22,12 +22,20 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.evidence import LEAST_BLOCKS, corrected_sd
 
-__all__ = ["LEAST_BLOCKS", "Alternative", "paired_interval", "paired_p_value", "standard_error", "welch"]
+__all__ = [
+    "LEAST_BLOCKS",
+    "Alternative",
+    "interval_error",
+    "paired_interval",
+    "paired_p_value",
+    "standard_error",
+    "welch",
+]
 
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -52,6 +60,32 @@ def standard_error(replicates: np.ndarray, blocks: int) -> float:
     if blocks < LEAST_BLOCKS:
         return np.nan
     return corrected_sd(np.asarray(replicates, dtype=np.float64), blocks)
+
+
+def interval_error(low: float, high: float, blocks: int, kind: str) -> float:
+    """Estimate the standard error of a value of which only the 95 % interval is left.
+
+    Parameters
+    ----------
+    low, high
+        Bounds of the interval.
+    blocks
+        Number of blocks.
+    kind
+        Kind of the interval; those of kinds other than ``"t"`` are too narrow for few blocks, which is made
+        up for.
+
+    Returns
+    -------
+    float
+        NaN below 5 blocks or without interval.
+    """
+    if blocks < LEAST_BLOCKS:
+        return np.nan
+    half = (high - low) / 2
+    if kind == "t":
+        return float(half / stdtrit(blocks - 1, 0.975))
+    return float(half / ndtri(0.975) * np.sqrt(blocks / (blocks - 1)))
 
 
 def paired_p_value(

@@ -69,6 +69,7 @@ class CorpusKeys(schema.Section):
     base_condition: schema.Text = ""
     groups: Any = None  # read by soundcheck.suite.groups
     adjust: Any = None
+    benchmark: Any = None  # read by soundcheck.suite.card_reader
 
 
 class TableKeys(CorpusKeys):

@@ -17,6 +17,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
 from soundcheck.suite import schema
+from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.groups import GroupColumn
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind, public_path
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
@@ -86,6 +87,8 @@ class CorpusEntry:
         Columns whose groups are compared: its own, or those of the suite.
     adjust
         Columns by which differences between groups are adjusted, likewise.
+    benchmark
+        The published benchmark that it is; ``None`` = none.
     """
 
     name: str
@@ -117,6 +120,7 @@ class CorpusEntry:
     audio: bool = True
     groups: tuple[GroupColumn, ...] = ()
     adjust: tuple[str, ...] = ()
+    benchmark: Benchmark | None = None
 
     @property
     def further_columns(self) -> list[str]:
@@ -193,6 +197,8 @@ class ModelEntry:
         where there is none.
     files
         Files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway.
+    card
+        What people say about it, for cards.
     """
 
     name: str
@@ -209,6 +215,7 @@ class ModelEntry:
     corpora: tuple[str, ...] = ()
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     files: tuple[str, ...] = ()
+    card: Card = Card()
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
@@ -336,6 +343,12 @@ class Suite:
         files.
     audio_limit, model_seconds, notebook_seconds
         Seconds: longest file that is read; a model's call; a notebook.
+    card
+        What people say about all of its models, for cards.
+    history
+        Folder in which each finished run is kept, absolute; ``None`` = nowhere. It changes no result.
+    shown_history
+        The same as written.
     """
 
     title: schema.Title = "Soundcheck"
@@ -369,6 +382,9 @@ class Suite:
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0
+    card: Card = Card()
+    history: Path | None = None
+    shown_history: str = ""
 
     @classmethod
     def settings(cls) -> dict[str, tuple[Any, Any]]:
@@ -380,7 +396,7 @@ class Suite:
     def describe(self) -> dict[str, Any]:
         """Describe the suite in plain JSON values, without absolute paths."""
         described = {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
-        for name in ("root", "file"):
+        for name in ("root", "file", "history", "shown_history"):  # places on this machine
             del described[name]
         described["shown"] = self.file.name
         for entry in described["corpora"].values():

@@ -9,6 +9,7 @@ from soundcheck.common import resources
 from soundcheck.common.errors import Problems
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite import schema
+from soundcheck.suite.card_reader import read_card
 from soundcheck.suite.entries import ModelEntry
 from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys, ModelKind
@@ -89,6 +90,7 @@ class ModelReader(EntryReader):
             time_limit=model.time_limit or self.seconds,
             ranges=self.read_scale((*path, "range"), kind, model.range, tasks),
             files=tuple(model.files or ()),
+            card=read_card(self, (*path, "card"), model.card),
             options=model.model_dump(exclude=set(ModelKeys.model_fields)),
         )
         return kind.complete(entry)

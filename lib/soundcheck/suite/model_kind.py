@@ -34,6 +34,7 @@ class ModelKeys(schema.Section):
     time_limit: schema.number(0, 604_800, positive=True) | None = None
     range: Any = None  # the tasks of the model tell what is allowed
     files: schema.Names | None = None
+    card: Any = None  # read by soundcheck.suite.card_reader
 
 
 class ModelKind:
@@ -64,8 +65,6 @@ class ModelKind:
     asked_here
         Whether one process on the machine of the run asks it, whatever the jobs and workers: it may ask about
         several signals at a time by itself.
-    caveat
-        What a reader should know about all such models; a sentence without full stop, or empty.
     unseen
         What may have changed, or what to do, if kept answers turn out to be those of another model.
     """
@@ -80,7 +79,6 @@ class ModelKind:
     for_trials: ClassVar[bool] = False
     checked_by: ClassVar[str] = ""
     asked_here: ClassVar[bool] = False
-    caveat: ClassVar[str] = ""
     unseen: ClassVar[str] = "name the files that the model reads, under files: in the suite"
 
     @classmethod
@@ -106,6 +104,11 @@ class ModelKind:
             Key, what, and remedy.
         """
         yield from ()
+
+    @classmethod
+    def caveats(cls, entry: ModelEntry) -> list[str]:
+        """Say what a reader should know about the answers; sentences without full stop, here none."""
+        return []
 
     @classmethod
     def complete(cls, entry: ModelEntry) -> ModelEntry:

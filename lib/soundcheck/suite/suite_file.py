@@ -24,6 +24,7 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
 from soundcheck.suite import schema
+from soundcheck.suite.card_reader import read_benchmark, read_card
 from soundcheck.suite.corpus_format import (
     CORPUS_FORMATS,
     RESERVED_COLUMNS,
@@ -84,7 +85,7 @@ class _Balance(schema.Section):
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
-    *("tests", "accepted", "groups", "adjust"),
+    *("tests", "accepted", "groups", "adjust", "card", "history"),
 )
 
 
@@ -171,6 +172,8 @@ class _Reader(EntryReader):
         rules = OwnRulesReader(self.document, self.problems, self.root, self.tasks)
         tests, accepted = rules.read_tests(), rules.read_accepted()
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
+        card = read_card(self, ("card",), data.get("card"))
+        history, shown_history = self.read_history(data.get("history"))
         if len(self.problems):
             return None
         return Suite(
@@ -196,7 +199,20 @@ class _Reader(EntryReader):
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
             notebook_seconds=self.limits.notebook_seconds,
+            card=card,
+            history=history,
+            shown_history=shown_history,
         )
+
+    def read_history(self, value: object) -> tuple[Path | None, str]:
+        """Read where finished runs are kept: a folder, which need not be there."""
+        shown = None if value is None else self.check(("history",), value, schema.Text)
+        if shown is None:
+            return None, ""
+        folder = self.root / os.path.expanduser(shown)
+        if folder.exists() and not folder.is_dir():
+            self.note(("history",), f"{quoted(shown)}: this is a file, not a folder", "Name a folder")
+        return folder, shown
 
     def entries(self, key: str, needed: bool = True) -> list[tuple[str, object]]:
         """List the named entries of a section, names checked."""
@@ -320,6 +336,7 @@ class _Reader(EntryReader):
         keys |= {"format": form.keyword, "title": corpus.title or name}
         keys["ranges"] = self.read_ranges((*path, "range"), keys.pop("range", None), self.tasks.values())
         grouping = GroupsReader(self, self.tasks)
+        keys["benchmark"] = read_benchmark(self, (*path, "benchmark"), keys["benchmark"], self.tasks)
         own, adjust = keys["groups"], keys["adjust"]
         keys["groups"] = (
             self.groups if own is None else grouping.read_groups((*path, "groups"), own, self.groups)

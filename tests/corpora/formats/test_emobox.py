@@ -3,10 +3,9 @@ import json
 import numpy as np
 import pytest
 import soundfile
+from segment_rows import rows
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.load import load_corpus
-from soundcheck.suite.suite_file import read_suite
 
 LABELS = {"gio": "Happy", "tri": "Sad", "dis": "Disgust", "neu": "Neutral"}
 
@@ -30,7 +29,7 @@ ITEMS = [
 
 
 @pytest.fixture
-def load(tmp_path):
+def load(tmp_path, load):
     """Load a corpus of a checkout with these lists: ``load({"emovo.jsonl": [...]})``."""
     sounds = tmp_path / "EmoBox" / "downloads" / "emovo"
     sounds.mkdir(parents=True)
@@ -41,7 +40,7 @@ def load(tmp_path):
     usual = {"label_map.json": LABELS, "emovo.jsonl": ITEMS, "emovo.json": {}}
     usual |= {"fold_1/emovo_train_fold_1.jsonl": ITEMS[:1], "fold_1/emovo_test_fold_1.jsonl": ITEMS[1:]}
 
-    def load(keys="", changes=()):
+    def read(keys="", changes=()):
         for name, content in (usual | dict(changes)).items():
             place = lists / name
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -49,18 +48,9 @@ def load(tmp_path):
                 content = "".join(json.dumps(one) + "\n" for one in content)
             if content is not None:
                 place.write_text(content if isinstance(content, str) else json.dumps(content))
-        (tmp_path / "suite.yml").write_text(
-            f"corpora:\n  c: {{format: emobox, path: EmoBox/data/emovo{keys}}}\n"
-            "models:\n  m: {random: gaussian}\nfamilies: [correctness_regression]\n"
-        )
-        suite = read_suite(tmp_path / "suite.yml")
-        return load_corpus(suite.corpora["c"], suite, tmp_path / "cache")
+        return load(f"format: emobox, path: EmoBox/data/emovo{keys}")
 
-    return load
-
-
-def rows(corpus, *names: str) -> list[tuple]:
-    return [tuple(row) for row in corpus.segments[list(names)].itertuples(index=False)]
+    return read
 
 
 def test_the_list_of_a_corpus(load):

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 import soundfile
+from segment_rows import rows
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.load import load_corpus
-from soundcheck.suite.suite_file import read_suite
 
 FOLDER = {
     "wav.scp": "rec1 /their/egs/audio/rec1.wav\nrec2 audio/rec2.wav\n",
@@ -21,32 +20,22 @@ KEYS = "root: release, cut: /their/egs"
 
 
 @pytest.fixture
-def load(tmp_path):
+def load(tmp_path, load):
     """Load a data folder of these files: ``load({"text": ...})``; a file that is ``None`` is not there."""
     (tmp_path / "release" / "audio").mkdir(parents=True)
     for number, name in enumerate(("rec1", "rec2")):
         tone = 0.1 * np.sin(2 * np.pi * (100 + number) * np.arange(16000) / 16000)
         soundfile.write(tmp_path / "release" / "audio" / f"{name}.wav", tone, 16000)
 
-    def load(changes=(), keys=KEYS):
+    def read(changes=(), keys=KEYS):
         folder = tmp_path / "data" / "test"
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in (FOLDER | dict(changes)).items():
             if content is not None:
                 folder.joinpath(name).write_bytes(content.encode() if isinstance(content, str) else content)
-        (tmp_path / "suite.yml").write_text(
-            f"corpora:\n  c: {{format: kaldi, path: data/test, {keys}}}\n"
-            "models:\n  m: {random: gaussian}\nfamilies: [correctness_regression]\n"
-        )
-        suite = read_suite(tmp_path / "suite.yml")
-        return load_corpus(suite.corpora["c"], suite, tmp_path / "cache")
+        return load(f"format: kaldi, path: data/test, {keys}")
 
-    return load
-
-
-def rows(corpus, *names: str) -> list[tuple]:
-    table = corpus.segments[list(names)].astype(object)
-    return [tuple(None if cell != cell else cell for cell in row) for row in table.itertuples(index=False)]
+    return read
 
 
 def test_a_data_folder(load):

@@ -4,11 +4,10 @@ import json
 import numpy as np
 import pytest
 import soundfile
+from segment_rows import rows
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora import lhotse_cuts
-from soundcheck.corpora.load import load_corpus
-from soundcheck.suite.suite_file import read_suite
+from soundcheck.corpora.layouts import lhotse_cuts
 
 RECORDING = {
     "id": "rec1",
@@ -28,31 +27,21 @@ CUT = {
 
 
 @pytest.fixture
-def load(tmp_path):
+def load(tmp_path, load):
     """Load a manifest: ``load([cut, ...])``, or of bytes."""
     (tmp_path / "audio").mkdir()
     for number, name in enumerate(("rec1", "rec2")):
         tone = 0.1 * np.sin(2 * np.pi * (100 + number) * np.arange(32000) / 16000)
         soundfile.write(tmp_path / "audio" / f"{name}.wav", tone, 16000)
 
-    def load(cuts, keys="", name="cuts.jsonl.gz"):
+    def read(cuts, keys="", name="cuts.jsonl.gz"):
         if not isinstance(cuts, bytes):
             cuts = "".join(json.dumps(cut) + "\n" for cut in cuts).encode()
             cuts = gzip.compress(cuts) if name.endswith(".gz") else cuts
         (tmp_path / name).write_bytes(cuts)
-        (tmp_path / "suite.yml").write_text(
-            f"corpora:\n  c: {{format: lhotse, path: {name}{keys}}}\n"
-            "models:\n  m: {random: gaussian}\nfamilies: [correctness_regression]\n"
-        )
-        suite = read_suite(tmp_path / "suite.yml")
-        return load_corpus(suite.corpora["c"], suite, tmp_path / "cache")
+        return load(f"format: lhotse, path: {name}{keys}")
 
-    return load
-
-
-def rows(corpus, *names: str) -> list[tuple]:
-    table = corpus.segments[list(names)].astype(object)
-    return [tuple(None if cell != cell else cell for cell in row) for row in table.itertuples(index=False)]
+    return read
 
 
 @pytest.mark.parametrize("name", ["cuts.jsonl.gz", "cuts.jsonl", "other"])

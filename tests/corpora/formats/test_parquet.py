@@ -11,7 +11,7 @@ from pages import example
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
-from soundcheck.corpora import shard_sounds
+from soundcheck.corpora.layouts import shard_sounds
 
 SHARDS = "format: parquet, path: hub/data"
 AUDIO = pa.struct([("bytes", pa.binary()), ("path", pa.string())])

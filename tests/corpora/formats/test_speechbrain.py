@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 import soundfile
+from segment_rows import rows
 
 from soundcheck.common.errors import InputError
-from soundcheck.corpora.load import load_corpus
-from soundcheck.suite.suite_file import read_suite
 
 TABLE = """ID,duration,wav,spk_id,wrd
 84-1-0,0.5,$data_root/test/84/1/84-1-0.wav,84-1,TURN LEFT
@@ -14,27 +13,18 @@ TABLE = """ID,duration,wav,spk_id,wrd
 
 
 @pytest.fixture
-def load(tmp_path):
+def load(tmp_path, load):
     for number, name in enumerate(("84/1/84-1-0", "84/1/84-1-1", "85/2/85-2-0")):
         path = tmp_path / "libri" / "test" / f"{name}.wav"
         path.parent.mkdir(parents=True, exist_ok=True)
         tone = 0.1 * np.sin(2 * np.pi * (100 + number) * np.arange(8000) / 16000)
         soundfile.write(path, tone, 16000)
 
-    def load(content: str | bytes = TABLE, keys="root: libri"):
+    def read(content: str | bytes = TABLE, keys="root: libri"):
         (tmp_path / "test.csv").write_bytes(content.encode() if isinstance(content, str) else content)
-        (tmp_path / "suite.yml").write_text(
-            f"corpora:\n  c: {{format: speechbrain, path: test.csv, {keys}}}\n"
-            "models:\n  m: {random: gaussian}\nfamilies: [correctness_regression]\n"
-        )
-        suite = read_suite(tmp_path / "suite.yml")
-        return load_corpus(suite.corpora["c"], suite, tmp_path / "cache")
+        return load(f"format: speechbrain, path: test.csv, {keys}")
 
-    return load
-
-
-def rows(corpus, *names: str) -> list[tuple]:
-    return [tuple(row) for row in corpus.segments[list(names)].itertuples(index=False)]
+    return read
 
 
 @pytest.mark.parametrize("variable", ["$data_root", "{data_root}", "${data_root}"])

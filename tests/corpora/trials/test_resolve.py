@@ -10,7 +10,7 @@ from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import parse_scores, parse_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, read_table, write_table
-from soundcheck.models.scores import scores_of_trials
+from soundcheck.models.tables.scores import scores_of_trials
 
 NAN = float("nan")
 FILES = ["s1/a.wav", "s1/b.wav", "s2/c.wav", "s2/d.wav", "s3/e.wav"]

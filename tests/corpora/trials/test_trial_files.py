@@ -19,7 +19,7 @@ from soundcheck.corpora.trials.trial_files import (
     score_text,
     write_scores,
 )
-from soundcheck.models.scores import scores_of_trials
+from soundcheck.models.tables.scores import scores_of_trials
 
 # No surrogates and no NUL: corpora have no such names.
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)

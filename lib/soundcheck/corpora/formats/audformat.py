@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.audb_cache import only_flavour
+from soundcheck.corpora.layouts.audb_cache import only_flavour
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
@@ -25,7 +25,7 @@ class AudformatKeys(TableKeys):
 
 
 class AudformatFormat(TableFormat):
-    """Databases of the field; see :mod:`soundcheck.corpora.audformat_db`."""
+    """Databases of the field; see :mod:`soundcheck.corpora.layouts.audformat_db`."""
 
     keyword = "audformat"
     keys = AudformatKeys
@@ -52,6 +52,6 @@ class AudformatFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read tables and what the database says about speakers."""
-        from soundcheck.corpora.audformat_db import read_database
+        from soundcheck.corpora.layouts.audformat_db import read_database
 
         return read_database(entry, tasks)

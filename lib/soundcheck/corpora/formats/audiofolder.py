@@ -20,7 +20,7 @@ class AudioFolderKeys(TableKeys):
 
 
 class AudioFolderFormat(TableFormat):
-    """Folders of sounds; see :mod:`soundcheck.corpora.audio_folder`."""
+    """Folders of sounds; see :mod:`soundcheck.corpora.layouts.audio_folder`."""
 
     keyword = "audiofolder"
     keys = AudioFolderKeys
@@ -28,6 +28,6 @@ class AudioFolderFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read the tables of a folder, or its folders as labels."""
-        from soundcheck.corpora.audio_folder import read_audio_folder
+        from soundcheck.corpora.layouts.audio_folder import read_audio_folder
 
         return read_audio_folder(entry, tasks)

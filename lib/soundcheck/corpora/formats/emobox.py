@@ -23,7 +23,7 @@ class EmoboxKeys(TableKeys):
 
 
 class EmoboxFormat(TableFormat):
-    """Lists of EmoBox; see :mod:`soundcheck.corpora.emobox_lists`."""
+    """Lists of EmoBox; see :mod:`soundcheck.corpora.layouts.emobox_lists`."""
 
     keyword = "emobox"
     keys = EmoboxKeys
@@ -50,6 +50,6 @@ class EmoboxFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read the list of the corpus, or those of a fold."""
-        from soundcheck.corpora.emobox_lists import read_lists
+        from soundcheck.corpora.layouts.emobox_lists import read_lists
 
         return read_lists(entry, tasks)

@@ -20,7 +20,7 @@ class KaldiKeys(TableKeys):
 
 
 class KaldiFormat(TableFormat):
-    """Data folders; see :mod:`soundcheck.corpora.kaldi_folder`."""
+    """Data folders; see :mod:`soundcheck.corpora.layouts.kaldi_folder`."""
 
     keyword = "kaldi"
     keys = KaldiKeys
@@ -28,6 +28,6 @@ class KaldiFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read the files of the folder that say something about utterances."""
-        from soundcheck.corpora.kaldi_folder import read_folder
+        from soundcheck.corpora.layouts.kaldi_folder import read_folder
 
         return read_folder(entry, tasks)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class LhotseFormat(TableFormat):
-    """Manifests of cuts; see :mod:`soundcheck.corpora.lhotse_cuts`."""
+    """Manifests of cuts; see :mod:`soundcheck.corpora.layouts.lhotse_cuts`."""
 
     keyword = "lhotse"
 
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read the supervisions of all cuts."""
-        from soundcheck.corpora.lhotse_cuts import read_cuts
+        from soundcheck.corpora.layouts.lhotse_cuts import read_cuts
 
         return read_cuts(entry, tasks)

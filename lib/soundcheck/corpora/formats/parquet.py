@@ -22,7 +22,7 @@ class ParquetKeys(TableKeys):
 
 
 class ParquetFormat(TableFormat):
-    """Data sets in Parquet shards; see :mod:`soundcheck.corpora.parquet_corpus`."""
+    """Data sets in Parquet shards; see :mod:`soundcheck.corpora.layouts.parquet_corpus`."""
 
     keyword = "parquet"
     keys = ParquetKeys
@@ -30,7 +30,7 @@ class ParquetFormat(TableFormat):
     @classmethod
     def make(cls, entry: CorpusEntry, cache: Path, *, jobs: int, progress: bool) -> CorpusEntry:
         """Write the sounds of the shards into the cache, if there is something to hear."""
-        from soundcheck.corpora.parquet_corpus import unpack
+        from soundcheck.corpora.layouts.parquet_corpus import unpack
 
         if not entry.audio:
             return entry
@@ -39,6 +39,6 @@ class ParquetFormat(TableFormat):
     @classmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read all columns of the shards but the sounds."""
-        from soundcheck.corpora.parquet_corpus import read_parquet_corpus
+        from soundcheck.corpora.layouts.parquet_corpus import read_parquet_corpus
 
         return read_parquet_corpus(entry, tasks)

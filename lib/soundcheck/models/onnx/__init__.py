@@ -1,0 +1,1 @@
+"""Models as ONNX: files, folders of audonnx, and those of onnx-asr."""

@@ -1,0 +1,1 @@
+"""Models that are programs, started with a command."""

@@ -1,0 +1,1 @@
+"""Models that are services, asked over the network."""

@@ -1,0 +1,228 @@
+"""A model that is a service: ``endpoint: https://host/v1/audio/transcriptions`` with OpenAI's protocol.
+
+Each signal is one request (:mod:`soundcheck.models.services.request`), ``requests`` at a time; what comes
+back is the transcript.
+
+Conventions
+-----------
+- One process of the run asks, on its machine, whatever the number of jobs or workers: so ``requests`` is what
+  the service sees.
+- All tries of a recording together take no longer than the model's time limit, one of them no longer than
+  half of it. What may go better the next time (:data:`TRIES`) is tried again after a while that doubles, or
+  that the service names, unless that is longer than there is time.
+- A service that does not answer is not asked any more (:mod:`soundcheck.models.services.limits`).
+- The suite names the environment variable of the key. Its value is in the memory of the process that asks
+  and in the header of its requests, nowhere else.
+
+Kept answers rest on the address and the fields. What runs behind them is not seen, and may change; see
+:mod:`soundcheck.predict.canaries`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import random
+import re
+import time
+import urllib.parse
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from soundcheck.common import files
+from soundcheck.common.errors import input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.models.base import Model, NoAnswer
+from soundcheck.models.recogniser import TASK, Recogniser
+from soundcheck.models.services.limits import Breaker, RequestCount
+from soundcheck.models.services.request import Recording, RequestError, Secret, Service, public_url
+from soundcheck.suite import schema
+from soundcheck.suite.model_kind import ModelKeys
+
+if TYPE_CHECKING:
+    from soundcheck.suite.entries import ModelEntry, Suite
+
+TRIES = 5  # of a recording
+PAUSE_SECONDS = 0.5  # before the second try; then twice as long each time
+TRY_SHARE = 0.5  # of the time limit that one try may take
+MARGIN_SHARE, MARGIN_SECONDS = 0.1, 1.0  # by which all tries end before the process is killed, at most
+_EXAMPLE = "for instance http://localhost:8000/v1/audio/transcriptions"
+
+
+def _key_name(value: object) -> str:
+    """Read the name of an environment variable; never shows what it may be instead."""
+    found = re.fullmatch(r"\$?(\{)?([A-Z_][A-Z0-9_]*)(?(1)\})", str(value))
+    if not found or len(found[2]) > 100:
+        remedy = "Put the key itself into an environment variable, and write its name: key: $ASR_KEY"
+        raise schema.wrong("this is not the name of an environment variable, in capitals", remedy)
+    return found[2]
+
+
+class EndpointKeys(ModelKeys):
+    """Keys of services."""
+
+    model: schema.Text = ""
+    language: schema.Text = ""
+    key: schema.parsed(str, _key_name) = ""
+    requests: schema.whole(1, 64) = 4
+    most_requests: schema.whole(1, 1_000_000_000) | None = None
+
+
+class EndpointModel(Recogniser, Model):
+    """A transcription service as a model.
+
+    Parameters
+    ----------
+    entry
+        The suite's entry.
+    secret
+        The key.
+    """
+
+    keyword = "endpoint"
+    keys = EndpointKeys
+    runs_code = False
+    asked_here = True
+    unseen = "a service may change under its name"
+
+    @classmethod
+    def caveats(cls, entry: ModelEntry) -> list[str]:
+        """Say that nobody can know whether the service is still the same."""
+        what = "the model is a service: what answers there may change under the same name"
+        return [f"{what}, so the days on which its answers were given belong to the results"]
+
+    def __init__(self, entry: ModelEntry, secret: Secret) -> None:
+        self.name = entry.name
+        self.tasks = tuple(entry.tasks)
+        self._entry, self._secret = entry, secret
+        self._breaker = Breaker()
+        most = entry.options["most_requests"]
+        self._count = RequestCount(entry.name, most) if most else None
+        self._limit = f"the limit of {most} requests was reached"
+        self._service: Service | None = None
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[None, str, str]:
+        """Check the address; nobody is asked."""
+        return None, *_check_url(target)
+
+    @classmethod
+    def problems(cls, target: str, keys: EndpointKeys) -> Iterator[tuple[str, str, str]]:
+        """Refuse batches."""
+        if keys.batch is not None:
+            yield "batch", "a request has one recording", "Write requests: for how many are made at a time"
+
+    @classmethod
+    def complete(cls, entry: ModelEntry) -> ModelEntry:
+        """Let it be given as many signals as it may ask about at a time."""
+        return dataclasses.replace(entry, batch=entry.options["requests"])
+
+    @classmethod
+    def refused_without_code(cls, entry: ModelEntry) -> str:
+        """Say what goes out."""
+        key, where = entry.options["key"], f"an address that the suite names ({entry.public_target})"
+        secret = f", with the secret in the environment variable {key}, which the suite names, too"
+        return f"the model sends recordings to {where}{secret if key else ''}"
+
+    @classmethod
+    def public_target(cls, target: str) -> str:
+        """Give the address without what may be secret in it."""
+        return public_url(target)
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the address and of what is sent beside recordings."""
+        return files.digest(repr(("endpoint", self._entry.target, sorted(self._fields.items()))))
+
+    @property
+    def _fields(self) -> dict[str, str]:
+        own = {name: self._entry.options[name] for name in ("model", "language")}
+        return {name: text for name, text in own.items() if text} | {
+            "response_format": "json",
+            "temperature": "0",
+        }
+
+    @classmethod
+    def load(cls, entry: ModelEntry, suite: Suite) -> EndpointModel:
+        """Look for the key; nobody is asked.
+
+        Raises
+        ------
+        InputError
+            If the key is missing or cannot be one.
+        """
+        name = entry.options["key"]
+        value = os.environ.get(name, "").strip() if name else ""
+        where = f"{suite.file.name}, models.{entry.name}.key"
+        if name and not value:
+            what = f"the environment variable {name} is not set, or empty"
+            raise input_error(where, what, f"Set it where Soundcheck is started: export {name}=...")
+        if not (value.isascii() and value.isprintable()) or " " in value:
+            what = f"the value of the environment variable {name} holds characters that no key has"
+            raise input_error(where, what, "Set it to the key and nothing else")
+        return cls(entry, Secret(value))
+
+    def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
+        """Ask about all signals at a time; a failed request is :class:`NoAnswer`."""
+        limit = self._entry.time_limit
+        end = time.monotonic() + limit - min(MARGIN_SECONDS, MARGIN_SHARE * limit)
+        if self._service is None:
+            requests = self._entry.options["requests"]
+            self._service = Service(self._entry.target, self._fields, self._secret, requests)
+        recordings = [Recording.of(signal, sampling_rate) for signal in signals]
+        with ThreadPoolExecutor(len(recordings)) as threads:
+            return list(threads.map(lambda recording: self._answer(recording, end), recordings))
+
+    def _answer(self, recording: Recording, end: float) -> dict[str, str] | NoAnswer:
+        pause = PAUSE_SECONDS
+        failure: RequestError | None = None
+        for _ in range(TRIES):
+            if self._breaker.why:
+                return NoAnswer(failure.reason if failure else self._breaker.why, self._breaker.why)
+            if self._count is not None and not self._count.take():
+                return NoAnswer(self._limit, self._limit)
+            left = max(0.0, min(end - time.monotonic(), TRY_SHARE * self._entry.time_limit))
+            try:
+                text = self._service.transcribe(recording, left)
+            except RequestError as error:
+                failure = error
+            else:
+                self._breaker.succeed()
+                return {TASK: text}
+            # Nobody listens: if it ever answered, it may have been started anew.
+            again = failure.again or (failure.way == "connect" and self._breaker.answered)
+            waited = pause * random.uniform(0.75, 1.25) if failure.wait is None else failure.wait
+            if not again or time.monotonic() + waited >= end:
+                break
+            time.sleep(waited)
+            pause *= 2
+        asked = failure.wait is not None and time.monotonic() + failure.wait >= end
+        reason = f"{failure.reason}{f'; it asks to wait {failure.wait:.0f} s' if asked else ''}"
+        self._breaker.fail(failure.way, reason, refused=failure.refused, recording=failure.recording)
+        return NoAnswer(reason, self._breaker.why)
+
+
+def _check_url(target: str) -> tuple[str, str]:
+    """Say what is wrong with an address, and what to do; never shows what may be secret in it."""
+    shown = quoted(public_url(target))
+    try:
+        parts = urllib.parse.urlsplit(target)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return f"{shown} is not an address", f"Write one, {_EXAMPLE}"
+    if parts.scheme not in ("http", "https"):
+        return f"{shown} does not begin with http:// or https://", f"Write the whole address, {_EXAMPLE}"
+    if "@" in parts.netloc:
+        remedy = "Remove it; a key belongs into an environment variable: key: $ASR_KEY"
+        return "there is a name or password in the address", remedy
+    if not host or re.search(r"[\s\x00-\x1f\x7f\\]", target):
+        return f"{shown} is not an address", f"Write one, {_EXAMPLE}"
+    if parts.fragment:
+        return f"{shown} goes on with #, which is never sent", "Remove it"
+    if parts.path.rstrip("/") in ("", "/v1"):
+        return f"{shown} is not yet the place that takes recordings", f"Write the whole address, {_EXAMPLE}"
+    return "", ""

@@ -1,0 +1,270 @@
+"""A model whose answers already exist: ``predictions: file.csv`` or ``.parquet``, or a file of transcripts.
+
+The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``H:MM:SS``), optionally
+``corpus``, and one column for each task, in the task's nominal range. Rows may stand in any order. The
+content tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
+Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.tables.transcripts`,
+:mod:`soundcheck.models.tables.result_lines` and :mod:`soundcheck.models.tables.timed_texts`; tables that a
+run wrote may be given back, see :mod:`soundcheck.models.tables.run_tables`.
+
+Conventions
+-----------
+- Everything is read as text and taken as written; lines count from 1, the header is line 1.
+- An empty cell or ``nan`` is a missing answer. A segment without an answer is listed, a row without a
+  segment counted, a segment answered twice refused.
+- Transcripts differ: an empty cell says that nothing was recognised, ``nan`` is a word. Where the model gave
+  no answer, there is no row.
+- An embedding is a cell of numbers with blanks or commas between them; a Parquet table may have lists. One of
+  another length than most is refused.
+- A table cannot answer for changed signals, unless a run wrote it and asked about them.
+- Numbers are in the task's nominal range, or on the scale that the suite gives with ``range:``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.tasks import Task
+from soundcheck.common.text_table import parse_text_table
+from soundcheck.models.answer_scale import check_scale
+from soundcheck.models.base import LookUpModel
+from soundcheck.models.tables import run_tables
+from soundcheck.models.tables.cells import read_table
+from soundcheck.models.tables.result_lines import read_results
+from soundcheck.models.tables.timed_texts import read_timed_texts
+from soundcheck.models.tables.timed_transcripts import TimedTranscripts
+from soundcheck.models.tables.transcript_formats import CTM, JSONL, KALDI, SEGLST, STM, transcript_format
+from soundcheck.models.tables.transcripts import long_text, read_transcripts
+from soundcheck.suite.paths import find_place
+
+if TYPE_CHECKING:
+    from soundcheck.corpora.corpus import Corpus
+    from soundcheck.suite.entries import ModelEntry, Suite
+
+
+class Index(Protocol):
+    """Tells which of the answers of a file belongs to a segment.
+
+    Attributes
+    ----------
+    noun
+        What messages call the place of an answer, such as ``"row"``.
+    """
+
+    noun: str
+
+    def __len__(self) -> int:
+        """Count the answers."""
+
+    def find(self, corpus: Corpus) -> np.ndarray:
+        """Find the number of each segment's answer: int64 ``(segments,)``, -1 = none."""
+
+    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
+        """Do the same for all corpora, and refuse what cannot belong to several."""
+
+    def remarks(self) -> list[str]:
+        """Say what the file tells beside answers, for readers of the model's page."""
+
+    def misfit(self, file: str) -> InputError:
+        """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
+
+
+class TableModel(LookUpModel):
+    """Answers from a file.
+
+    Parameters
+    ----------
+    name
+        Name in the suite.
+    shown
+        Name of the file, for messages.
+    fingerprint
+        Digest of the file's content and format.
+    tasks
+        What it answers.
+    index
+        Which answer belongs to which segment.
+    answers
+        Task -> one value for each number of the index: float64 (NaN = none) or object (``None`` = none).
+    changed
+        Change -> which answer belongs to which segment under this change.
+    errors
+        Number of the index -> why there is no answer, where the table says so.
+    """
+
+    keyword = "predictions"
+    changes_audio = False
+
+    def __init__(
+        self,
+        name: str,
+        shown: str,
+        fingerprint: str,
+        tasks: Sequence[Task],
+        index: Index,
+        answers: dict[str, np.ndarray],
+        changed: Mapping[str, Index] | None = None,
+        errors: Mapping[int, str] | None = None,
+    ) -> None:
+        self.name = name
+        self.tasks = tuple(task.name for task in tasks)
+        self._shown = shown
+        self._fingerprint = fingerprint
+        self._tasks = tuple(tasks)
+        self._index = index
+        self._answers = answers
+        self._changed = dict(changed or {})
+        self._errors = dict(errors or {})
+        self.changes_audio = bool(self._changed)
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
+        """Find the file, or the folder of tables that a run wrote."""
+        place, what, remedy = find_place(suite_file, target, folder=True)
+        if place is not None and run_tables.tables_in(place):
+            return place, what, remedy
+        return find_place(suite_file, target, folder=False)
+
+    @classmethod
+    def known_changes(cls, path: Path | None) -> frozenset[str]:
+        """Name the changes that a table of a run has answers for."""
+        return run_tables.changes_in(path) if path is not None else frozenset()
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the file's content and format and of the tasks."""
+        return files.digest(repr((self._fingerprint, self._tasks)))
+
+    @classmethod
+    def load(cls, entry: ModelEntry, suite: Suite) -> TableModel | TimedTranscripts:
+        """Read and check the file.
+
+        Raises
+        ------
+        InputError
+            If it is no table, lacks a column, holds text instead of numbers or a segment twice; if it is a
+            file of transcripts and cannot be read as such, or the model has other tasks.
+        """
+        shown = entry.target
+        path = Path(entry.path if entry.path is not None else suite.root / entry.target)
+        tasks = [suite.tasks[name] for name in entry.tasks]
+        bounds = {task.name: entry.range_of(task) for task in tasks if task.is_regression}
+        if run_tables.tables_in(path):
+            cells = run_tables.read_folder(path, shown)
+            digests = [(place.name, files.digest(place)) for place in run_tables.tables_in(path)]
+            return cls(
+                entry.name, shown, files.digest(repr(digests)), tasks, *read_table(cells, tasks, bounds)
+            )
+        files.require_regular(path, shown)
+        content = path.read_bytes()
+        form = transcript_format(path.name, content)
+        if not form:
+            cells = parse_text_table(content, shown)
+            return cls(entry.name, shown, files.digest(content), tasks, *read_table(cells, tasks, bounds))
+        others = ", ".join(task.name for task in tasks if not task.is_transcription)
+        if others:
+            what = f"{shown} holds transcripts only ({_why(form)}), but the model has the tasks {others}"
+            where = f"{suite.file.name}, models.{entry.name}.tasks"
+            raise input_error(
+                where, what, "Give their answers in a CSV table with the column file and one a task"
+            )
+        fingerprint = files.digest(f"{form} {files.digest(content)}")
+        if form in (STM, CTM, SEGLST):
+            return TimedTranscripts(entry.name, fingerprint, tasks, read_timed_texts(content, shown, form))
+        told = read_results(content, shown) if form == JSONL else read_transcripts(content, shown, form)
+        answers = {task.name: np.array(told.texts, dtype=object) for task in tasks}
+        return cls(entry.name, shown, fingerprint, tasks, told, answers)
+
+    @classmethod
+    def check(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus] = ()) -> str:
+        """Read the file and make sure that it has to do with the corpora, and of its scale."""
+        model = cls.load(entry, suite)
+        model.notices(corpora)
+        for task in model._tasks if isinstance(model, cls) else ():
+            if task.is_regression:
+                given = model._answers[task.name]
+                which = f"{np.isfinite(given).sum()} answers in {model._shown}"
+                check_scale(given, task, entry, suite, which)
+        return model.fingerprint
+
+    def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
+        """Answer for the segments of a corpus.
+
+        Raises
+        ------
+        ValueError
+            If asked about changed signals that it has no answers for.
+        InputError
+            If several segments of a file are meant, but the table gives no times; if an id is ambiguous.
+        """
+        if change and change not in self._changed:
+            raise ValueError("a table of predictions cannot answer for changed signals")
+        found = (self._changed[change] if change else self._index).find(corpus)
+        there = np.flatnonzero(found >= 0)
+        problems = np.full(len(found), f"no {self._index.noun} in {self._shown}", dtype=object)
+        problems[there] = ""
+        told = [number in self._errors for number in found[there].tolist()]
+        problems[there[told]] = [self._errors[number] for number in found[there[told]].tolist()]
+        there = there[np.logical_not(told)]
+        answers = {}
+        for task in self._tasks:
+            empty = np.nan if task.is_regression else None
+            values = np.full(len(found), empty, dtype=np.float64 if task.is_regression else object)
+            values[there] = self._answers[task.name][found[there]]
+            for position, problem in self._problems(values, there, task):
+                values[position] = empty
+                problems[position] = "; ".join(filter(None, (problems[position], problem)))
+            answers[task.name] = values
+        return answers, problems.tolist()
+
+    def _problems(self, values: np.ndarray, there: np.ndarray, task: Task) -> Iterator[tuple[int, str]]:
+        """Say which values are no answers, and why."""
+        missing = np.isnan(values) if task.is_regression else np.equal(values, None)
+        for position in there[missing[there].astype(bool)]:
+            yield position, f"{self._shown} has no value for {task.name}"
+        if task.is_transcription:
+            for position in there:
+                what = long_text(values[position], self._shown, task.name)
+                if what:
+                    yield position, what
+
+    def notices(self, corpora: Sequence[Corpus]) -> list[str]:
+        """Compare the file with all corpora of a suite.
+
+        Returns
+        -------
+        list of str
+            What is worth telling: rows or utterances that belong to no segment.
+
+        Raises
+        ------
+        InputError
+            If none belongs to any segment; shows one name of each side. If it is ambiguous what they mean.
+        """
+        used = np.zeros(len(self._index), dtype=bool)
+        for index in (self._index, *self._changed.values()):
+            for found in index.find_everywhere(corpora):
+                used[found[found >= 0]] = True
+        segments = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
+        if not used.any() and segments and len(used):
+            raise self._index.misfit(segments[0])
+        extra = int((~used).sum())
+        noun = f"{self._index.noun} belongs" if extra == 1 else f"{self._index.noun}s belong"
+        told = [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        told += self._index.remarks()
+        if self._changed:
+            told.append(f"answers for changed signals are those of the run that wrote {self._shown}")
+        return told
+
+
+def _why(form: str) -> str:
+    """Say why a file counts as transcripts."""
+    if form == KALDI:
+        return "its first line has no column file"
+    return "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"

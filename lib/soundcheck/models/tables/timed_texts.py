@@ -1,0 +1,255 @@
+"""Words with times: STM and CTM of NIST's SCTK, and SegLST.
+
+Conventions
+-----------
+- UTF-8; lines end with LF, CR LF or CR; blank lines and lines that begin with ``;;`` say nothing. Columns are
+  separated by blanks and tabs. Times are seconds from the beginning of the recording.
+- STM: ``recording channel speaker start end <labels> words ...``; the labels are there in all lines or in
+  none. Of alternatives ``{ a / b / @ }`` the first counts. A line that says
+  ``ignore_time_segment_in_scoring`` is left out.
+- CTM: ``recording channel start duration word confidence``, a word a line, without or with confidence. Of
+  alternatives between ``<ALT_BEGIN>``, ``<ALT>`` and ``<ALT_END>`` the first counts, ``@`` is no word.
+- SegLST: a JSON list of objects with ``session_id``, ``start_time``, ``end_time``, ``words`` and perhaps
+  ``speaker``; times may be texts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_list
+from soundcheck.common.text_table import decode_text, parse_column, parse_number
+from soundcheck.models.tables.transcript_formats import CTM, SEGLST, STM
+from soundcheck.models.tables.transcripts import chosen_words, text_lines
+
+__all__ = ["TimedTexts", "read_timed_texts"]
+
+IGNORED = "ignore_time_segment_in_scoring"
+_EXAMPLES = {
+    STM: "meeting1 1 speaker1 0.50 2.25 turn left",
+    CTM: "meeting1 1 0.50 0.31 turn 0.98",
+    SEGLST: '{"session_id": "meeting1", "start_time": 0.5, "end_time": 2.25, "words": "turn left"}',
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class TimedTexts:
+    """Words with times, one item a line of the file.
+
+    Parameters
+    ----------
+    shown
+        How messages call the file.
+    form
+        ``"stm"``, ``"ctm"`` or ``"seglst"``.
+    recordings, channels, speakers
+        Text of each item; a channel or speaker that is not given is empty.
+    start, end
+        Seconds, float64 ``(items,)``; the start is never after the end.
+    texts
+        Words of each item; may be empty.
+    places
+        Where each item stands, such as ``"line 5"``.
+    ignored
+        How many lines say that they do not count.
+    """
+
+    shown: str
+    form: str
+    recordings: Sequence[str]
+    channels: Sequence[str]
+    speakers: Sequence[str]
+    start: np.ndarray
+    end: np.ndarray
+    texts: Sequence[str]
+    places: Sequence[str]
+    ignored: int = 0
+
+    @property
+    def noun(self) -> str:
+        """What messages call an item."""
+        return "word" if self.form == CTM else "line" if self.form == STM else "entry"
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def where(self, item: int) -> str:
+        """Say where an item stands."""
+        return f"{self.shown} {self.places[item]}"
+
+
+def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
+    """Read the bytes of a file.
+
+    Parameters
+    ----------
+    content
+        All bytes of the file.
+    shown
+        How messages call it.
+    form
+        ``"stm"``, ``"ctm"`` or ``"seglst"``.
+
+    Raises
+    ------
+    InputError
+        If it is no UTF-8 text or has no words; if columns or fields are missing, doubled or of another type,
+        times negative or reversed, or alternatives not closed. All problems of the lines at once.
+    """
+    problems = Problems()
+    rows = _Rows(shown, problems)
+    _READERS[form](content, rows)
+    start, end = (rows.numbers(column) for column in (rows.start, rows.end))
+    if form == CTM:
+        end = start + end
+    early, late = np.minimum(start, end), start > end
+    for row in np.flatnonzero(early < 0 if form != CTM else start < 0):
+        problems.add(f"{shown} {rows.places[row]}", f"{early[row]:g} s is negative", "Give seconds from 0 on")
+    for row in np.flatnonzero(late & (start >= 0) & ((end >= 0) | (form == CTM))):
+        what = f"the end, {end[row]:g} s, is before the start, {start[row]:g} s"
+        what = f"a duration of {end[row] - start[row]:g} s is negative" if form == CTM else what
+        problems.add(f"{shown} {rows.places[row]}", what, f"Expected is {_line(form)}")
+    problems.raise_if_any()
+    if not len(rows.texts):
+        raise input_error(shown, "the file has no words with times", f"Expected is {_line(form)}")
+    return TimedTexts(
+        *(shown, form, rows.recordings, rows.channels, rows.speakers, start, end),
+        *(rows.texts, rows.places, rows.ignored),
+    )
+
+
+class _Rows:
+    """Collects items; times are converted all at once in the end."""
+
+    def __init__(self, shown: str, problems: Problems) -> None:
+        self.shown, self.problems, self.ignored = shown, problems, 0
+        self.recordings: list[str] = []
+        self.channels: list[str] = []
+        self.speakers: list[str] = []
+        self.start: list[str] = []
+        self.end: list[str] = []  # of a CTM, the duration
+        self.texts: list[str] = []
+        self.places: list[str] = []
+
+    def add(
+        self, place: str, recording: str, channel: str, speaker: str, start: str, end: str, text: str
+    ) -> None:
+        self.places.append(place)
+        self.recordings.append(recording)
+        self.channels.append(channel)
+        self.speakers.append(speaker)
+        self.start.append(start)
+        self.end.append(end)
+        self.texts.append(text)
+
+    def numbers(self, cells: Sequence[str]) -> np.ndarray:
+        """Convert times, float64 ``(items,)``; what is no number is noted."""
+        values, wrong = parse_column(cells, parse_number)
+        wrong += [(row, "the text is empty") for row, cell in enumerate(cells) if not cell.strip()]
+        for row, what in wrong:
+            self.problems.add(f"{self.shown} {self.places[row]}", f"a time: {what}", "Give seconds")
+        return values
+
+    def refuse(self, place: str, what: str, form: str) -> None:
+        self.problems.add(f"{self.shown} {place}", what, f"Expected is {_line(form)}")
+
+
+def _line(form: str) -> str:
+    return f"`{_EXAMPLES[form]}`"
+
+
+def _stm(content: bytes, rows: _Rows) -> None:
+    found: list[tuple[str, list[str]]] = []
+    for number, line in text_lines(content, rows.shown):
+        if line.lstrip().startswith(";;"):
+            continue
+        cells = line.split(maxsplit=5)
+        if len(cells) < 5:
+            rows.refuse(f"line {number}", f"{quoted(line)} has {len(cells)} columns, not five or more", STM)
+        else:
+            found.append((f"line {number}", cells))
+    labelled = bool(found) and all(len(cells) > 5 and _is_label(cells[5]) for _, cells in found)
+    for place, (recording, channel, speaker, start, end, *rest) in found:
+        text = rest[0].strip() if rest else ""
+        if labelled:
+            text = text.partition(">")[2].strip()
+        if text.lower() == IGNORED:
+            rows.ignored += 1
+            continue
+        if "{" in text or "}" in text:
+            try:
+                text = chosen_words(text, f"{rows.shown} {place}")
+            except InputError as error:
+                rows.problems.extend(error)
+        rows.add(place, recording, channel, speaker, start, end, text)
+
+
+def _is_label(text: str) -> bool:
+    return text.startswith("<") and ">" in text.split(maxsplit=1)[0]
+
+
+def _ctm(content: bytes, rows: _Rows) -> None:
+    begun = ""  # where alternatives began; empty outside of them
+    first = True  # whether the first of them is being read
+    for number, line in text_lines(content, rows.shown):
+        if line.lstrip().startswith(";;"):
+            continue
+        cells, place = line.split(), f"line {number}"
+        if len(cells) not in (5, 6):
+            rows.refuse(place, f"{quoted(line)} has {len(cells)} columns, not five or six", CTM)
+            continue
+        recording, channel, start, duration, word = cells[:5]
+        sign = word.upper()
+        if sign in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
+            if (sign == "<ALT_BEGIN>") == bool(begun):
+                what = (
+                    "alternatives begin inside of others" if begun else f"{sign} stands without <ALT_BEGIN>"
+                )
+                rows.refuse(place, what, CTM)
+            begun = "" if sign == "<ALT_END>" else begun or place
+            first = sign != "<ALT>"
+        elif first and word != "@":
+            rows.add(place, recording, channel, "", start, duration, word)
+    if begun:
+        rows.refuse(begun, "the alternatives that begin here do not end", CTM)
+
+
+def _seglst(content: bytes, rows: _Rows) -> None:
+    for number, item in json_list(decode_text(content, rows.shown), rows.shown, rows.problems):
+        place = f"entry {number}"
+        told = len(rows.problems)
+        times = []
+        for name in ("start_time", "end_time"):
+            value = item.get(name)
+            kind = TEXT if isinstance(value, str) else NUMBER
+            times.append(value if kind == TEXT else repr(value))
+            _check(rows, place, item, name, kind)
+        for name in ("session_id", "words"):
+            _check(rows, place, item, name, TEXT)
+        speaker = item.get("speaker")
+        if speaker is not None and not isinstance(speaker, str):
+            speaker = json.dumps(speaker)
+        if len(rows.problems) == told:
+            words = " ".join(item["words"].split())
+            rows.add(place, item["session_id"], "", speaker or "", *times, words)
+
+
+def _check(rows: _Rows, place: str, item: dict, name: str, kind: str) -> None:
+    value = item.get(name)
+    if value is None:
+        remedy = did_you_mean(name, item).replace("Allowed: ", "There are: ")
+        what = "the field is missing" if name not in item else "the field is null"
+        if "audio_filepath" in item:
+            remedy = "These are results as NeMo writes them: give one object a line, not a list"
+        rows.problems.add(f"{rows.shown} {place}, field {name}", what, remedy)
+    elif what := field_problem(value, kind):
+        rows.problems.add(f"{rows.shown} {place}, field {name}", what, f"Expected is {_line(SEGLST)}")
+
+
+_READERS: dict[str, Callable[[bytes, _Rows], None]] = {STM: _stm, CTM: _ctm, SEGLST: _seglst}

@@ -1,0 +1,280 @@
+"""A model whose answers are words with times: they are gathered into the segments of a corpus.
+
+Conventions
+-----------
+- Times that differ by at most :data:`~soundcheck.models.tables.time_spans.TOLERANCE` are the same.
+- A recording means the file that its name is written like, or its name with ``-`` or ``_`` and the channel,
+  see :mod:`soundcheck.corpora.utterances`.
+- A word of a CTM belongs to the segment that holds its middle (the start of a segment belongs to it, its end
+  does not). A line with several words belongs to the segment that holds all of it; if segments overlap, to
+  the one with its times, or to the only one that holds it. Where the speakers of a recording are called as in
+  the corpus, only segments of the same speaker count.
+- What belongs to one segment is joined in the order of time.
+- A segment without words in a recording that the file knows is an empty transcript: nothing was recognised. A
+  segment that a line reaches into without belonging to it has no answer, and neither has one of a recording
+  that the file does not know.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from soundcheck.common import files
+from soundcheck.common.errors import Problems, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.corpora.utterances import UtteranceNames
+from soundcheck.models.base import LookUpModel
+from soundcheck.models.tables.time_spans import NONE, SEVERAL, Spans
+from soundcheck.models.tables.timed_texts import TimedTexts
+from soundcheck.models.tables.transcript_formats import CTM
+from soundcheck.models.tables.transcripts import long_text
+from soundcheck.suite.groups import numbers_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from soundcheck.corpora.corpus import Corpus
+
+__all__ = ["TimedTranscripts"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """Where the items of a file belong in a corpus.
+
+    Parameters
+    ----------
+    segment
+        Number of the segment of each item, int64 ``(items,)``; -1 = none.
+    known
+        Whether the file has the recording of each segment, bool ``(segments,)``.
+    touched
+        Whether an item that belongs to no segment reaches into it, bool ``(segments,)``.
+    """
+
+    segment: np.ndarray
+    known: np.ndarray
+    touched: np.ndarray
+
+
+class TimedTranscripts(LookUpModel):
+    """Answers from a file of words with times; made by ``predictions:``.
+
+    Parameters
+    ----------
+    name
+        Name in the suite.
+    fingerprint
+        Digest of the file's content and format.
+    tasks
+        What it answers: transcripts.
+    texts
+        The words.
+    """
+
+    changes_audio = False
+
+    def __init__(self, name: str, fingerprint: str, tasks: Sequence[Task], texts: TimedTexts) -> None:
+        self.name = name
+        self.tasks = tuple(task.name for task in tasks)
+        self._fingerprint = fingerprint
+        self._texts = texts
+
+    @classmethod
+    def load(cls, entry: object, suite: object) -> TimedTranscripts:
+        """Refuse: such models are made by :class:`soundcheck.models.tables.table.TableModel`."""
+        raise TypeError("a file of words with times is loaded by `predictions:`")
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the file's content and format and of the tasks."""
+        return files.digest(repr((self._fingerprint, self.tasks)))
+
+    def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
+        """Answer for the segments of a corpus.
+
+        Raises
+        ------
+        ValueError
+            If asked about changed signals.
+        InputError
+            If it is not clear which segment words belong to.
+        """
+        if change:
+            raise ValueError("a file of words cannot answer for changed signals")
+        placed = self._place(corpus)
+        shown = self._texts.shown
+        values = np.full(len(corpus.segments), None, dtype=object)
+        values[placed.known & ~placed.touched] = ""
+        for segment, text in self._joined(placed.segment):
+            values[segment] = None if placed.touched[segment] else text
+        problems = np.full(len(values), "", dtype=object)
+        problems[~placed.known] = f"no {self._texts.noun} in {shown}"
+        problems[placed.touched] = f"{shown} has words across its start or end"
+        for position, text in enumerate(values):
+            what = long_text(text, shown, self.tasks[0])
+            if what:
+                values[position], problems[position] = None, what
+        return {task: values.copy() for task in self.tasks}, problems.tolist()
+
+    def notices(self, corpora: Sequence[Corpus]) -> list[str]:
+        """Compare the file with all corpora of a suite.
+
+        Returns
+        -------
+        list of str
+            Words that belong to no segment, and segments in which nothing was recognised.
+
+        Raises
+        ------
+        InputError
+            If no words belong to any segment, or it is not clear to which one.
+        """
+        texts = self._texts
+        used = np.zeros(len(texts), dtype=bool)
+        silent = 0
+        for corpus in corpora:
+            placed = self._place(corpus)
+            held = placed.segment >= 0
+            used |= held
+            spoken = np.zeros(len(corpus.segments), dtype=bool)
+            spoken[placed.segment[held]] = True
+            silent += int((placed.known & ~placed.touched & ~spoken).sum())
+        first = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
+        if not used.any() and first:
+            what = (
+                f"no {texts.noun} belongs to a segment: the recording here is {quoted(texts.recordings[0])}, "
+                f"from {texts.start[0]:g} to {texts.end[0]:g} s, a file of the corpus {quoted(first[0])}"
+            )
+            remedy = "Call recordings like the files of the corpus; times are seconds"
+            raise input_error(texts.where(0), what, remedy)
+        told = []
+        extra = int((~used).sum())
+        if extra and corpora:
+            verb = f"{texts.noun} belongs" if extra == 1 else f"{_plural(texts.noun)} belong"
+            told.append(f"{extra} {verb} to no segment of the corpora")
+        if silent:
+            what = "segment has" if silent == 1 else "segments have"
+            told.append(f"{silent} {what} no words in {texts.shown}: nothing was recognised there")
+        if texts.ignored:
+            what = "line of {} says that it is" if texts.ignored == 1 else "lines of {} say that they are"
+            told.append(f"{texts.ignored} {what.format(texts.shown)} not to be scored")
+        return told
+
+    def _joined(self, segment: np.ndarray) -> list[tuple[int, str]]:
+        """Join the words of each segment in the order of time: its number and its text."""
+        items = np.flatnonzero(segment >= 0)
+        order = items[np.lexsort((items, self._texts.start[items], segment[items]))]
+        words = np.array([*self._texts.texts, ""], dtype=object)[order].tolist()
+        firsts = np.flatnonzero(np.diff(segment[order], prepend=NONE)).tolist()
+        ends = [*firsts[1:], len(words)]
+        return [
+            (int(segment[order[first]]), " ".join(filter(None, words[first:end])))
+            for first, end in zip(firsts, ends, strict=True)
+        ]
+
+    def _place(self, corpus: Corpus) -> Placed:
+        """Find the segment of each item.
+
+        Raises
+        ------
+        InputError
+            If a recording could be several files, words belong to several segments that overlap, or the words
+            of several channels to one segment.
+        """
+        texts, problems = self._texts, Problems()
+        table = corpus.segments
+        of_item, of_segment = self._files(table, problems)
+        problems.raise_if_any()
+        start = np.nan_to_num(table["start"].to_numpy(dtype=np.float64))
+        end = table["end"].to_numpy(dtype=np.float64)
+        end = np.where(np.isnan(end), start + numbers_of(table, "duration"), end)
+        end = np.where(np.isnan(end), np.inf, end)
+        group, of_segment_group = self._speakers(table, of_item, of_segment)
+        segment = np.full(len(texts), NONE, dtype=np.int64)
+        touched = np.zeros(len(table), dtype=bool)
+        for items, groups in ((group < 0, (of_item, of_segment)), (group >= 0, (group, of_segment_group))):
+            items = np.flatnonzero(items & (of_item >= 0))
+            spans = Spans(groups[1], start, end)
+            found = spans.holders(groups[0][items], texts.start[items], texts.end[items], texts.form == CTM)
+            self._note_several(items[found == SEVERAL], table, problems)
+            segment[items] = np.maximum(found, NONE)
+            if texts.form != CTM:
+                lost = items[found == NONE]
+                touched |= spans.touched(groups[0][lost], texts.start[lost], texts.end[lost])
+        if texts.form == CTM:
+            self._note_channels(segment, table, problems)
+        problems.raise_if_any()
+        return Placed(segment, np.isin(of_segment, of_item[of_item >= 0]), touched)
+
+    def _files(self, table: pd.DataFrame, problems: Problems) -> tuple[np.ndarray, np.ndarray]:
+        """Give the number of each item's file, -1 = none, and of each segment's."""
+        import pandas as pd  # late: whoever reads a suite imports this module
+
+        texts = self._texts
+        of_segment, names = pd.factorize(table["file"])
+        known = UtteranceNames(table.drop_duplicates("file").drop(columns="item", errors="ignore"))
+        which, pairs = pd.factorize(pd.MultiIndex.from_arrays([texts.recordings, texts.channels]))
+        plain = known.find_paths([recording for recording, _ in pairs])
+        found = np.full(len(pairs), NONE, dtype=np.int64)
+        firsts = np.unique(which, return_index=True)[1]
+        for number, (recording, channel) in enumerate(pairs):
+            forms = (f"{recording}-{channel}", f"{recording}_{channel}") if channel else ()
+            rows = plain[number] or next(filter(None, map(known.find, forms)), [])
+            if len(rows) > 1:
+                both = f"{quoted(names[rows[0]])} and {quoted(names[rows[1]])}"
+                what = f"the recording {quoted(recording)} could mean {both}"
+                problems.add(texts.where(firsts[number]), what, "Write the name as in the corpus")
+            elif rows:
+                found[number] = rows[0]
+        return found[which], of_segment
+
+    def _speakers(
+        self, table: pd.DataFrame, of_item: np.ndarray, of_segment: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give the number of each item's file and speaker, -1 = not in the corpus, and of each segment's."""
+        import pandas as pd  # late: whoever reads a suite imports this module
+
+        if "speaker" not in table.columns:
+            return np.full(len(of_item), NONE), np.zeros(len(of_segment), dtype=np.int64)
+        speakers = table["speaker"].astype(object).where(table["speaker"].notna(), None)
+        own = pd.MultiIndex.from_arrays([of_segment, speakers])
+        codes, pairs = pd.factorize(own)
+        theirs = pd.MultiIndex.from_arrays(
+            [of_item, np.array([*self._texts.speakers, ""], dtype=object)[:-1]]
+        )
+        return np.where(of_item >= 0, pairs.get_indexer(theirs), NONE), codes
+
+    def _note_several(self, items: np.ndarray, table: pd.DataFrame, problems: Problems) -> None:
+        for item in items.tolist():
+            texts = self._texts
+            what = (
+                f"{quoted(texts.texts[item], 40)} from {texts.start[item]:g} to {texts.end[item]:g} s of "
+                f"{quoted(texts.recordings[item])} belongs to several segments that overlap"
+            )
+            remedy = "Give STM or SegLST with the times or the speakers of the corpus, or a table"
+            problems.add(texts.where(item), what, remedy)
+
+    def _note_channels(self, segment: np.ndarray, table: pd.DataFrame, problems: Problems) -> None:
+        """Refuse words of several channels in one segment: they were said at the same time."""
+        import pandas as pd  # late: whoever reads a suite imports this module
+
+        items = np.flatnonzero(segment >= 0)
+        channels, names = pd.factorize(np.array([*self._texts.channels, ""], dtype=object)[items])
+        order = np.lexsort((channels, segment[items]))
+        of, channel = segment[items][order], channels[order]
+        for place in np.flatnonzero((np.diff(of) == 0) & (np.diff(channel) != 0)).tolist():
+            item = items[order[place + 1]]
+            both = f"{quoted(names[channel[place]])} and {quoted(names[channel[place + 1]])}"
+            file = quoted(table["file"].iat[of[place]])
+            what = f"words of the channels {both} belong to one segment of {file}"
+            problems.add(self._texts.where(item), what, "Give one channel, or a corpus with a file a channel")
+
+
+def _plural(noun: str) -> str:
+    return {"entry": "entries"}.get(noun, f"{noun}s")

@@ -1,0 +1,1 @@
+"""Models as folders of Hugging Face's Transformers."""

@@ -1,0 +1,318 @@
+"""What a model of Transformers answers: from the outputs of its head to classes, numbers, words and vectors.
+
+A head is found by the class that the weights were saved from. Each is made once and asked with inputs that
+are stacked along their first axis, all equally long, or padded behind with an attention mask.
+"""
+
+from __future__ import annotations
+
+import abc
+import inspect
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from soundcheck.common.errors import InputError, Problems, did_you_mean
+from soundcheck.common.escaping import quoted
+from soundcheck.common.tasks import Task
+from soundcheck.models.class_labels import best_classes, classes_of, meant
+
+if TYPE_CHECKING:
+    from soundcheck.models.transformers_folder.files import Folder
+
+__all__ = ["HEADS", "Head", "find_head"]
+
+POOLED = "mean"
+# Of the classes for speech to text, those that need no prompt and are asked with what the preprocessor makes.
+RECOGNISERS = ("moonshine", "speech-encoder-decoder", "whisper")
+OWN_CODE = "Write a Python model around it: page Models, section Other frameworks"
+
+
+class Head(abc.ABC):
+    """What stands at the end of a network.
+
+    Parameters
+    ----------
+    folder
+        What the folder says.
+    tasks
+        What is to be answered, all of kinds that :meth:`fits` takes.
+    options
+        Of the entry: ``labels``, ``outputs``, ``language``.
+    where, problems
+        How messages call the model, and where what is wrong is noted.
+
+    Attributes
+    ----------
+    auto, table
+        Class of the library that loads the network, and the library's table of classes with such a head.
+    options
+        Keys of the entry that mean something for it.
+    needs_tokens
+        Whether a tokenizer has to be in the folder.
+    """
+
+    auto: ClassVar[str]
+    table: ClassVar[str]
+    options: ClassVar[tuple[str, ...]] = ()
+    needs_tokens: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        folder: Folder,
+        tasks: Sequence[Task],
+        options: Mapping[str, Any],
+        where: str,
+        problems: Problems,
+    ) -> None:
+        self._names = [task.name for task in tasks]
+
+    @classmethod
+    @abc.abstractmethod
+    def fits(cls, tasks: Sequence[Task]) -> str:
+        """Say what to write under ``tasks:`` if these cannot be answered; empty if they can."""
+
+    def check(self, tokenizer: Any, where: str, problems: Problems) -> None:
+        """Look at the tokenizer, once it is loaded."""
+        return
+
+    @abc.abstractmethod
+    def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
+        """Ask the network.
+
+        Parameters
+        ----------
+        model, tokenizer
+            As loaded.
+        inputs
+            Name -> tensor, first axis: signals.
+        frames
+            Frames of each signal that are no padding; ``None`` = all.
+
+        Returns
+        -------
+        list
+            One unchecked answer a signal; NaN where the network has computed none.
+        """
+
+
+class Logits(Head):
+    """Classes or numbers: one head answers one classification task, or regression tasks."""
+
+    auto = "AutoModelForAudioClassification"
+    table = "MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES"
+    options = ("labels", "outputs")
+
+    def __init__(
+        self,
+        folder: Folder,
+        tasks: Sequence[Task],
+        options: Mapping[str, Any],
+        where: str,
+        problems: Problems,
+    ) -> None:
+        super().__init__(folder, tasks, options, where, problems)
+        named, outputs, said = folder.labels, options.get("outputs"), options.get("labels") or {}
+        self._columns: list[int] = []
+        self._classes: list[str] = []
+        if outputs is not None and named and len(outputs) != len(named):
+            what = f"outputs: {len(outputs)} names for {len(named)} outputs"
+            problems.add(where, what, f"Name all in their order; the folder calls them {', '.join(named)}")
+            return
+        labels = outputs or named
+        self._size = len(labels)
+        for label in said:
+            if label not in labels:
+                problems.add(where, f"labels: the model has no {quoted(label)}", did_you_mean(label, labels))
+        if len(problems):
+            return
+        if tasks[0].is_regression:
+            alone = outputs is None and len(named) == len(tasks) == 1  # nothing can be mistaken
+            self._columns = [0] if alone else _columns(labels, self._names, said, where, problems)
+        elif outputs is None and folder.config.get("problem_type") == "regression":
+            problems.add(
+                where, f"the model answers numbers, not a class of {self._names[0]}", "Correct tasks:"
+            )
+        else:
+            try:
+                self._classes = classes_of(labels, tasks[0], said, where)
+            except InputError as error:
+                problems.extend(error)
+
+    @classmethod
+    def fits(cls, tasks: Sequence[Task]) -> str:
+        if all(task.is_regression for task in tasks) or [task.kind for task in tasks] == ["classification"]:
+            return ""
+        return "one classification task, or regression tasks"
+
+    def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
+        logits = model(**inputs).logits.float().cpu().numpy()
+        if logits.shape[1] != self._size:
+            raise ValueError(f"the model has {logits.shape[1]} outputs, its folder names {self._size}")
+        if self._columns:
+            rows = logits[:, self._columns].tolist()
+            return [dict(zip(self._names, row, strict=True)) for row in rows]
+        return [{self._names[0]: name} for name in best_classes(logits, self._classes)]
+
+
+def _columns(
+    labels: Sequence[str], names: Sequence[str], said: Mapping[str, str], where: str, problems: Problems
+) -> list[int]:
+    """Find the output of each regression task."""
+    found = [meant(label, names, said) for label in labels]
+    for name in names:
+        if found.count(name) != 1:
+            many = "several outputs are" if name in found else "no output is"
+            shown = ", ".join(map(quoted, labels)) or "without names"
+            what = f"{many} called {quoted(name)}; the outputs: {shown}"
+            remedy = f"Name all {len(labels)} in their order, such as outputs: [{', '.join(names)}]"
+            problems.add(where, what, remedy)
+    return [found.index(name) for name in names if name in found]
+
+
+class Transcripts(Head):
+    """Words."""
+
+    needs_tokens = True
+
+    @classmethod
+    def fits(cls, tasks: Sequence[Task]) -> str:
+        return "" if [task.kind for task in tasks] == ["transcription"] else "transcript"
+
+
+class Alignments(Transcripts):
+    """Connectionist temporal classification: the best token of each frame, repetitions and blanks removed."""
+
+    auto = "AutoModelForCTC"
+    table = "MODEL_FOR_CTC_MAPPING_NAMES"
+
+    def check(self, tokenizer: Any, where: str, problems: Problems) -> None:
+        decoders = (getattr(tokenizer, name, None) for name in ("convert_tokens_to_string", "_decode"))
+        if not any(
+            decoder and "group_tokens" in inspect.signature(decoder).parameters for decoder in decoders
+        ):
+            what = f"its tokenizer ({type(tokenizer).__name__}) does not remove repetitions of frames"
+            problems.add(where, what, "Give the folder the tokenizer that the model was trained with")
+
+    def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
+        logits = model(**inputs).logits
+        bad = (logits != logits).flatten(1).any(1).tolist()
+        tokens = logits.argmax(-1).tolist()
+        rows = [row if frames is None else row[: frames[number]] for number, row in enumerate(tokens)]
+        texts = [float("nan") if bad[number] else tokenizer.decode(row) for number, row in enumerate(rows)]
+        return [{self._names[0]: text} for text in texts]
+
+
+class Sentences(Transcripts):
+    """An encoder and a decoder: words follow each other, the most likely next one first; nothing is drawn."""
+
+    auto = "AutoModelForSpeechSeq2Seq"
+    table = "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"
+    options = ("language",)
+
+    def __init__(
+        self,
+        folder: Folder,
+        tasks: Sequence[Task],
+        options: Mapping[str, Any],
+        where: str,
+        problems: Problems,
+    ) -> None:
+        super().__init__(folder, tasks, options, where, problems)
+        self._settings: dict[str, Any] = {"do_sample": False}
+        kind = folder.config.get("model_type")
+        if kind not in RECOGNISERS and "auto_map" not in folder.config:
+            problems.add(
+                where, f"models of the type {quoted(kind)} cannot be asked without a prompt", OWN_CODE
+            )
+        language = options.get("language")
+        if language is not None:
+            known = [token.strip("<|>") for token in folder.generation.get("lang_to_id") or ()]
+            if not known:
+                problems.add(where, "language: the model knows no languages to choose from", "Remove the key")
+            elif language not in known:
+                problems.add(
+                    where, f"language: {quoted(language)} is none of its codes", did_you_mean(language, known)
+                )
+            self._settings |= {"language": language, "task": "transcribe"}
+
+    def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
+        long = {"return_timestamps": True} if inputs.pop("long", False) else {}
+        tokens = model.generate(**inputs, **self._settings, **long)
+        texts = tokenizer.batch_decode(tokens, skip_special_tokens=True)
+        return [{self._names[0]: text.strip()} for text in texts]
+
+
+class Vectors(Head):
+    """Embeddings of speakers, as x-vectors give them."""
+
+    auto = "AutoModelForAudioXVector"
+    table = "MODEL_FOR_AUDIO_XVECTOR_MAPPING_NAMES"
+
+    @classmethod
+    def fits(cls, tasks: Sequence[Task]) -> str:
+        return "" if [task.kind for task in tasks] == ["embedding"] else "embedding"
+
+    def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
+        return [{self._names[0]: vector.float().cpu().numpy()} for vector in model(**inputs).embeddings]
+
+
+class Pooled(Vectors):
+    """Embeddings of an encoder without head: the mean of the frames of its last layer."""
+
+    auto = "AutoModel"
+    table = "MODEL_MAPPING_NAMES"
+    options = ("pooling",)
+
+    def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
+        hidden = model(**inputs).last_hidden_state.float()
+        means = (row if frames is None else row[: frames[number]] for number, row in enumerate(hidden))
+        return [{self._names[0]: row.mean(0).cpu().numpy()} for row in means]
+
+
+HEADS: tuple[type[Head], ...] = (Logits, Alignments, Sentences, Vectors)
+
+
+def find_head(
+    folder: Folder, options: Mapping[str, Any], library: ModuleType, where: str, problems: Problems
+) -> type[Head] | None:
+    """Find the head of a folder's model; notes what is wrong if there is none.
+
+    Parameters
+    ----------
+    folder, options
+        What the folder and the entry say.
+    library
+        The module ``transformers``.
+    where, problems
+        How messages call the model, and where what is wrong is noted.
+    """
+    if options.get("pooling"):
+        return Pooled
+    tables = library.models.auto.modeling_auto
+    kind, name = folder.config.get("model_type"), folder.architecture
+    own = folder.config.get("auto_map")
+    own = own if isinstance(own, dict) else {}
+    for head in HEADS:
+        classes = getattr(tables, head.table).get(kind) if isinstance(kind, str) else None
+        if name and name in ((classes,) if isinstance(classes, str) else classes or ()) or head.auto in own:
+            return head
+    if not name:
+        what, remedy = "config.json does not say what it is: architectures is missing", "Add its class"
+    elif name in _flat(getattr(tables, Pooled.table).values()) | _flat(
+        tables.MODEL_FOR_PRETRAINING_MAPPING_NAMES.values()
+    ):
+        what = f"{name} is an encoder without head"
+        remedy = f"Name a fine-tuned model, or take its frames for an embedding: pooling: {POOLED}"
+    elif hasattr(library, name):
+        what, remedy = f"{name} is a class that Soundcheck does not know how to ask", OWN_CODE
+    else:
+        what = f"{quoted(name)} is no class of transformers {library.__version__}"
+        remedy = f"If it is new, install a newer version. {OWN_CODE}"
+    problems.add(where, what, remedy)
+    return None
+
+
+def _flat(values: Any) -> set[str]:
+    """Put names and tuples of names together."""
+    return {name for value in values for name in ((value,) if isinstance(value, str) else value)}

@@ -1,0 +1,153 @@
+"""What a number of the results means to other programs: its name, which way is better, and where it may lie.
+
+Conventions
+-----------
+- A name that the field shares, such as ``"wer"``, is given only where the number is just that. A difference
+  between groups, or a change under noise, has a name of its own, ``"soundcheck.fairness_sex.mean_value"``.
+- Limits come from the threshold file of the family, as the intervals of the run do: ``range`` where it is
+  stated, 0 and no upper end for other errors. A number outside of it has no limit on that side; neither have
+  differences of word errors. Of families that only the suite has nothing is known: ``None``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import re
+
+from soundcheck.common.errors import InputError
+from soundcheck.results.record import FamilyRecord, KeyFigure
+from soundcheck.statistics.rules import ABOVE, BELOW, GAP_RULES, GAP_WITHIN, WITHIN
+from soundcheck.suite.families import Family, TestDefinition
+from soundcheck.suite.thresholds import read_family
+
+__all__ = ["Measure", "measure_of_figure", "measure_of_test"]
+
+_WORD_ERRORS = "Word Error Rate Difference"  # shown from -1 to 1, but insertions know no end
+_NO_LIMITS = (-math.inf, math.inf)
+
+_FIGURES = {  # name of a key figure -> identifier, limits, whether less is better
+    "concordance": ("ccc", (-1.0, 1.0), False),
+    "unweighted average recall": ("balanced_accuracy", (0.0, 1.0), False),
+    "word error rate": ("wer", (0.0, math.inf), True),
+    "equal error rate": ("eer", (0.0, 1.0), True),
+    "false acceptance rate": ("false_acceptance_rate", (0.0, 1.0), True),
+    "false rejection rate": ("false_rejection_rate", (0.0, 1.0), True),
+}
+_SHARED = {  # tests whose number is what the whole field calls by this name
+    ("correctness_regression", "Concordance Correlation Coeff"): "ccc",
+    ("correctness_regression", "Pearson Correlation Coeff"): "pearson_correlation",
+    ("correctness_regression", "Mean Absolute Error"): "mae",
+    ("correctness_classification", "Unweighted Average Recall"): "balanced_accuracy",
+    ("correctness_classification", "Unweighted Average Precision"): "precision_macro",
+    ("correctness_classification", "Recall Per Class"): "recall",
+    ("correctness_classification", "Precision Per Class"): "precision",
+    ("asr_word_errors", "Word Error Rate"): "wer",
+    ("asr_word_errors", "Character Error Rate"): "cer",
+    ("speaker_verification", "Equal Error Rate"): "eer",
+    ("speaker_verification", "Minimum Detection Cost"): "min_dcf",
+    ("speaker_verification", "Actual Detection Cost"): "act_dcf",
+    ("speaker_verification", "Log Likelihood Cost"): "cllr",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """What a number means.
+
+    Parameters
+    ----------
+    id
+        Identifier for other programs.
+    name
+        For people.
+    lower_is_better
+        Whether less is better; of numbers that should be near 0 whatever their sign it is their size.
+    near_zero
+        Whether 0 is best, whatever the sign.
+    limits
+        Lowest and highest number that is possible, infinite if there is no such limit; ``None`` if nobody
+        said.
+    note
+        What the test does, as its threshold file says; ``""`` if the file is another one now.
+    """
+
+    id: str
+    name: str
+    lower_is_better: bool
+    near_zero: bool = False
+    limits: tuple[float, float] | None = None
+    note: str = ""
+
+    def holding(self, number: float) -> Measure:
+        """Take away the limit that a number is beyond; the ends of intervals may lie there."""
+        if self.limits is None:
+            return self
+        low, high = self.limits
+        limits = (low if number >= low else -math.inf, high if number <= high else math.inf)
+        return dataclasses.replace(self, limits=limits)
+
+
+def measure_of_figure(figure: KeyFigure) -> Measure:
+    """Say what a key figure means.
+
+    Examples
+    --------
+    >>> figure = KeyFigure(model="m", corpus="c", task="transcript", measure="word error rate", value=0.1,
+    ...     low=None, high=None, segments=9, blocks=1, guessing=1.0, standing="")
+    >>> measure = measure_of_figure(figure)
+    >>> measure.id, measure.lower_is_better, measure.limits
+    ('wer', True, (0.0, inf))
+    """
+    identifier, limits, lower = _FIGURES.get(figure.measure, (_word(figure.measure), None, True))
+    return Measure(identifier, figure.measure, lower, limits=limits)
+
+
+def measure_of_test(family: FamilyRecord, test: str, rule: str) -> Measure:
+    """Say what the number of a test means.
+
+    Parameters
+    ----------
+    family
+        The family, as the record of the run has it.
+    test
+        Name of the test.
+    rule
+        As in the results: one of gaps is about the difference between a group and all others.
+    """
+    shipped = _shipped(family.name)
+    definition = shipped.tests.get(test) if shipped else None
+    same = shipped is not None and shipped.digest == family.digest
+    compares = rule in GAP_RULES or bool(definition and definition.difference)
+    name = f"soundcheck.{_word(family.name)}.{_word(test)}{'.gap' if rule in GAP_RULES else ''}"
+    return Measure(
+        id=name if compares else _SHARED.get((family.name, test), name),
+        name=f"{test}, group minus all others" if rule in GAP_RULES else test,
+        lower_is_better=rule != ABOVE,
+        near_zero=rule in (WITHIN, GAP_WITHIN),
+        limits=_limits(test, definition, rule) if definition else None,
+        note=" ".join(definition.note.split()) if definition and same else "",
+    )
+
+
+def _limits(test: str, definition: TestDefinition, rule: str) -> tuple[float, float]:
+    if test == _WORD_ERRORS:
+        return _NO_LIMITS
+    if definition.range is not None:
+        return definition.range
+    error = definition.rule == BELOW and not definition.difference and rule not in GAP_RULES
+    return (0.0, math.inf) if error else _NO_LIMITS
+
+
+@functools.cache
+def _shipped(family: str) -> Family | None:
+    """Read the threshold file that comes with the library; ``None`` for families that only a suite has."""
+    try:
+        return read_family(family)
+    except InputError:
+        return None
+
+
+def _word(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "unnamed"

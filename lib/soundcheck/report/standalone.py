@@ -1,0 +1,49 @@
+"""A page that is one file: style and pictures inside, nothing from outside, no script."""
+
+from __future__ import annotations
+
+import re
+
+from soundcheck.common import resources
+from soundcheck.report.html import Html, element
+
+__all__ = ["standalone"]
+
+_OUTSIDE = re.compile(r"@import[^;]*;[^\n]*\n")
+_DARK = re.compile(r'html\[data-theme="dark"\] (\{[^}]*--sc-good:[^}]*\})')
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+_OWN = """
+:root { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, "DejaVu Sans", Verdana, sans-serif; max-width: 76rem;
+  margin: 0 auto; padding: 1rem 1.5rem; }
+p, li { max-width: 48rem; }
+td p, figure p { max-width: none; }
+.sc-figure { margin: 0.75rem 0; overflow-x: auto; }
+h1, h2 { line-height: 1.2; overflow-wrap: anywhere; }
+"""
+
+
+def standalone(title: str, body: Html) -> str:
+    """Make a page.
+
+    Parameters
+    ----------
+    title
+        What it is called; escaped.
+    body
+        What it shows; pictures by :class:`soundcheck.common.media.EmbeddedMedia`.
+    """
+    written = (resources.root() / "book" / "_static" / "soundcheck.css").read_text(encoding="utf-8")
+    dark = _DARK.search(written)
+    style = _OUTSIDE.sub("", written) + _OWN
+    if dark is not None:
+        style += f"@media (prefers-color-scheme: dark) {{ :root {dark[1]} }}\n"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Html(style)),
+    )
+    return f"<!DOCTYPE html>\n{element('html', head, element('body', body), lang='en')}\n"

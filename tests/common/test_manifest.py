@@ -1,0 +1,147 @@
+"""Lists of digests: others can check them, and no list leads out of its folder or makes anybody wait."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from soundcheck.common import manifest
+from soundcheck.common.errors import InputError
+from soundcheck.common.manifest import ADDED, CHANGED, MANIFEST, MISSING
+
+ODD_NAMES = ["with blank", "line\nfeed", "back\\slash", "back\\nslash", "é", " leading", "*star"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("index.html", "media/a.flac", "media/b.png", "results.csv", *ODD_NAMES):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    manifest.write(tmp_path)
+    return tmp_path
+
+
+def found(folder):
+    told = manifest.differences(folder, manifest.read(folder).digests)
+    return [(one.what, one.name) for one in told]
+
+
+def test_an_untouched_folder_has_no_difference(folder):
+    assert found(folder) == []
+    listed = manifest.read(folder)
+    assert listed.odd == () and set(ODD_NAMES) < set(listed.digests) and MANIFEST not in listed.digests
+    assert listed.digests["results.csv"] == hashlib.sha256(b"results.csv").hexdigest()
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="sha256sum is not installed")
+def test_sha256sum_reads_the_list_and_writes_the_same(folder):
+    def run(*arguments):
+        return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
+
+    assert run("sha256sum", "--strict", "--quiet", "-c", MANIFEST).returncode == 0
+    names = sorted(manifest.read(folder).digests)
+    theirs = run("sha256sum", "--", *names).stdout
+    assert theirs == (folder / MANIFEST).read_text()
+    (folder / "media" / "a.flac").write_bytes(b"media/b.flac")
+    assert "media/a.flac: FAILED" in run("sha256sum", "-c", MANIFEST).stdout
+
+
+def test_the_same_files_give_the_same_bytes_and_are_not_written_again(folder, tmp_path_factory):
+    path = folder / MANIFEST
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    digest = manifest.write(folder)
+    assert digest == hashlib.sha256(before[0]).hexdigest()
+    assert before == (path.read_bytes(), path.stat().st_mtime_ns)
+    copy = tmp_path_factory.mktemp("copies") / "copy"
+    shutil.copytree(folder, copy)
+    assert manifest.write(copy) == digest
+
+
+def test_every_kind_of_change_is_named(folder):
+    (folder / "results.csv").write_bytes(b"results,csv")
+    os.rename(folder / "media" / "b.png", folder / "media" / "c.png")
+    (folder / "index.html").unlink()
+    (folder / "more").mkdir()
+    (folder / "more" / "new.html").touch()
+    assert found(folder) == [
+        (MISSING, "index.html"),
+        (MISSING, "media/b.png"),
+        (ADDED, "media/c.png"),
+        (ADDED, "more/new.html"),
+        (CHANGED, "results.csv"),
+    ]
+
+
+def test_links_and_pipes_are_changes_and_never_opened(folder, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    for name in ("a.flac", "b.png"):
+        shutil.copyfile(folder / "media" / name, elsewhere / name)
+    shutil.rmtree(folder / "media")
+    (folder / "media").symlink_to(elsewhere)
+    (folder / "results.csv").rename(elsewhere / "results.csv")
+    (folder / "results.csv").symlink_to(elsewhere / "results.csv")
+    (folder / "index.html").unlink()
+    os.mkfifo(folder / "index.html")
+    told = manifest.differences(folder, manifest.read(folder).digests)
+    assert [(one.what, one.name, one.why) for one in told] == [
+        (CHANGED, "index.html", "it is not a regular file any more"),
+        (ADDED, "media", ""),
+        (CHANGED, "media/a.flac", "its folder is a link now"),
+        (CHANGED, "media/b.png", "its folder is a link now"),
+        (CHANGED, "results.csv", "it is a link now"),
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_named(folder, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(manifest, "sha256", refuse)
+    one = manifest.differences(folder, {"results.csv": "0" * 64}, ["results.csv"])
+    assert [(d.what, d.why) for d in one] == [(CHANGED, "it cannot be read: Permission denied")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{'0' * 64}  ../secret",
+        f"{'0' * 64}  /etc/passwd",
+        f"{'0' * 64}  media/../../secret",
+        f"{'0' * 64}  ./index.html",
+        f"{'0' * 64}  nul\0character",
+        f"{'0' * 63}  index.html",
+        f"{'0' * 64}  results.csv",  # is there already
+        "",
+    ],
+)
+def test_a_line_that_is_none_of_a_list_is_told(folder, line):
+    with open(folder / MANIFEST, "a") as file:
+        file.write(f"{line}\n")
+    listed = manifest.read(folder)
+    assert listed.odd == (12,) and len(listed.digests) == 11
+    assert "secret" not in str(listed)
+
+
+def test_no_list_a_pipe_or_nothing_in_it(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        manifest.read(tmp_path)
+    os.mkfifo(tmp_path / MANIFEST)
+    with pytest.raises(InputError, match="not a regular file"):
+        manifest.read(tmp_path)
+    (tmp_path / MANIFEST).unlink()
+    (tmp_path / MANIFEST).touch()
+    assert manifest.read(tmp_path).odd == (1,)
+
+
+def test_ten_thousand_sounds_are_quick(tmp_path):
+    for number in range(100):
+        (tmp_path / f"{number}").mkdir()
+        for other in range(100):
+            (tmp_path / f"{number}" / f"{other}.flac").write_bytes(bytes(200))
+    begin = time.process_time()
+    manifest.write(tmp_path)
+    assert found(tmp_path) == []
+    assert time.process_time() - begin < 5

@@ -1,0 +1,216 @@
+"""Programs that are started once and told one recording after the other, in this process and in workers."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import psutil
+import pytest
+from programs import SIGNAL, World, emptied, gone, predict
+
+from soundcheck.models.base import NoAnswer, check_output
+from soundcheck.models.load import load_model
+from soundcheck.models.programs import command
+from soundcheck.models.programs.command import CommandModel
+from soundcheck.predict.tables import read_predictions
+
+# Tells its starts, then answers each path with what stands in {answer}.
+LOOP = """
+import os, sys, time, wave, json
+sys.stdout.reconfigure(line_buffering=True)
+with open("starts", "a") as file:
+    print(os.getpid(), file=file)
+for number, line in enumerate(sys.stdin, 1):
+    path = line.rstrip("\\n")
+    with wave.open(path) as sound:
+        samples = sound.getnframes()
+    {answer}
+"""
+FINE = 'print(path, f"heard {samples}", sep="\\t")'
+
+
+def program(world: World, answer: str = FINE) -> None:
+    world.python(LOOP.replace("{answer}", answer.replace("\n", "\n    ")))
+
+
+def loaded(world: World, *tasks: str) -> CommandModel:
+    return load_model(*world.suite("my-asr", tasks=tasks or ("transcript",), stays=True))
+
+
+def starts(world: World) -> list[int]:
+    return [int(line) for line in (world.root / "starts").read_text().split()]
+
+
+def sized(*samples: int) -> list[np.ndarray]:
+    return [np.zeros(one, np.float32) for one in samples]
+
+
+def test_one_program_answers_all(world):
+    program(world)
+    model = loaded(world)
+    heard = [model.predict(sized(n), 16000)[0] for n in (160, 320)] + model.predict(sized(99, 88), 8000)
+    assert [answer["transcript"] for answer in heard] == ["heard 160", "heard 320", "heard 99", "heard 88"]
+    (pid,) = starts(world)
+    assert psutil.pid_exists(pid)
+    (folder,) = world.temporary.iterdir()
+    assert list(folder.iterdir()) == []  # recordings are gone when they are answered
+    del model
+    assert gone(pid) and emptied(world.temporary)
+
+
+def test_a_shell_will_do(world):
+    world.program('while read -r path; do echo "$path $(wc -c < "$path")"; done')
+    assert [a["transcript"] for a in loaded(world).predict(sized(100, 7), 16000)] == ["244", "58"]
+
+
+def test_json_objects_answer_other_tasks(world):
+    program(world, 'print(path, json.dumps({"arousal": samples / 1000, "emotion": "joy"}))')
+    model = loaded(world, "arousal", "emotion")
+    assert model.predict(sized(500), 16000) == [{"arousal": 0.5, "emotion": "joy"}]
+    program(world)
+    (answer,) = loaded(world, "arousal").predict(sized(500), 16000)
+    assert answer.problem.startswith("the program printed 'heard 500'; expected is one JSON object such as {")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ('sys.exit("no  memory" if samples == 2 else None)', "ended with exit code 1: no memory"),
+        ("os.kill(os.getpid(), 11)", "the program ended with signal 11, SIGSEGV"),
+        ("sys.exit()", "the program ended before it had answered (exit code 0)"),
+        ("print(f'heard {samples}')", "the program wrote 'heard 2', but a line begins with the path"),
+        ("print(path + 'x', 'heard')", "the program wrote '2.wavx heard', but a line begins with"),
+        ("print(path, 'one\\ntwo')", "the program wrote 'two' after its answer; an answer is one line"),
+        ("print('x' * 2_000_000)", "the program wrote more than 1000000 bytes and was killed"),
+        ("os.close(1); time.sleep(60)", "the program closed its standard output"),
+        (
+            "sys.stderr.write('x' * 300_000 + '\\n\\033[1mlast\\n'); sys.exit(3)",
+            "ended with exit code 3: last",
+        ),
+    ],
+)
+def test_a_program_that_fails_once_is_started_again(world, answer, words):
+    program(world, f"if samples == 2:\n    {answer}\n{FINE}")
+    model = loaded(world)
+    answers = model.predict(sized(1, 2, 3), 16000)
+    assert [answers[0], answers[2]] == [{"transcript": "heard 1"}, {"transcript": "heard 3"}]
+    assert isinstance(answers[1], NoAnswer) and words in answers[1].problem, answers[1]
+    assert str(world.temporary) not in answers[1].problem and "\n" not in answers[1].problem
+    first, second = starts(world)
+    assert gone(first) and psutil.pid_exists(second)
+
+
+def test_a_line_that_comes_late_is_never_taken_for_an_answer(world):
+    program(world, f"{FINE}\nif samples == 1:\n    sys.stdout.flush(); time.sleep(0.3); print('late')")
+    model = loaded(world)
+    first = model.predict(sized(1), 16000)
+    time.sleep(0.8)
+    second, third = model.predict(sized(2, 3), 16000)
+    assert first == [{"transcript": "heard 1"}] and third == {"transcript": "heard 3"}
+    assert "the program wrote 'late' without being asked" in second.problem
+
+
+def test_a_greeting_is_no_answer(world):
+    world.python("print('ready')\n" + LOOP.replace("{answer}", FINE))
+    (answer,) = loaded(world).predict(sized(1), 16000)
+    assert "the program wrote 'ready'" in answer.problem and "standard error" in answer.problem
+
+
+def test_a_program_that_answers_one_and_ends_is_started_again(world):
+    program(world, f"{FINE}\nsys.stdout.flush()\nbreak")
+    model = loaded(world)
+    for number in (1, 2):
+        assert model.predict(sized(number), 16000) == [{"transcript": f"heard {number}"}]
+        assert gone(starts(world)[-1])
+    assert len(starts(world)) == 2
+
+
+def test_a_program_that_always_fails_is_given_up(world):
+    program(world, "sys.exit(1)")
+    model = loaded(world)
+    answers = [model.predict(sized(1), 16000)[0] for _ in range(command.FAILED_AFTER)]
+    assert [bool(answer.rest) for answer in answers] == [False] * (command.FAILED_AFTER - 1) + [True]
+    assert answers[-1].rest.startswith("not asked, because the program failed 20 times in a row")
+
+
+def test_errors_and_chatter_go_to_the_log(world, capfd):
+    program(world, f"print('working', file=sys.stderr, flush=True)\n{FINE}")
+    model = loaded(world)
+    model.predict(sized(1), 16000)
+    model.predict(sized(1), 16000)
+    assert "working" in capfd.readouterr().err
+
+
+def test_a_program_that_cannot_be_run(world):
+    world.program("", first="#!/no/such/interpreter")
+    (answer,) = loaded(world).predict([SIGNAL], 16000)
+    assert "cannot be run: it does not exist, or not the interpreter" in answer.problem
+    assert emptied(world.temporary)
+
+
+# Real workers -----------------------------------------------------------------------------------------------
+
+
+def test_what_happens_in_a_run(world):
+    """Recordings are told by their lengths: 1600 samples, 1760, 1920, ..."""
+    program(
+        world,
+        """number = samples // 160 - 10
+if number == 1: sys.exit("no weights")
+if number == 2: time.sleep(1000)
+if number == 3: print("x" * 2_000_000)
+if number == 4: os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "1000"); print("a child", file=sys.stderr)
+print(path, f"number {number}")""",
+    )
+    report = predict(world, 8, time_limit=3.0, target="my-asr", stays=True)
+    rows = read_predictions(report.tables["demo"])
+    errors = rows["error"].tolist()
+    assert [number for number, error in enumerate(errors) if error] == [1, 2, 3]
+    assert errors[1] == "the program ended with exit code 1: no weights"
+    assert errors[2] == "no answer within 3 s"
+    assert errors[3] == "the program wrote more than 1000000 bytes and was killed"
+    assert rows["transcript"][4:].tolist() == [f"number {n}" for n in range(4, 8)]
+    assert (report.failed, report.repeated, report.repeated_different) == (3, 5, 0)
+    # One at first, one after each failure that asks on, and one in a fresh process for what is asked twice.
+    assert 4 <= len(starts(world)) <= 7
+    assert all(gone(pid) for pid in starts(world))
+    assert not [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == ["sleep", "1000"]]
+    assert emptied(world.temporary)
+    logs = "".join(path.read_text() for path in (world.root / "out" / "logs").iterdir())
+    assert "a child" in logs and "no weights" in logs
+
+
+def test_each_worker_has_its_own(world):
+    program(world, f"time.sleep(0.2)\n{FINE}")
+    report = predict(world, 12, jobs=2, target="my-asr", stays=True)
+    assert report.failed == 0
+    assert 2 <= len(starts(world)) <= 3  # with that of the process which asks some again
+    assert all(gone(pid) for pid in starts(world))
+
+
+def test_nothing_is_left_if_only_the_worker_is_killed(world):
+    program(world, "import subprocess\nsubprocess.Popen(['sleep', '1000'])\ntime.sleep(1000)")
+    code = (
+        "import pathlib, sys; import numpy as np\n"
+        "from soundcheck.suite.entries import ModelEntry\n"
+        "from soundcheck.models.programs.command import CommandModel\n"
+        "root = pathlib.Path(sys.argv[1])\n"
+        "entry = ModelEntry('mine', 'command', 'my-asr', ('transcript',), options={'stays': True})\n"
+        "CommandModel(entry, root / 'my-asr', [], root).predict([np.zeros(9, 'float32')], 16000)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(world.root)], start_new_session=True) as process:
+        end = time.monotonic() + 30
+        children: list[psutil.Process] = []
+        while not any(one.name() == "sleep" for one in children) and time.monotonic() < end:
+            time.sleep(0.05)
+            children = psutil.Process(process.pid).children(recursive=True)
+        assert len(list(world.temporary.iterdir())) == 1 and len(children) == 3  # with the guard
+        process.send_signal(signal.SIGKILL)  # the worker alone, not its group
+    assert all(gone(child.pid) for child in children)
+    assert emptied(world.temporary)
+
+
+def test_check_output_takes_what_there_is_instead_of_an_answer():
+    assert check_output(NoAnswer("why"), []) == ({}, "why")

@@ -1,0 +1,244 @@
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from soundcheck.common.errors import InputError
+from soundcheck.common.tasks import BUILTIN
+from soundcheck.models.load import check_model
+from soundcheck.models.tables.result_lines import read_results
+from soundcheck.models.tables.table import TableModel
+from soundcheck.suite.entries import ModelEntry, Suite
+
+NAN = float("nan")
+
+
+def corpus(*rows: tuple, name: str = "demo", duration: float = 2.0) -> SimpleNamespace:
+    """Make a corpus of (file, start, end), each segment with a sound of its own."""
+    table = pd.DataFrame(rows, columns=["file", "start", "end"]).assign(duration=duration)
+    table["audio"] = [f"{name} {file} {start} {end}" for file, start, end in rows]
+    return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
+
+
+def files(*names: str, **options) -> SimpleNamespace:
+    return corpus(*[(file, NAN, NAN) for file in names], **options)
+
+
+def lines(*items: dict) -> bytes:
+    return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items).encode()
+
+
+def line(path: str, text: str | None = "turn left", **more: object) -> dict:
+    """Make a line as the Open ASR Leaderboard writes it."""
+    usual = {"audio_filepath": path, "duration": 2.0, "time": 0.5, "text": "turn left", "pred_text": text}
+    return usual | more
+
+
+@pytest.fixture
+def model(tmp_path):
+    def model(content: bytes, name: str = "results.jsonl") -> TableModel:
+        path = tmp_path / name
+        path.write_bytes(content)
+        suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
+        return TableModel.load(ModelEntry("theirs", "predictions", name, ("transcript",), path=path), suite)
+
+    return model
+
+
+def answers(model: TableModel, demo: SimpleNamespace) -> list[str | None]:
+    return model.look_up(demo, "")[0]["transcript"].tolist()
+
+
+def found(demo: SimpleNamespace, *items: dict) -> list[int]:
+    return read_results(lines(*items), "results.jsonl").find(demo).tolist()
+
+
+def test_results_of_a_leaderboard(model):
+    content = lines(
+        line("/data/ls/test/s2/b.flac", "  two words "),
+        line("/data/ls/test/s1/a.flac", ""),
+        line("/data/ls/test/s3/c.flac", None),
+        line("/data/ls/test/s9/z.flac", "more"),
+    )
+    demo = files("s1/a.wav", "s2/b.wav", "s3/c.wav", "s4/d.wav")
+    for name in ("results.jsonl", "manifest.json", "results.txt"):
+        theirs = model(content, name)
+        assert answers(theirs, demo) == ["", "two words", None, None]
+        problems = theirs.look_up(demo, "")[1]
+        assert problems == ["", "", f"{name} has no value for transcript", f"no line in {name}"]
+        told = "2 s for 8 s of sound: 4 times real time, as given"
+        assert theirs.notices([demo]) == [
+            "1 line belongs to no segment of the corpora",
+            f"{name} tells of computing times, {told}",
+        ]
+
+
+def test_speed_is_told_of_lines_that_have_both(model):
+    content = lines(line("a.wav"), line("b.wav", time=None), line("c.wav", duration=None))
+    (told,) = model(content).notices([files("a.wav", "b.wav", "c.wav")])
+    assert told.endswith("0.5 s for 2 s of sound (1 of 3 lines): 4 times real time, as given")
+    (told,) = model(lines(line("a.wav", offset=1, end=3.5, duration=None))).notices(
+        [corpus(("a.wav", 1, 3.5))]
+    )
+    assert "0.5 s for 2.5 s of sound:" in told
+    assert model(lines(line("a.wav", time=None))).notices([files("a.wav")]) == []
+    assert model(lines(line("a.wav", time=0))).notices([files("a.wav")]) == []
+
+
+# Which file a path means ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "s1/a.wav",
+        "./s1//a.wav",
+        "/data/s1/a.wav",
+        "C:\\data\\s1\\a.wav",
+        "/data/s1/a.flac",
+        "s1/a",
+        "/data/S1/A.WAV",
+        "a.wav",
+        "/elsewhere/a.flac",
+        "s1-a",
+    ],
+)
+def test_each_form_of_a_path(path):
+    assert found(files("b.wav", "s1/a.wav"), line(path)) == [-1, 0]
+
+
+def test_the_longest_end_in_common_counts():
+    demo = files("s1/a.wav", "s2/a.wav", "a.wav", "x/s3/b.wav")
+    paths = ["/d/s2/a.wav", "/d/a.wav", "/d/s1/a.wav", "s3/b.wav"]
+    assert found(demo, *map(line, paths)) == [2, 0, 1, 3]
+
+
+def test_a_path_that_fits_better_has_the_file_for_itself():
+    """The corpus is a part of what was recognised, and names are used again in other folders."""
+    demo = files("s2/a.wav", "s2/b.wav")
+    assert found(demo, *map(line, ("/d/s1/a.wav", "/d/s2/a.wav", "/d/s1/b.wav"))) == [1, 2]
+
+
+def test_paths_that_are_not_clear_are_all_told():
+    with pytest.raises(InputError) as caught:
+        found(files("s1/a.wav", "s2/a.wav", "b.wav"), line("/d/a.wav"), line("/x/b.wav"), line("/y/b.wav"))
+    assert str(caught.value).splitlines() == [
+        "results.jsonl line 1, field audio_filepath: the path '/d/a.wav' could mean 's1/a.wav' and "
+        "'s2/a.wav'. Write more of the path, as in the corpus.",
+        "results.jsonl lines 2 and 3, field audio_filepath: '/x/b.wav' and '/y/b.wav' both mean 'b.wav'. "
+        "Write the file as in the corpus.",
+    ]
+
+
+def test_a_line_means_one_sound_in_all_corpora(model):
+    theirs = model(lines(line("/d/a.wav")))
+    with pytest.raises(InputError, match="the id '/d/a.wav' means 'a.wav' of 'one' and 'x/a.wav' of 'two'"):
+        theirs.notices([files("a.wav", name="one"), files("x/a.wav", name="two")])
+
+
+def test_nothing_matches(model, tmp_path):
+    model(lines(line("sample_0"), line("sample_1")))
+    suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
+    path = tmp_path / "results.jsonl"
+    entry = ModelEntry("theirs", "predictions", path.name, ("transcript",), path=path)
+    with pytest.raises(
+        InputError, match="line 1: no line belongs.*'sample_0'.*It only numbers the utterances"
+    ):
+        check_model(entry, suite, [files("a.wav")])
+    path.write_bytes(lines(line("x.wav")))
+    with pytest.raises(InputError, match="no line belongs.*'x.wav', one of the corpus 'a.wav'"):
+        check_model(entry, suite, [files("a.wav")])
+
+
+# Times ------------------------------------------------------------------------------------------------------
+
+
+def test_times_tell_segments_of_a_file_apart():
+    demo = corpus(("a.wav", 0, 1.5), ("a.wav", 1.5, NAN), ("b.wav", NAN, NAN))
+    items = [
+        line("/d/a.wav", offset=1.495, duration=2.004),
+        line("/d/a.wav", offset=0, duration=1.5),
+        line("b.wav", offset=0, duration=1.93),  # the only one of its file: rounded, perhaps
+    ]
+    assert found(demo, *items) == [1, 0, 2]
+    assert found(demo, line("a.wav", start=0.02, end=1.5), line("b.wav")) == [-1, -1, 1]
+
+
+def test_lines_without_times_need_files_of_one_segment():
+    demo = corpus(("a.wav", 0, 1.5), ("a.wav", 1.5, NAN))
+    with pytest.raises(
+        InputError, match="line 1: the corpus has several segments of 'a.wav', the line has no"
+    ):
+        found(demo, line("/d/a.wav"))
+    with pytest.raises(InputError, match="lines 1 and 2: the segment 'a.wav' is a duplicate"):
+        found(files("a.wav"), line("/d/a.wav"), line("/d/a.wav"))
+
+
+# What is wrong ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "the file has no line"),
+        (b"\n \n", "the file has no line"),
+        (
+            lines(line("a.wav"), {"pred_text": "x"}),
+            "line 2, field audio_filepath: the field is missing or emp",
+        ),
+        (lines(line("a.wav"), line("")), "line 2, field audio_filepath: the field is missing or empty"),
+        (
+            lines({"audio_filepath": "a.wav", "text": "turn left"}),
+            "line 1, field pred_text: no line has the field. text is the reference of a manifest",
+        ),
+        (lines({"path": "a.wav", "pred_text": "x"}), "field audio_filepath: .* There are: path, pred_text"),
+        (lines({"session_id": "a", "words": "x"}), "looks like SegLST: give one JSON list"),
+        (lines(line("a.wav", 3)), "line 1, field pred_text: '3' is a number, not a text"),
+        (lines(line("a.wav", ["x"])), "field pred_text: .* is a list, not a text"),
+        (lines(line("a.wav", duration="2.0")), "field duration: .* is a text, not a number"),
+        (lines(line("a.wav", duration=True)), "field duration: 'true' is true or false, not a number"),
+        (lines(line("a.wav", duration=-1)), "line 1, field duration: -1 s is negative"),
+        (lines(line("a.wav", time=-0.5)), "field time: -0.5 s is negative"),
+        (lines(line("a.wav", offset=3, end=2, duration=None)), "the end, 2 s, is not after the start, 3 s"),
+        (lines(line("a.wav", offset=3, start=2)), "offset and start differ"),
+        (lines(line("a.wav")).replace(b"2.0", b"NaN"), "line 1: NaN is not a finite number"),
+        (lines(line("a.wav")).replace(b"2.0", b"1e999"), "field duration: 'inf' is not a finite"),
+        (lines(line("a.wav")).replace(b'"time"', b'"duration"'), "line 1: the key 'duration' stands twice"),
+        (lines(line("a.wav"), line("bä")).decode().encode("latin-1"), "line 2: byte .* is not UTF-8"),
+        (lines(line("a.wav")) + b"[1]\n", "line 2: this is a list, not an object"),
+        (lines(line("a.wav")) + b'{"audio_filepath": "b.wav", \n', "line 2: .* is no JSON"),
+        (lines(line("a.wav")).rstrip() + b", " + lines(line("b.wav")), "line 1: .* is no JSON .Extra data"),
+        (json.dumps(line("a.wav", "\ud800")).encode(), "line 1, field pred_text: .* half a character"),
+        (b"file,transcript\na.wav,x\n", "line 1: 'file,transcript' is no JSON"),
+        (b"[" * 100_000, "line 1: .* is no JSON that can be read"),
+        (b"\x80\x04\x95", "a Python pickle, which is never opened"),
+    ],
+)
+def test_refused(content, words):
+    with pytest.raises(InputError, match=rf"^hyp.*{words}"):
+        read_results(content, "hyp")
+
+
+def test_all_problems_of_a_file_are_told():
+    with pytest.raises(InputError) as caught:
+        read_results(lines(*[line("a.wav", number, duration="x") for number in range(30)]), "hyp")
+    assert len(caught.value.problems) == 60
+
+
+def test_other_tasks_are_refused(tmp_path):
+    (tmp_path / "hyp.jsonl").write_bytes(lines(line("a.wav")))
+    suite = Suite("t", 0, 100, "percentile", (), {}, {}, BUILTIN, tmp_path, tmp_path / "suite.yml")
+    entry = ModelEntry("theirs", "predictions", "hyp.jsonl", ("arousal",), path=tmp_path / "hyp.jsonl")
+    with pytest.raises(InputError, match=r"hyp.jsonl holds transcripts only \(it is JSON\).*tasks arousal"):
+        TableModel.load(entry, suite)
+
+
+def test_many_lines_are_quick():
+    count = 50_000
+    paths = [f"s{number % 7}/{number}" for number in range(count)]
+    demo = files(*[f"{path}.wav" for path in paths])
+    results = read_results(lines(*[line(f"/data/x/{path}.flac") for path in reversed(paths)]), "hyp")
+    assert np.array_equal(results.find(demo), np.arange(count)[::-1])

@@ -1,0 +1,94 @@
+"""What a suite says for cards: read as written, carried in the description, and every problem told."""
+
+import pytest
+
+from soundcheck.common.errors import InputError
+from soundcheck.run.shards import entries_of
+from soundcheck.suite.card import Benchmark, Card
+from soundcheck.suite.suite_file import read_suite
+
+SUITE = """\
+corpora:
+  demo: {{format: demo{corpus}}}
+models:
+  guess: {{random: gaussian{model}}}
+families: [fairness_sex]
+"""
+
+
+@pytest.fixture
+def suite(tmp_path):
+    def read(text="", corpus="", model=""):
+        (tmp_path / "suite.yml").write_text(SUITE.format(corpus=corpus, model=model) + text)
+        return read_suite(tmp_path / "suite.yml")
+
+    return read
+
+
+def test_nothing_by_default(suite):
+    read = suite()
+    assert read.card == read.models["guess"].card == Card()
+    assert read.corpora["demo"].benchmark is None
+
+
+def test_what_is_written(suite):
+    read = suite(
+        "card: {owner: Speech team, contact: 'speech@example.org', license: mit}\n",
+        ", benchmark: {id: us/board, task_id: mean_wer, revision: v2}",
+        ", card: {version: 2.10, languages: [en, de-CH], id: us/guess, intended_use: 'no: only tests'}",
+    )
+    assert read.card == Card(owner="Speech team", contact="speech@example.org", license="mit")
+    own = read.models["guess"].card
+    assert own == Card(
+        version="2.10", languages=("en", "de-CH"), id="us/guess", intended_use="no: only tests"
+    )
+    assert read.corpora["demo"].benchmark == Benchmark("us/board", "mean_wer", "v2")
+    described = read.describe()
+    assert described["card"]["owner"] == "Speech team"
+    assert described["models"]["guess"]["card"]["languages"] == ["en", "de-CH"]
+    assert described["corpora"]["demo"]["benchmark"]["task_id"] == "mean_wer"
+
+
+def test_answers_do_not_depend_on_it(suite):
+    plain = entries_of(suite())
+    assert entries_of(suite("", ", benchmark: {id: a/b, task_id: x}", ", card: {owner: us}")) == plain
+
+
+def test_the_model_wins_over_the_suite():
+    both = Card(owner="we", version="2").over(Card(owner="all", license="mit", languages=("en",)))
+    assert both == Card(owner="we", version="2", license="mit", languages=("en",))
+
+
+def test_missing_in_words():
+    missing = Card(owner="we", languages=("en",)).missing
+    assert missing[:2] == ("intended use", "licence") and "owner" not in missing
+    assert not any("hub" in words or "base" in words for words in missing)  # a model may have none
+
+
+def test_all_problems_at_once(suite):
+    with pytest.raises(InputError) as caught:
+        suite(
+            "card: {version: 2, ownr: us, licence: mit, limitations: ''}\n",
+            ", benchmark: {id: 'a b', revision: main}",
+            ", card: {languages: [English, en], id: ../x, owner: [a]}",
+        )
+    told = str(caught.value)
+    for words in (
+        "card.version: this belongs to one model. Write it in the card of that model",
+        "ownr: unknown key. Did you mean 'owner'?",
+        "licence: unknown key. Did you mean 'license'?",
+        "limitations: the text is blank",
+        "benchmark.id: 'a b' is no name on a hub. Write owner/name",
+        "benchmark.task_id: the key is missing",
+        "card.languages: 'English' is not the code of a language. Write codes of ISO 639 such as [en, de",
+        "card.id: '../x' is no name on a hub",
+        "card.owner: must be text, not a list",
+    ):
+        assert words in told, (words, told)
+    assert len(caught.value.problems) == 9
+
+
+@pytest.mark.parametrize("value", ["us", "[us]"])
+def test_what_is_no_mapping(suite, value):
+    with pytest.raises(InputError, match="is not a mapping"):
+        suite(f"card: {value}\n")
