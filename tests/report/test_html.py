@@ -86,6 +86,25 @@ def test_local_addresses_are_fine():
         assert address in str(element("img", src=address))
 
 
+def test_pictures_and_players_may_carry_their_content():
+    for tag, address in (
+        ("img", "data:image/svg+xml;base64,PHN2Zz4="),
+        ("audio", "data:audio/flac;base64,ZkxhQw=="),
+    ):
+        assert address in str(element(tag, src=address))
+        others = [
+            ("a", "href"),
+            ("iframe", "src"),
+            ("audio" if tag == "img" else "img", "src"),
+            (tag, "poster"),
+        ]
+        for other, name in others:
+            with pytest.raises(ValueError, match="leads out of the site"):
+                element(other, **{name: address})
+        with pytest.raises(ValueError, match="leads out of the site"):
+            element(tag, src=f"{address} x")
+
+
 def test_html_is_made_nowhere_else():
     """No f-string or sum becomes HTML, and neither pandas nor IPython write any."""
     root = Path(soundcheck.__file__).parent

@@ -21,6 +21,7 @@ from soundcheck.book import (
     pages,
     recorded_tables,
     settled,
+    sheets,
 )
 from soundcheck.book.kept_cells import KeptCells
 from soundcheck.common import files, resources
@@ -31,8 +32,8 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import states
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.page_names import corpus_page, model_page
-from soundcheck.results.record import NotebookRecord, RunRecord
+from soundcheck.results.page_names import comparison_sheet, corpus_page, model_page
+from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
@@ -84,7 +85,7 @@ def assemble(
         (output.studies / f"{entry.name}.ipynb", STUDY_TITLES[entry.name], entry) for entry in record.studies
     ]
     for notebook, title, entry in (*compared, *studied):
-        make = functools.partial(executed.cells, notebook, title, entry, output.folder)
+        make = functools.partial(_executed_cells, notebook, title, entry, output.folder)
         sources.made(overview.page_of(entry), make, title, entry, _content(notebook), published)
     for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
@@ -116,6 +117,7 @@ def assemble(
         cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets)
         sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
     sources.page("all_results", model_and_corpus_pages.all_results_cells(results, among))
+    sheets.write(sources, output, record, results)
     sources.page("provenance", model_and_corpus_pages.provenance_cells(record))
     if record.failed:
         sources.page("failures", model_and_corpus_pages.failures_cells(record))
@@ -131,6 +133,16 @@ def assemble(
 
 def _content(path: Path) -> str:
     return files.digest(path) if path.is_file() else ""
+
+
+def _executed_cells(
+    notebook: Path, title: str, entry: ComparisonRecord | StudyRecord, out: Path
+) -> list[dict]:
+    """Make the page of a comparison, with the way to its page for a meeting, or of a study."""
+    cells = executed.cells(notebook, title, entry, out)
+    if isinstance(entry, ComparisonRecord):
+        cells.insert(1, sheets.link(comparison_sheet(entry.slug)))
+    return cells
 
 
 def _result_cells(

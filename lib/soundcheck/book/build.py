@@ -25,6 +25,7 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.publish.sheet_style import MOST_BYTES
 from soundcheck.results.provenance import PROVENANCE, Provenance
 from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
@@ -152,13 +153,18 @@ def finish(
         run=run,
         media=_media(sources.media, output),
         tables=[table for table in tables if table.is_file()],
+        finished=sources.finished,
     )
     if about is not None:
         about.write(new / PROVENANCE)
     manifest.write(new)  # the last file of the site: it names all others
     state = _read(output)
     problems, inspected = inspect(
-        new, sources.pages, output.folder, state.inspected if state is not None else {}
+        new,
+        sources.pages,
+        output.folder,
+        state.inspected if state is not None else {},
+        dict.fromkeys(sources.finished, MOST_BYTES),
     )
     if problems:
         shutil.rmtree(new)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from soundcheck.book import pages
+from soundcheck.book import pages, sheets
 from soundcheck.book.model_tables import family_bars, figures_of, scores
 from soundcheck.book.overview import page_of
 from soundcheck.common import files
@@ -25,7 +25,7 @@ from soundcheck.report.measured_tables import differences, measured_table, summa
 from soundcheck.report.players import player, row
 from soundcheck.report.verdict_tables import gap_cell, state_cell
 from soundcheck.results import aspects, states, tally
-from soundcheck.results.page_names import result_page
+from soundcheck.results.page_names import model_sheet, result_page
 from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import PROVEN, standings
@@ -96,6 +96,7 @@ def model_cells(
             families.append([name, family.question, bars, int(states(rows).eq(SKIPPED).sum())])
     cells = [
         pages.markdown(f"# Model {heading(model.name)}"),
+        *([sheets.link(model_sheet(model.slug))] if sheets.has_sheet(model) else []),
         *_how_good(model, record, own, standing),
         pages.markdown("## Results by family"),
         pages.output(legend()),

@@ -70,6 +70,8 @@ class Sources:
         Name of each page written so far, such as ``models/prosody`` -> content that its mark names.
     media
         Names of the sounds and pictures that these pages refer to.
+    finished
+        Name of each page that is HTML already -> its file; these are pages, too.
     """
 
     def __init__(self, folder: Path, kept: Remembered | None = None) -> None:
@@ -77,6 +79,7 @@ class Sources:
         self._kept = kept or Remembered()
         self.pages: dict[str, str] = {}
         self.media: set[str] = set()
+        self.finished: dict[str, Path] = {}
         self._written: set[Path] = set()
 
     def words(self, name: str, text: str) -> None:
@@ -124,6 +127,20 @@ class Sources:
         media = sorted(_media(path.read_bytes()))
         about = {"depends": digest, "file": files.digest(path), "content": self.pages[name], "media": media}
         self._kept.put(name, about)
+
+    def html(self, name: str, make: Callable[[Html], str]) -> None:
+        """Write a page that is put into the book as it is.
+
+        Parameters
+        ----------
+        name
+            Name of the page without suffix.
+        make
+            Makes the page with its mark somewhere in it.
+        """
+        content = self._content(name, make(Html()))
+        self.file(f"{name}.html", make(mark(name, content)))
+        self.finished[name] = self.folder / f"{name}.html"
 
     def file(self, name: str, text: str) -> None:
         """Write any other file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from soundcheck.common import files
@@ -19,7 +19,15 @@ NOT_PUBLISHED = (".map", ".buildinfo")  # of the theme's scripts, and Sphinx's o
 LOCALES = "locales"  # texts of the theme in other languages; books are in English
 
 
-def lay_out(built: Path, target: Path, *, run: str, media: Iterable[Path], tables: Iterable[Path]) -> None:
+def lay_out(
+    built: Path,
+    target: Path,
+    *,
+    run: str,
+    media: Iterable[Path],
+    tables: Iterable[Path],
+    finished: Mapping[str, Path] | None = None,
+) -> None:
     """Make the folder of a site.
 
     Parameters
@@ -34,6 +42,8 @@ def lay_out(built: Path, target: Path, *, run: str, media: Iterable[Path], table
         Sounds and pictures; they get a second name in the site.
     tables
         Tables that pages offer.
+    finished
+        Name of a page that Sphinx has not made, without suffix -> its file.
     """
     shutil.rmtree(target, ignore_errors=True)
     static = target / "_static"
@@ -45,6 +55,10 @@ def lay_out(built: Path, target: Path, *, run: str, media: Iterable[Path], table
         _share(path, target / "media" / path.name)
     for path in tables:
         shutil.copyfile(path, target / path.name)
+    for name, path in (finished or {}).items():
+        place = target / f"{name}.html"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)
 
 
 def _spare(folder: str, names: list[str]) -> list[str]:

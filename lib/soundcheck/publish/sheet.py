@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import hashlib
 from collections.abc import Sequence
 
 import pandas as pd
@@ -174,9 +173,10 @@ def _corpus(corpus: object) -> str:
 
 def _purpose(facts: ModelFacts) -> str:
     tasks = ", ".join(plain(task, 30) for task in facts.model.tasks)
-    if facts.model.description:
-        return f"{plain(facts.model.description, 300)} Tested at: {tasks}."
-    return f"Tested at: {tasks}. What it is for the suite does not say (`description:` of the model)."
+    said = facts.card.intended_use or facts.model.description
+    if said:
+        return f"{plain(said, 300)} Tested at: {tasks}."
+    return f"Tested at: {tasks}. What it is for the suite does not say (`intended use` under `card:`)."
 
 
 def _held(facts: ModelFacts) -> Grid:
@@ -272,16 +272,15 @@ def _more(total: int, shown: int) -> tuple[str, ...]:
 
 def _origin(facts: ModelFacts) -> tuple[tuple[str, str], ...]:
     record = facts.record
-    table = hashlib.sha256(facts.run.path.read_bytes()).hexdigest()
     versions = [f"{name} {record.versions[name]}" for name in ("Python", "numpy") if name in record.versions]
     interval = f"{record.replicates} replicates, {record.interval} intervals, seed {record.seed}"
     return (
-        ("results.csv, SHA-256", table),
+        ("results.csv, SHA-256", facts.sha256),
         ("made with", ", ".join([f"Soundcheck {record.version}", *versions, interval])),
         ("model", f"{plain(facts.model.target)}, fingerprint {facts.model.fingerprint[:16]}"),
         (
             "to check",
-            "sha256sum results.csv gives the digest above; soundcheck check refuses a table that was edited; "
+            "sha256sum results.csv gives the digest above; soundcheck verify checks a whole book; "
             "the same suite, data and version give the same table",
         ),
     )

@@ -7,13 +7,12 @@ import base64
 from soundcheck.publish.sheet import Grid, Sheet
 from soundcheck.publish.sheet_figures import Picture
 from soundcheck.publish.sheet_sounds import Scene, Sound, fitting
-from soundcheck.publish.sheet_style import STYLE
+from soundcheck.publish.sheet_style import MOST_BYTES, STYLE
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import synthetic_notice
 
-__all__ = ["MOST_BYTES", "page"]
+__all__ = ["page"]
 
-MOST_BYTES = 2_000_000  # of the whole file
 _SPARE = 2_000  # for what is around the sounds
 _FIRST_BYTES = "<!DOCTYPE html>\n"
 # A browser refuses whatever does not come with the page itself.
@@ -35,7 +34,7 @@ def page(sheet: Sheet, book: str = "", mark: Html | None = None) -> str:
     Returns
     -------
     str
-        At most :data:`MOST_BYTES` in UTF-8: sounds are cut or left out for that.
+        At most :data:`~soundcheck.publish.sheet_style.MOST_BYTES` in UTF-8: sounds are cut or left out.
     """
     silent = _whole(sheet, [], book, mark)
     around = sum(len(str(_scene(scene))) for scene in sheet.scenes)
@@ -52,7 +51,7 @@ def _whole(sheet: Sheet, scenes: list[Scene], book: str, mark: Html | None) -> s
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         element("meta", name="referrer", content="no-referrer"),
         element("title", f"{sheet.title}: verdict"),
-        Html(f"<style>{STYLE}</style>"),
+        element("style", STYLE, limit=None),
     )
     parts = [
         element("h1", sheet.title),

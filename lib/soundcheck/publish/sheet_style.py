@@ -1,7 +1,10 @@
-"""The look of the page for a meeting: light and dark, screen and A4."""
+"""The look of the page for a meeting, light and dark, screen and A4, and how large it may be."""
 
-__all__ = ["STYLE"]
+__all__ = ["MOST_BYTES", "STYLE"]
 
+MOST_BYTES = 2_000_000  # of the whole file, sounds included
+
+# Without any character that HTML escapes: a style sheet is read as it is.
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --back: #fff; --muted: #57606a; --line: #c9ced6;
   --box: #eef4fa; --edge: #0072b2; }
@@ -11,7 +14,7 @@ STYLE = """
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--ink);
-  font: 15px/1.4 system-ui, "DejaVu Sans", sans-serif; }
+  font: 15px/1.4 system-ui, DejaVu Sans, sans-serif; }
 main { max-width: 62rem; margin: 0 auto; padding: 1rem 1.2rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; margin: 0 0 .2rem; line-height: 1.2; }
 h2 { font-size: 1.05rem; margin: 1rem 0 .3rem; }

@@ -14,6 +14,7 @@ import pandas as pd
 from soundcheck.common.escaping import shorten, terminal
 from soundcheck.common.wording import counted
 from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.markdown import inline
 from soundcheck.report import key_figures
 from soundcheck.report.unsettled import unsettled
 from soundcheck.results import aspects, conclusion, tally
@@ -31,7 +32,6 @@ _STANDING = {
     HOLLOW: "not better than guessing",
     UNPROVEN: "cannot be told from guessing",
 }
-_MARKDOWN = re.compile(r"[\\`*_\[\]#|~]")
 _LIVE = re.compile(r"(?<=[@#!$%~])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # mentions, addresses
 
 
@@ -93,10 +93,8 @@ def plain(text: str, limit: int | None = MOST_CHARACTERS) -> str:
 
 
 def _markdown(text: str) -> str:
-    text = _LIVE.sub("\u2060", plain(text, None))
-    for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        text = text.replace(sign, name)
-    return _MARKDOWN.sub(r"\\\g<0>", text)
+    """Escape a text for a comment, where ``@name`` would call somebody however it is escaped."""
+    return inline(_LIVE.sub("\u2060", text), None)
 
 
 def _good(facts: ModelFacts) -> str:

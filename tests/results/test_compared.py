@@ -1,0 +1,71 @@
+"""Comparisons come back from their table as they went in; a table that was changed does not."""
+
+import pandas as pd
+import pytest
+from tests.support.finished import finished, verdict
+
+from soundcheck import results
+from soundcheck.common.errors import InputError
+from soundcheck.common.files import write_bytes
+from soundcheck.results.compared import comparison_of, read_comparison
+from soundcheck.results.finished_run import read_run
+
+ROW = {
+    **{"corpus": "c", "family": "f", "category": "correctness", "task": "arousal", "rule": ">"},
+    **{"baseline_value": 0.5, "candidate_value": 0.7, "difference": 0.2, "low": 0.1, "high": 0.3},
+    **{"outcome": "better", "baseline_passed": False, "candidate_passed": True, "segments": 20, "blocks": 9},
+    **{"p_value": 0.001, "adjusted_p_value": 0.002, "pairing": "paired", "threshold": 0.6},
+}
+NAMES = ("=1+1", "new")
+
+
+@pytest.fixture
+def run(tmp_path, recorded):
+    rows = [
+        results.Contrast(*NAMES, **ROW, test=test, group=group) for test, group in (("T", ""), ("U", "-g"))
+    ]
+    rows += [results.Contrast("other", "new", **ROW, test="T")]
+    frame = results.contrast_frame(rows)
+    entry = {
+        **{
+            "name": "a",
+            "slug": "a",
+            "baseline": NAMES[0],
+            "candidate": NAMES[1],
+            "status": "ok",
+            "error": "",
+        },
+        "outcomes": {"better": 2, "worse": 0, "no evidence": 0},
+    }
+    folder = finished(
+        tmp_path, recorded, [verdict("new")], comparisons=[entry, entry | {"name": "b", "slug": "b"}]
+    )
+    write_bytes(folder / "comparisons.csv", results.contrast_csv(frame))
+    return read_run(folder), frame[frame["baseline"].eq(NAMES[0])]
+
+
+def test_rows_come_back_as_they_were(run):
+    found = read_comparison(run[0], comparison_of(run[0], "a"))
+    pd.testing.assert_frame_equal(found, run[1])
+
+
+def test_a_name_that_is_not_there(run):
+    with pytest.raises(InputError, match="no such comparison.*'a'.*b"):
+        comparison_of(run[0], "aa")
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda text: text.replace("better", "worse", 1), "not those that the run counted"),
+        (lambda text: text.rpartition("'-g")[0].rpartition("\n")[0] + "\n", "not those that the run counted"),
+        (lambda text: text.replace("pairing", "pairs", 1), "columns are missing: pairing"),
+        (lambda text: text.replace("0.001", "lots", 1), "a number of 'a' is none"),
+    ],
+    ids=["edited", "cut", "column", "number"],
+)
+def test_a_table_that_was_changed_is_refused(run, edit, message):
+    path = run[0].path.with_name("comparisons.csv")
+    path.write_text(edit(path.read_text()))
+    with pytest.raises(InputError, match=message):
+        read_comparison(run[0], comparison_of(run[0], "a"))

@@ -1,0 +1,32 @@
+"""Findings that pages about a model are made of: a number, a gap of a group that holds, an open one."""
+
+from tests.support.finished import FAILED, verdict
+
+from soundcheck.results import Verdict
+
+__all__ = ["FIGURE", "GAP", "HOSTILE", "NOTHING", "OPEN", "many"]
+
+HOSTILE = '<img src=x onerror=alert(1)>"\'{{ 7*7 }} #read("/etc/passwd") $x$ \u202e\x07' + "é" * 300
+FIGURE = {
+    **{"model": "m", "corpus": "c", "task": "arousal", "measure": "concordance", "value": 0.61},
+    **{"low": 0.57, "high": 0.66, "segments": 200, "blocks": 20, "guessing": 0.0, "standing": "proven"},
+}
+GAP = FAILED | {
+    **{"family": "fairness_accent", "category": "fairness", "test": "Mean Value", "group": "accent: german"},
+    **{"value": 0.3, "gap": -0.18, "gap_low": -0.32, "gap_high": -0.11, "matters": 0.075, "blocks": 10},
+    **{"rule": "|gap| <", "threshold": 0.075, "bound": 0.32},
+}
+OPEN = {"passed": True, "evidence": "open", "holds": False, "p_value": 0.4}
+NOTHING = dict.fromkeys(("passed", "value", "low", "high", "certainty", "reference", "reference_passed"))
+NOTHING |= {"evidence": "", "skipped": "no labels"}
+
+
+def many(count: int = 40) -> list[Verdict]:
+    """Make rows of many families with long names: of each a failure that holds and an open test."""
+    rows = []
+    for number in range(count):
+        family = f"family_{number}_" + "x" * 60
+        rows.append(verdict(**GAP | {"family": family, "group": f"device: {'long ' * 30}{number}"}))
+        open_ = OPEN | {"family": family, "group": f"accent: {number}", "bound": 0.2, "gap": 0.05}
+        rows.append(verdict(**GAP | open_))
+    return rows
