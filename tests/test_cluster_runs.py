@@ -5,8 +5,9 @@ import time
 import numpy as np
 import pytest
 import soundfile
+from late import late
 
-distributed = pytest.importorskip("distributed")
+distributed = late("distributed")
 
 MODEL = """
 import numpy as np

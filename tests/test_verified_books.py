@@ -115,8 +115,10 @@ def test_another_model_comes_out_differently(verified):
     model = verified.folder / "my_model.py"
     before = model.read_text()
     model.write_text(before.replace("* 5, 0, 1", "* 4, 0, 1"))
-    told = verified("verify", "build/html", "--again", "suite.yml", "--tests", "1", "--jobs", "1", code=1)
+    (verified.folder / "kept.yml").write_text(SMALL + "history: kept\n")
+    told = verified("verify", "build/html", "--again", "kept.yml", "--tests", "1", "--jobs", "1", code=1)
     model.write_text(before)
+    assert not (verified.folder / "kept").exists()  # this is no run for a history
     assert re.search(r"differs: loud / tones / .*: value .*, now .* \(by ", told)
     assert "The model 'loud' changed, by its digest." in told
     assert re.search(r"\d+ tests? came out differently\.", told)

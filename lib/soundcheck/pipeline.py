@@ -62,6 +62,7 @@ def run(
     book: bool = True,
     cluster: str = "",
     early: Early | None = None,
+    kept: bool = True,
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -87,6 +88,8 @@ def run(
         Address of a Dask scheduler, or its file, whose workers ask the models; empty = those of this machine.
     early
         What has begun with the same arguments.
+    kept
+        Whether the run is kept in the history, if the suite wants one.
 
     Raises
     ------
@@ -96,6 +99,7 @@ def run(
     """
     suite = read_suite(suite_file) if early is None else early.suite
     ahead = Ahead(jobs) if early is None else early.ahead
+    suite = suite if kept else dataclasses.replace(suite, history=None)
     _check_history(suite, out)
     asked = {"jobs": jobs, "no_code": no_code, "fresh": fresh, "book": book, "ahead": ahead}
     with opened(suite, out, models, families) as folder, _connected(cluster) as workers:

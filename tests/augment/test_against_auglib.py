@@ -10,11 +10,12 @@ import shutil
 
 import numpy as np
 import pytest
+from late import late
 
 from soundcheck.augment import codec, edits, filters, level, noise, rooms
 from soundcheck.sounds.sound import Sound, Sounds, SoundSet
 
-auglib = pytest.importorskip("auglib", reason="auglib is the oracle of these tests")
+auglib = late("auglib")  # the oracle of these tests
 
 RATE = 16000
 TOLERANCE = 1e-5

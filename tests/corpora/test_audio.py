@@ -113,6 +113,24 @@ def test_segments_are_parts_of_the_whole(tmp_path, form):
     assert audio.read(path, 0.0, 1.0, sampling_rate=8000).shape == (8000,)
 
 
+@pytest.mark.parametrize("channels", [1, 2])
+def test_a_signal_is_the_mean_of_the_channels_to_the_bit(tmp_path, rng, channels):
+    written = rng.normal(0, 0.1, (RATE, channels)).astype(np.float32)
+    written[:100] = -0.0
+    soundfile.write(tmp_path / "a.wav", written, RATE, subtype="FLOAT")
+    expected = written.mean(axis=1, dtype=np.float32)
+    for start, end, part in (
+        (None, None, slice(None)),
+        (0.1, None, slice(1600, None)),
+        (0.1, 9.0, slice(1600, None)),
+    ):
+        signal = audio.read(tmp_path / "a.wav", start, end)
+        assert signal.tobytes() == expected[part].tobytes()
+        assert signal.flags.c_contiguous and signal.flags.owndata and signal.flags.writeable
+    assert audio.read(tmp_path / "a.wav", channel=0).tobytes() == written[:, 0].tobytes()
+    assert len(audio.read(tmp_path / "a.wav", 0.2, 0.1)) == 0
+
+
 def test_long_files_are_decoded_in_pieces(tmp_path, monkeypatch):
     path = tmp_path / "sound.wav"
     path.write_bytes(encode(sound=np.tile(tone()[:, None], 2)))

@@ -15,6 +15,7 @@ import audiofile
 import numpy as np
 import pandas as pd
 import pytest
+from late import late
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import digest
@@ -27,7 +28,7 @@ from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
 
-distributed = pytest.importorskip("distributed")
+distributed = late("distributed")
 
 TONE = {
     "tone": Perturbation("Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": 20})

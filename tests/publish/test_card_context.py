@@ -5,7 +5,8 @@ import datetime
 import pytest
 
 from soundcheck.common.errors import InputError
-from soundcheck.publish.card_context import CardContext, read_book_url, today
+from soundcheck.publish.card_context import CardContext, read_book_url
+from soundcheck.publish.day import today
 from soundcheck.suite.card import Card
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import soundcheck
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import Html, element, join, style_sheet
 
 PAYLOADS = [
     "<script>alert(1)</script>",
@@ -132,3 +132,16 @@ def test_notebooks_leave_html_to_the_report():
         assert not any(word in text for word in ("to_html", "HTML(", "Markdown(", "Styler", ".style")), (
             path.name
         )
+
+
+def test_pictures_may_carry_drawings_and_nothing_else_may():
+    drawing = "data:image/svg+xml;base64,PHN2Zy8+"
+    assert drawing in str(element("img", src=drawing, alt=""))
+    with pytest.raises(ValueError, match="leads out"):
+        element("a", "x", href=drawing)
+
+
+@pytest.mark.parametrize("text", ["</style><script>", '@import "x.css";', "a { background: url(x) }"])
+def test_a_style_sheet_neither_ends_nor_loads_anything(text):
+    with pytest.raises(ValueError, match="style sheet"):
+        style_sheet(text)

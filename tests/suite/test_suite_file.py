@@ -353,11 +353,7 @@ def test_names_refused(suite, name):
         (GUESS, "{command: 'asr', tasks: [arousal]}", "command: {audio} does not occur .*or stays: true"),
         (GUESS, "{command: 'asr {audio}', stays: true}", "command: {audio} occurs .*Remove {audio}"),
         (GUESS, "{command: 'asr {audio}', stays: maybe}", "stays: 'maybe' is neither true nor false"),
-        (
-            GUESS,
-            "{endpoint: 'http://a/b', tasks: [arousal]}",
-            "a recogniser answers a transcript. Write tasks",
-        ),
+        (GUESS, "{endpoint: 'http://a/b', tasks: [arousal]}", "recogniser answers a transcript. Write tasks"),
         (GUESS, "{endpoint: 'http://a/b', batch: 4}", "batch: a request has one recording. Write requests"),
         (GUESS, "{endpoint: 'http://a/b', requests: 0}", "requests: '0' is out of range"),
         (GUESS, "{endpoint: 'http://a/b', key: sk-1}", "key: this is not the name of an environment"),

@@ -10,6 +10,7 @@ Conventions
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import os
@@ -142,9 +143,9 @@ def keep(folder: Path, output: Path, now: datetime.datetime) -> Path:
     finally:
         if part is not None:
             shutil.rmtree(part, ignore_errors=True)
-    first = _with_digest(folder, digest)[0]
-    if first != place:  # another run kept the same at the same time
-        shutil.rmtree(place, ignore_errors=True)
+    first, *others = _with_digest(folder, digest) or [place]
+    for other in others:  # another run kept the same at the same time
+        shutil.rmtree(other, ignore_errors=True)
     return first
 
 
@@ -175,7 +176,12 @@ def _with_digest(folder: Path, digest: str) -> list[Path]:
     named = [
         path for path in folders_in(folder) if (found := _NAME.fullmatch(path.name)) and found[5] == digest
     ]
-    return [path for path in named if files.digest(path / "results.csv")[:12] == digest]
+    found = []
+    for path in named:
+        with contextlib.suppress(OSError):  # another run may have removed what both had kept
+            if files.digest(path / "results.csv")[:12] == digest:
+                found.append(path)
+    return found
 
 
 def _sweep(folder: Path) -> None:

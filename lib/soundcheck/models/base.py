@@ -300,9 +300,16 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     return ({}, "; ".join(problems)) if problems else (answer, "")
 
 
+_PLAIN = (float, int, str, bool, type(None))  # what is as it should be, or never will
+
+
 def _scalar(value: object) -> object:
     """Unpack arrays and tensors without dimensions; numbers of half precision as their shortest decimal."""
-    half = str(getattr(value, "dtype", "")).removeprefix("torch.") == "float16"
+    if type(value) in _PLAIN:
+        return value
+    kind = getattr(value, "dtype", None)
+    # The name of a type of NumPy takes longer than all the rest.
+    half = kind == np.float16 if isinstance(kind, np.dtype) else str(kind).removeprefix("torch.") == "float16"
     if half and getattr(value, "shape", None) == ():
         return half_precision(value)
     if isinstance(value, np.generic) or getattr(value, "shape", None) == ():

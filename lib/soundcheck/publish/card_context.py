@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import os
 import re
 import urllib.parse
 
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.publish.day import today
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.suite.card import Card
 
-__all__ = ["CardContext", "read_book_url", "today"]
-
-_EPOCH = "SOURCE_DATE_EPOCH"  # what reproducible builds set, seconds since 1970
+__all__ = ["CardContext", "read_book_url"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,24 +57,6 @@ class CardContext:
     def link(self, page: str) -> str:
         """Give the address of a page of the book, such as ``facts.page("fairness_sex")``; ``""`` if none."""
         return f"{self.book_url}/{page}" if self.book_url else ""
-
-
-def today() -> datetime.date:
-    """Give the day of a card: that of ``SOURCE_DATE_EPOCH`` if it is set, else today, both in UTC.
-
-    Raises
-    ------
-    InputError
-        If ``SOURCE_DATE_EPOCH`` is not a number of seconds.
-    """
-    given = os.environ.get(_EPOCH, "")
-    if not given:
-        return datetime.datetime.now(datetime.UTC).date()
-    try:
-        return datetime.datetime.fromtimestamp(int(given), datetime.UTC).date()
-    except (ValueError, OverflowError, OSError):
-        what = f"{quoted(given)} is not a number of seconds since 1970"
-        raise input_error(_EPOCH, what, "Set a whole number, or unset it") from None
 
 
 def read_book_url(text: str) -> str:

@@ -24,7 +24,8 @@ def groups(facts: ModelFacts, context: CardContext) -> str:
     """
     rows = facts.counted[facts.counted["group"].ne("") & facts.counted["group"].str.contains(": ")]
     if rows.empty:
-        return "No groups were compared."
+        where = " at a task at which the model is better than guessing" if len(facts.hollow) else ""
+        return f"No group was compared{where}."
     found = [
         (_row(facts, context, group, corpus, own), tally(own))
         for (corpus, group), own in rows.groupby(["corpus", "group"], sort=False)

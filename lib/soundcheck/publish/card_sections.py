@@ -63,14 +63,20 @@ def purpose(facts: ModelFacts, context: CardContext) -> str:
 
 def tested(facts: ModelFacts, context: CardContext) -> str:
     """Write on which data and with which families it was tested."""
-    total = facts.tally
+    total, skipped = tally(facts.counted), facts.tally.skipped
+    hollow = len(facts.hollow)
     about = (
         f"Tested with Soundcheck {inline(facts.record.version)} by whoever ran the suite "
         f"“{inline(facts.record.title)}”; no one else has verified these results. "
         f"Families of tests: {len(facts.families)}. Their {len(facts.rows):,} tests: "
         f"{total.clear_pass:,} clear passes, {total.holds:,} failures that hold, "
-        f"{total.open:,} open, {total.skipped:,} skipped"
-        + (f", {total.shown:,} shown without verdict." if total.shown else ".")
+        f"{total.open:,} open, {skipped:,} skipped"
+        + (f", {total.shown:,} shown without verdict" if total.shown else "")
+        + (
+            f", {hollow:,} not counted, because the model is not better than guessing there."
+            if hollow
+            else "."
+        )
     )
     rows = []
     for corpus in facts.corpora:
@@ -97,12 +103,13 @@ def tested(facts: ModelFacts, context: CardContext) -> str:
 def _families(facts: ModelFacts, context: CardContext) -> str:
     rows = []
     for family, own in facts.families:
-        found = tally(own)
+        found, skipped = tally(facts.counted[facts.counted["family"].eq(family.name)]), tally(own).skipped
+        hollow = int(facts.hollow["family"].eq(family.name).sum())
         title = link(inline(family.title), context.link(facts.page(family.name)))
-        counts = (found.clear_pass, found.holds, found.open, found.skipped + found.shown)
+        counts = (found.clear_pass, found.holds, found.open, skipped, found.shown + hollow)
         rows.append([title, inline(family.question), *(f"{count:,}" for count in counts)])
-    head = ["family", "question", "clear passes", "failures that hold", "open", "skipped or without verdict"]
-    return table(head, rows, (2, 3, 4, 5))
+    head = ["family", "question", "clear passes", "failures that hold", "open", "skipped", "not counted"]
+    return table(head, rows, (2, 3, 4, 5, 6))
 
 
 def figures(facts: ModelFacts, context: CardContext) -> str:
@@ -135,7 +142,7 @@ def figures(facts: ModelFacts, context: CardContext) -> str:
 def holding(facts: ModelFacts, context: CardContext) -> str:
     """Write the failures that hold, the gravest first."""
     found = facts.holding
-    hollow = len(facts.rows) - len(facts.counted)
+    hollow = len(facts.hollow)
     notes = []
     if hollow:
         notes = [

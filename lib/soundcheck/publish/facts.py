@@ -15,6 +15,7 @@ import pandas as pd
 
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.publish.day import today
 from soundcheck.report import failures
 from soundcheck.results import Tally, states, tally
 from soundcheck.results.accepted import accepted_reasons
@@ -61,7 +62,7 @@ class ModelFacts:
         self.rows: pd.DataFrame = own.assign(
             state=states(own),
             standing=standings(own, run.record.figures),
-            accepted=accepted_reasons(own, run.record.accepted),
+            accepted=accepted_reasons(own, run.record.accepted, today()),
         )
 
     @property
@@ -80,6 +81,11 @@ class ModelFacts:
     def counted(self) -> pd.DataFrame:
         """The rows that count: robustness and fairness only where the model is better than guessing."""
         return self.rows[self.rows["standing"].ne(HOLLOW)]
+
+    @functools.cached_property
+    def hollow(self) -> pd.DataFrame:
+        """The rows that do not count although they were not skipped."""
+        return self.rows[self.rows["standing"].eq(HOLLOW) & self.rows["state"].ne(SKIPPED)]
 
     @functools.cached_property
     def holding(self) -> pd.DataFrame:

@@ -6,23 +6,20 @@ which Typst shows as they are.
 
 from __future__ import annotations
 
-import datetime
 import json
-import os
 import re
 from pathlib import Path
 from types import ModuleType
 
 import matplotlib
 
-from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
+from soundcheck.publish.day import given_day
 from soundcheck.publish.sheet import Sheet
 
 __all__ = ["needed", "pdf"]
 
-_EPOCH = "SOURCE_DATE_EPOCH"
 _SYNTHETIC = (
     "Synthetic speech: a synthesiser spoke the segments behind these numbers. They show how the tests work, "
     "not how a model does on people."
@@ -97,14 +94,8 @@ def _scene(scene: object) -> dict[str, object]:
 
 
 def _date() -> list[int] | None:
-    epoch = os.environ.get(_EPOCH)
-    if not epoch:
-        return None
-    try:
-        day = datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
-    except (ValueError, OverflowError, OSError) as error:
-        raise input_error(_EPOCH, "it is no number of seconds since 1970", "Unset or correct it") from error
-    return [day.year, day.month, day.day]
+    day = given_day()
+    return None if day is None else [day.year, day.month, day.day]
 
 
 def _shown(value: object, longest: int | None = 30) -> object:

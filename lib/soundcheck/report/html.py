@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from soundcheck.common.escaping import escape
 
-__all__ = ["Html", "element", "join"]
+__all__ = ["Html", "element", "join", "style_sheet"]
 
 _EMPTY = {"img", "br", "hr", "input", "source", "col", "meta"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
@@ -99,6 +99,19 @@ def _leads_out(address: str) -> bool:
     """Read an address as browsers do: without tabs and line breaks, a backslash being a slash."""
     read = re.sub("[\t\r\n]", "", address.lstrip(_BEFORE)).replace("\\", "/")
     return bool(_SCHEME.match(read)) and not address.startswith(_PICTURE)
+
+
+def style_sheet(text: str) -> Html:
+    """Make a style sheet of our own rules, never of text from data.
+
+    Raises
+    ------
+    ValueError
+        If the text would end the sheet, or loads anything.
+    """
+    if "</" in text or "@import" in text or "url(" in text:
+        raise ValueError("a style sheet ends itself or loads something from outside")
+    return Html(f"<style>{text}</style>")
 
 
 def _carried(tag: str, name: str, address: str) -> bool:

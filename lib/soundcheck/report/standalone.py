@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from soundcheck.common import resources
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import Html, element, style_sheet
 
 __all__ = ["standalone"]
 
@@ -44,6 +44,6 @@ def standalone(title: str, body: Html) -> str:
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", title),
-        element("style", Html(style)),
+        style_sheet(style),
     )
     return f"<!DOCTYPE html>\n{element('html', head, element('body', body), lang='en')}\n"

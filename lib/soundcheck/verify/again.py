@@ -78,7 +78,7 @@ def again(
         new, records, notes = [], [], []
         for number, (models, families) in enumerate(_runs(pairs, frame, suite)):
             out = Path(name) / f"run {number}"
-            options = {"jobs": jobs, "no_code": no_code, "book": False}
+            options = {"jobs": jobs, "no_code": no_code, "book": False, "kept": False}
             done = pipeline.run(suite_file, out, models=models, families=families, **options)
             if done.exit_code != EXIT_OK:
                 notes += [line for line in done.summary.splitlines() if "failed" in line or "gave no" in line]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -32,7 +33,8 @@ def verify(path: Path, digest: str = "") -> Verified:
     path
         The output folder of a run, its ``html``, or a copy of that.
     digest
-        SHA-256 digest of the book as it was noted elsewhere, 12 digits or more; ``""`` = nobody has.
+        SHA-256 digest of the book as it was noted elsewhere; ``""`` = nobody has. The whole of it: books
+        that begin alike can be made.
 
     Raises
     ------
@@ -40,14 +42,15 @@ def verify(path: Path, digest: str = "") -> Verified:
         If there is no book with a list of its files, or no digest could be meant.
     """
     wanted = digest.lower().removeprefix("sha256:")
-    if digest and not (12 <= len(wanted) <= 64 and set(wanted) <= set("0123456789abcdef")):
-        raise input_error("--digest", f"{quoted(digest)} is no SHA-256 digest", "Give 12 to 64 of its digits")
+    if digest and not re.fullmatch("[0-9a-f]{64}", wanted):
+        what = f"{quoted(digest)} is no SHA-256 digest"
+        raise input_error("--digest", what, "Give all 64 digits of what the run printed")
     book = find(path)
     if digest and book.html is None:
         raise input_error("--digest", "the run has no book", "Name a folder with pages")
     found = compare(book)
     problems = list(found.problems)
-    if wanted and not found.digest.startswith(wanted):
+    if wanted and found.digest != wanted:
         problems.append(f"The book is another one: its digest is {found.digest or 'unknown'}.")
     made_of, notes = _made_of(book, found, problems)
     if made_of is not None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from late import late
 from pages import example
 from tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
@@ -24,8 +25,8 @@ from soundcheck.models.transformers_folder.model import pads_exactly
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.suite_file import read_suite
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = late("torch")
+transformers = late("transformers")
 
 LABELS = ["ang", "HAPPINESS", "neu", "sad", "oth"]
 EMOTION = "tasks: [emotion], labels: {ang: anger, neu: neutral, sad: sadness, oth: }"
@@ -367,9 +368,10 @@ def test_keys_that_do_not_fit_the_network(world, keys, words):
     assert words in refused(world, keys)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
 @pytest.mark.parametrize("device", ["cuda", "mps"])
 def test_devices_that_are_not_there(world, device):
+    if torch.cuda.is_available():
+        pytest.skip("there is a device")
     assert f"device: {device} is not there" in refused(world, f"values, tasks: [arousal], device: {device}")
 
 

@@ -109,7 +109,9 @@ class Graph:
         """
         if self._form.samples is not None:
             return self._of_pieces(signals, names)
-        if self._in_one_call and len(signals) > 1:
+        if len(signals) == 1:
+            return self._call(signals[0][np.newaxis], _lengths(signals[0]), names)
+        if self._in_one_call:
             return self._call(*padded(signals), names)
         if self._together:
             rows = each_length(signals, lambda batch: self._rows(batch, names))

@@ -144,7 +144,6 @@ def _result(one: Measurement, source: dict, facts: ModelFacts, context: CardCont
 
 def _metric(one: Measurement) -> dict[str, object]:
     measure = one.measure
-    low, high = measure.limits or (None, None)
     limits = {"threshold": one.threshold, "decision_threshold": one.further.get("decision threshold")}
     parameters = {name: number for name, number in limits.items() if number is not None}
     return {
@@ -153,17 +152,19 @@ def _metric(one: Measurement) -> dict[str, object]:
         "metric_name": measure.name,
         **({"metric_parameters": parameters} if parameters else {}),
         "lower_is_better": measure.lower_is_better,
-        "score_type": "continuous",
-        "min_score": _limit(low),
-        "max_score": _limit(high),
+        **_limits(measure.limits),
         **({"additional_details": {"best": "0, whatever the sign"}} if measure.near_zero else {}),
     }
 
 
-def _limit(number: float | None) -> float | str | None:
-    if number is None or math.isfinite(number):
-        return number
-    return "Infinity" if number > 0 else "-Infinity"
+def _limits(limits: tuple[float, float] | None) -> dict[str, object]:
+    """Give the type of a score and its limits; a score of which nobody knows them has no type."""
+    if limits is None:
+        return {}
+    low, high = (
+        number if math.isfinite(number) else "Infinity" if number > 0 else "-Infinity" for number in limits
+    )
+    return {"score_type": "continuous", "min_score": low, "max_score": high}
 
 
 def _details(one: Measurement, page: str) -> dict[str, str]:
