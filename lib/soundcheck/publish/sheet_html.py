@@ -8,7 +8,7 @@ from soundcheck.publish.sheet import Grid, Sheet
 from soundcheck.publish.sheet_figures import Picture
 from soundcheck.publish.sheet_sounds import Scene, Sound, fitting
 from soundcheck.publish.sheet_style import MOST_BYTES, STYLE
-from soundcheck.report.html import Html, element
+from soundcheck.report.html import Html, element, style_sheet
 from soundcheck.report.tables import synthetic_notice
 
 __all__ = ["page"]
@@ -51,7 +51,7 @@ def _whole(sheet: Sheet, scenes: list[Scene], book: str, mark: Html | None) -> s
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         element("meta", name="referrer", content="no-referrer"),
         element("title", f"{sheet.title}: verdict"),
-        element("style", STYLE, limit=None),
+        style_sheet(STYLE),
     )
     parts = [
         element("h1", sheet.title),

@@ -67,7 +67,7 @@ def pdf(sheet: Sheet) -> bytes:
         "grids": [vars(grid) for grid in sheet.grids],
         "pictures": [_picture(one) for one in sheet.pictures],
         "scenes": [_scene(one) for one in sheet.scenes],
-        "date": _date(),
+        "date": [day.year, day.month, day.day] if (day := given_day()) else None,
     }
     return typst.compile(
         _TEMPLATE.encode(),
@@ -91,11 +91,6 @@ def _scene(scene: object) -> dict[str, object]:
     words = [f"{head}: {text}" for head, text in scene.words]
     title = ": ".join(filter(None, (scene.family, scene.title)))
     return {"title": title, "finding": scene.finding, "lines": [*heard, *words]}
-
-
-def _date() -> list[int] | None:
-    day = given_day()
-    return None if day is None else [day.year, day.month, day.day]
 
 
 def _shown(value: object, longest: int | None = 30) -> object:

@@ -148,7 +148,8 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
         title = next((one.title for one in facts.record.families if one.name == family), family)
         for found in rows:
             scene = _scene(facts.run.path.parent, title, finding, found)
-            if scene is not None and all(scene.sounds != other.sounds for other in scenes):
+            heard = {sound.data for other in scenes for sound in other.sounds}
+            if scene is not None and not heard >= {sound.data for sound in scene.sounds}:
                 scenes.append(scene)
                 break
         if len(scenes) == MOST_SCENES:
