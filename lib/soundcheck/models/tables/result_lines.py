@@ -31,6 +31,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, JsonLines, json_object, read_json_lines
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.corpora.utterances import UtteranceNames, plain_path
+from soundcheck.models.tables.found_once import found_once
 from soundcheck.models.tables.rows import sort_rows
 from soundcheck.models.tables.time_spans import TOLERANCE
 from soundcheck.models.tables.transcripts import refuse_two_sounds
@@ -85,6 +86,7 @@ class ResultLines:
 
         return pd.factorize(self.paths)
 
+    @found_once
     def find(self, corpus: Corpus) -> np.ndarray:
         """Find the line of each segment, int64 ``(segments,)``, -1 if there is none.
 

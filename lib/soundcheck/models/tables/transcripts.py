@@ -30,6 +30,7 @@ from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import TEXT_LIMIT
+from soundcheck.models.tables.found_once import found_once
 from soundcheck.models.tables.transcript_formats import KALDI, TRN
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Utterances:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @found_once
     def find(self, corpus: Corpus) -> np.ndarray:
         """Find the utterance of each segment.
 
