@@ -1,11 +1,12 @@
 """Three lines say what the results say, for the right reason, and no name in them becomes markup."""
 
 import functools
+import json
 
 import pytest
 from markdown_it import MarkdownIt
 from tests.support.findings import FIGURE, GAP, NOTHING, OPEN
-from tests.support.finished import finished, verdict
+from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.facts import read_facts
 from soundcheck.publish.verdict_lines import as_markdown, verdict_lines
@@ -42,6 +43,24 @@ def test_the_gravest_is_the_one_furthest_beyond_what_matters(lines):
     small = GAP | {"gap": -0.1, "gap_low": -0.2, "gap_high": -0.09, "group": "accent: french"}
     _, holds, _ = lines([verdict(**small), verdict(**GAP)], figures=[FIGURE])
     assert "2 failures hold" in holds and "german" in holds and "french" not in holds
+
+
+def test_one_bias_hides_no_other(lines):
+    _, holds, _ = lines([verdict(**FAILED), verdict(**GAP)], figures=[FIGURE])
+    assert "2 failures hold among 2 tests, of 1 about " in holds
+    assert (
+        "about correctness, the gravest: " in holds
+        and "about fairness, the gravest: arousal of german" in holds
+    )
+
+
+def test_synthetic_speech_is_said(lines, tmp_path):
+    assert "synthetic" not in lines([verdict()], figures=[FIGURE])[0]
+    content = json.loads(tmp_path.joinpath("run.json").read_text())
+    synthetic = [corpus | {"synthetic": True} for corpus in content["corpora"]]
+    assert lines([verdict()], figures=[FIGURE], corpora=synthetic)[0].endswith(
+        "Some of the speech is synthetic, made by a machine."
+    )
 
 
 def test_nothing_holds_and_nothing_is_open(lines):

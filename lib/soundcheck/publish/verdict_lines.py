@@ -115,7 +115,8 @@ def _good(facts: ModelFacts) -> str:
         if own:
             more = [f"{len(own) - len(named)} more"] if len(own) > len(named) else []
             told.append(f"{words}: {', '.join([*(_figure(one, several) for one in named), *more])}")
-    return f"{name} is {'; '.join(told)}." if figures[0].standing else f"{name}: {'; '.join(told)}."
+    said = f"{name} is {'; '.join(told)}." if figures[0].standing else f"{name}: {'; '.join(told)}."
+    return f"{said} Some of the speech is synthetic, made by a machine." if facts.synthetic else said
 
 
 def _figure(figure: KeyFigure, several: bool) -> str:
@@ -133,14 +134,19 @@ def _holds(facts: ModelFacts) -> str:
     clear = f"{found.clear_pass} {'is a clear pass' if found.clear_pass == 1 else 'are clear passes'}."
     if not found.holds:
         return f"no failure among {tests}; {clear}{_uncounted(facts)}"
-    gravest = next(facts.holding.itertuples())
     some = "failure holds" if found.holds == 1 else "failures hold"
     excused = int(facts.holding["accepted"].ne("").sum())
     accepted = f" ({excused} accepted)" if excused else ""
-    told = plain(facts.sentence(gravest), 320)
+    about = aspects(facts.holding)
+    gravest = {
+        aspect: facts.holding[about.eq(aspect)] for aspect in about.unique()
+    }  # one bias hides no other
+    told = []
+    for aspect, rows in gravest.items():
+        which = f"of {len(rows)} about {aspect}, " if len(gravest) > 1 else ""
+        told.append(f"{which}the gravest: {plain(facts.sentence(next(rows.itertuples())), 320)}")
     return (
-        f"{found.holds} {some} among {tests}{accepted}, the gravest: {told}. Of all, {clear}"
-        f"{_uncounted(facts)}"
+        f"{found.holds} {some} among {tests}{accepted}, {'; '.join(told)}. Of all, {clear}{_uncounted(facts)}"
     )
 
 

@@ -18,6 +18,7 @@ COMMON = """
 # license: MIT
 # corpora: [CORPUS] # that it is asked about; default: all
 # families: [FAMILY] # that test it; default: all that fit
+# card: {intended_use: calls of customers, owner: us} # what people know, for soundcheck card
 """
 FILES = "# files: [weights] # further files that its answers rest on; if they change, it is asked anew\n"
 BATCH = "# batch: 8 # signals a call\n"
