@@ -349,9 +349,9 @@ def card(
     A card is computed from the results alone. A README.md that is there is updated: between the markers
     <!-- soundcheck:begin --> and <!-- soundcheck:end -->, and in its metadata.
     """
-    from soundcheck.publish import cards
+    from soundcheck.publish.cards import writing
 
-    click.echo(terminal(cards.write_cards(results, model, formats, out, book_url).summary))
+    click.echo(terminal(writing.write_cards(results, model, formats, out, book_url).summary))
     sys.exit(0)
 
 
@@ -456,14 +456,14 @@ def sheet(
 
     Exit code 0: written. 2: the results cannot be used, nothing was written.
     """
-    from soundcheck.publish import sheet_files
+    from soundcheck.publish.sheet import writing
 
     if comparison is not None and (model is not None or baseline is not None):
         raise click.UsageError(
             "--comparison says by itself what is compared: leave --model and --baseline out."
         )
     wanted = {"model": model, "comparison": comparison, "baseline": baseline}
-    click.echo(terminal(sheet_files.write(results, out, pdf=pdf, text=text, **wanted)))
+    click.echo(terminal(writing.write(results, out, pdf=pdf, text=text, **wanted)))
     sys.exit(0)
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from soundcheck.publish.cards.readme.marked_block import BEGIN, END
 from soundcheck.publish.markdown import bullets, inline, link, paragraphs, table
-from soundcheck.publish.marked_block import BEGIN, END
 
 markdown_it = pytest.importorskip("markdown_it", reason="pip install markdown-it-py")
 

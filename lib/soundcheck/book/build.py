@@ -25,7 +25,7 @@ from soundcheck.common.json_file import JsonFile
 from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.publish.sheet_style import MOST_BYTES
+from soundcheck.publish.sheet.style import MOST_BYTES
 from soundcheck.results.provenance import PROVENANCE, Provenance
 from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output

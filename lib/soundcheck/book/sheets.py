@@ -8,10 +8,10 @@ import functools
 import pandas as pd
 
 from soundcheck.book import pages
-from soundcheck.publish.earlier import against
 from soundcheck.publish.facts import ModelFacts
-from soundcheck.publish.sheet import Sheet, comparison_sheet, model_sheet
-from soundcheck.publish.sheet_html import page
+from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
+from soundcheck.publish.sheet.earlier import against
+from soundcheck.publish.sheet.page import page
 from soundcheck.report.html import element
 from soundcheck.results import page_names
 from soundcheck.results.compared import read_comparison

@@ -1,0 +1,75 @@
+"""What a format of cards is: which file it makes of the facts of one model, and how it updates that file.
+
+Formats are the classes in the modules of :mod:`soundcheck.publish.cards.formats`, and those that installed
+packages register as entry points of the group ``soundcheck.card_formats``. Modules with formats should import
+what is heavy or optional inside of methods: all of them are imported when cards are written.
+
+Conventions
+-----------
+- Every number comes from :class:`soundcheck.publish.facts.ModelFacts`, with its interval and its counts.
+- What people wrote comes from :class:`soundcheck.publish.card_context.CardContext`. What they did not write
+  is listed as missing, never made up.
+- Texts from data are escaped for the format that they go into, see :mod:`soundcheck.publish.markdown`.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING, ClassVar
+
+from soundcheck.common.registry import Registry
+
+if TYPE_CHECKING:
+    from soundcheck.publish.cards.context import CardContext
+    from soundcheck.publish.facts import ModelFacts
+
+__all__ = ["CARD_FORMATS", "CardFormat"]
+
+
+class CardFormat(abc.ABC):
+    """A format of cards; :meth:`filename` and :meth:`text` are all that one needs.
+
+    Attributes
+    ----------
+    keyword
+        What stands behind ``--format``.
+    title
+        What people call it, for messages.
+    """
+
+    keyword: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+
+    def obstacle(self, facts: ModelFacts, context: CardContext) -> str:
+        """Say why there is no such card of this model, without full stop; empty if there is; here always."""
+        return ""
+
+    @abc.abstractmethod
+    def filename(self, facts: ModelFacts) -> str:
+        """Name the file, relative to the folder of the cards; folders in it are made."""
+
+    @abc.abstractmethod
+    def text(self, facts: ModelFacts, context: CardContext) -> str:
+        """Write the whole card; its line ends are line feeds."""
+
+    def updated(self, existing: str, shown: str, facts: ModelFacts, context: CardContext) -> str:
+        """Write the card into a file that is there already; here it is replaced.
+
+        Parameters
+        ----------
+        existing
+            The content of the file, line ends as they are.
+        shown
+            How messages call the file.
+        facts, context
+            As for :meth:`text`.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be updated; nothing is written then.
+        """
+        return self.text(facts, context)
+
+
+CARD_FORMATS = Registry(CardFormat, "soundcheck.publish.cards.formats", "soundcheck.card_formats")

@@ -1,0 +1,1 @@
+"""Formats of cards, one module each; see :mod:`soundcheck.publish.cards.card_format`."""

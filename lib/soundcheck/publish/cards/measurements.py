@@ -1,0 +1,200 @@
+"""All numbers that a run found of a model, in one list: what records for other programs are made of.
+
+Conventions
+-----------
+- Key figures come first, then the tests in the order of the results table. Tests without a value are no
+  measurements; formats say how many there are.
+- The number of a test is the one that is judged: where the rule is about gaps, the group's value minus that
+  of all others, else the value. So number, interval, threshold and state always belong together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from urllib.parse import quote
+
+import pandas as pd
+
+from soundcheck.common.wording import counted
+from soundcheck.publish.cards.described_tasks import described_tasks
+from soundcheck.publish.cards.measures import Measure, measure_of_figure, measure_of_test
+from soundcheck.publish.facts import ModelFacts
+from soundcheck.report.failures import blocks_of
+from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results.record import KeyFigure
+from soundcheck.statistics.rules import GAP_RULES
+
+__all__ = ["LEVEL", "Measurement", "interval_method", "interval_methods", "measurements"]
+
+LEVEL = 0.95  # of all intervals
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """A number with its company.
+
+    Parameters
+    ----------
+    measure
+        What it means.
+    family
+        Name of the family; ``""`` of key figures.
+    corpus, task, test, group, label
+        What was measured on what; texts from data as they are. Of key figures, ``test`` is the measure.
+    value, low, high
+        The number and its 95 % interval; ``None`` without one.
+    segments, blocks
+        What it rests on.
+    unit, block
+        What is counted as segments and as blocks, in the singular: ``"trial"`` for verification.
+    interval
+        Kind of interval.
+    rule, threshold
+        What it is compared with; ``""`` and ``None`` if nothing judges it.
+    state
+        One of :data:`soundcheck.results.verdict.STATES`; ``""`` of key figures.
+    standing
+        How the model stands at the task, see :mod:`soundcheck.results.standing`.
+    accepted
+        Why the suite accepts the failure; else ``""``.
+    remark
+        Why there is no interval or what else to know; else ``""``.
+    further
+        More numbers of it, by name.
+    """
+
+    measure: Measure
+    family: str
+    corpus: str
+    task: str
+    test: str
+    group: str = ""
+    label: str = ""
+    value: float
+    low: float | None
+    high: float | None
+    segments: int
+    blocks: int
+    unit: str
+    block: str
+    interval: str
+    rule: str = ""
+    threshold: float | None = None
+    state: str = ""
+    standing: str = ""
+    accepted: str = ""
+    remark: str = ""
+    further: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def counts(self) -> str:
+        """Say what it rests on: ``"976 segments, 40 speakers"``."""
+        return f"{counted(self.segments, self.unit)}, {counted(self.blocks, self.block)}"
+
+    @property
+    def key(self) -> str:
+        """Name it in one word that no other measurement of the model has, the same in each run."""
+        parts = (self.family or "key figure", self.corpus, self.task, self.test, self.group, self.label)
+        return "/".join(quote(part, safe="", errors="backslashreplace") for part in parts).rstrip("/")
+
+
+def measurements(facts: ModelFacts, today: datetime.date) -> list[Measurement]:
+    """List all numbers of a model.
+
+    Parameters
+    ----------
+    facts
+        What the run found.
+    today
+        The day that counts for accepted failures.
+    """
+    tasks = described_tasks(facts.record)
+    units = {name: "trial" if task.is_embedding else "segment" for name, task in tasks.items()}
+    figures = [_of_figure(figure, units) for figure in facts.figures if figure.value is not None]
+    families = {family.name: family for family in facts.record.families}
+    accepted = accepted_reasons(facts.rows, facts.record.accepted, today)
+    rows = facts.rows.assign(accepted=accepted)
+    found = []
+    for row in rows[rows["value"].notna()].itertuples():
+        measure = measure_of_test(families[row.family], row.test, row.rule)
+        found.append(_of_row(row, measure, units, facts))
+    return figures + found
+
+
+def _of_figure(figure: KeyFigure, units: dict[str, str]) -> Measurement:
+    further = {"decision threshold": figure.threshold, "guessing": figure.guessing}
+    return Measurement(
+        measure=measure_of_figure(figure),
+        family="",
+        corpus=figure.corpus,
+        task=figure.task,
+        test=figure.measure,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        segments=figure.segments,
+        blocks=figure.blocks,
+        unit=units.get(figure.task, "segment"),
+        block=figure.block,
+        interval="t",
+        standing=figure.standing,
+        remark=figure.reason,
+        further={name: number for name, number in further.items() if number is not None},
+    )
+
+
+def _of_row(row: object, measure: Measure, units: dict[str, str], facts: ModelFacts) -> Measurement:
+    of_gap = row.rule in GAP_RULES and not pd.isna(row.gap)
+    names = ("gap", "gap_low", "gap_high") if of_gap else ("value", "low", "high")
+    value, low, high = (_some(getattr(row, name)) for name in names)
+    further = {
+        **({"group value": row.value, "group low": row.low, "group high": row.high} if of_gap else {}),
+        **{"gap that matters": row.matters, "p value": row.p_value, "certainty": row.certainty},
+        **{"random reference": row.reference, "adjusted gap": row.adjusted},
+    }
+    return Measurement(
+        measure=measure.holding(value),
+        family=row.family,
+        corpus=row.corpus,
+        task=row.task,
+        test=row.test,
+        group=row.group,
+        label=row.label,
+        value=value,
+        low=low,
+        high=high,
+        segments=int(row.segments),
+        blocks=int(row.blocks),
+        unit=units.get(row.task, "segment"),
+        block=blocks_of(facts.record, row.corpus),
+        interval=facts.record.interval,
+        rule=row.rule,
+        threshold=_some(row.threshold),
+        state=row.state,
+        standing=row.standing,
+        accepted=row.accepted,
+        remark=row.skipped,
+        further={name: float(number) for name, number in further.items() if not pd.isna(number)},
+    )
+
+
+def interval_methods(facts: ModelFacts) -> list[str]:
+    """Say how the intervals of a run are computed, for each kind of block that its corpora have."""
+    blocks = sorted({blocks_of(facts.record, corpus.name) for corpus in facts.corpora})
+    return [interval_method(facts.record.interval, block) for block in blocks]
+
+
+def interval_method(interval: str, block: str) -> str:
+    """Say how intervals are computed.
+
+    Examples
+    --------
+    >>> interval_method("t", "speaker")
+    't interval, whole speakers resampled (blockwise bootstrap)'
+    """
+    return f"{interval} interval, whole {block}s resampled (blockwise bootstrap)"
+
+
+def _some(number: float) -> float | None:
+    return None if pd.isna(number) else float(number)

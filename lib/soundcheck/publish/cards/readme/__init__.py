@@ -1,0 +1,1 @@
+"""Updates a README that people wrote: every byte that is not ours stays."""

@@ -1,1 +1,0 @@
-"""Formats of cards, one module each; see :mod:`soundcheck.publish.card_format`."""

@@ -1,0 +1,1 @@
+"""The page for a meeting: its content, as HTML and as PDF."""

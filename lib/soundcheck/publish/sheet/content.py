@@ -1,0 +1,286 @@
+"""What stands on the page for a meeting, apart from how it looks: the content of HTML and PDF alike.
+
+Conventions
+-----------
+- All texts are plain: they come from data in part, and whoever shows them escapes them.
+- All lists are short, so that the page prints on one or two sheets; what is left out is counted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Sequence
+
+import pandas as pd
+
+from soundcheck.common.wording import counted, duration
+from soundcheck.publish.facts import ModelFacts
+from soundcheck.publish.sheet import figures, sounds
+from soundcheck.publish.sheet.earlier import Against, Change, changes_of
+from soundcheck.publish.sheet.figures import Picture
+from soundcheck.publish.sheet.sounds import Scene
+from soundcheck.publish.verdict_lines import comparison_lines, plain, verdict_lines
+from soundcheck.report import failures
+from soundcheck.report.key_figures import significant
+from soundcheck.report.unsettled import noun, unsettled
+from soundcheck.results.page_names import comparison_page
+from soundcheck.results.record import ComparisonRecord
+from soundcheck.results.summary import aspects
+from soundcheck.statistics.rules import WITHIN
+
+__all__ = ["Grid", "Sheet", "comparison_sheet", "model_sheet"]
+
+MOST_FAILURES = 8  # rows of a table
+MOST_OPEN = 5
+MOST_CHANGES = 6
+MOST_CORPORA = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """A table: columns, rows, and what is to be said below it; which column has the longest texts."""
+
+    title: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    wide: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Sheet:
+    """The page for a meeting.
+
+    Parameters
+    ----------
+    title
+        What it is about.
+    facts
+        Name and text of what has to be known: answers, data, suite.
+    purpose
+        What the model is for.
+    synthetic
+        Whether any of the speech is synthetic.
+    verdict
+        Three lines, each ``"name: text"``.
+    grids, pictures, scenes
+        Tables, figures and sounds.
+    origin
+        Name and text of where the numbers come from, and how to check them.
+    page
+        Name of its page in the book, with suffix and relative to the book.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    purpose: str
+    synthetic: bool
+    verdict: tuple[str, ...]
+    grids: tuple[Grid, ...]
+    pictures: tuple[Picture, ...]
+    scenes: tuple[Scene, ...]
+    origin: tuple[tuple[str, str], ...]
+    page: str
+
+
+def model_sheet(facts: ModelFacts, against: Against, day: datetime.date) -> Sheet:
+    """Put the page of a model together.
+
+    Parameters
+    ----------
+    facts
+        What the run says of it.
+    against
+        What became of it since the last release, see :mod:`soundcheck.publish.sheet.earlier`.
+    day
+        The day of the run: answers that it asked for are of this day.
+    """
+    notes = (*against.told, *_more(len(against.changes), MOST_CHANGES))
+    since = Grid("Against the last release", *_changed(against.changes), notes)
+    return Sheet(
+        title=plain(facts.model.name),
+        facts=_about(facts, day),
+        purpose=_purpose(facts),
+        synthetic=facts.synthetic,
+        verdict=tuple(verdict_lines(facts)),
+        grids=(_held(facts), _undecided(facts), since),
+        pictures=tuple(figures.model_pictures(facts)),
+        scenes=tuple(sounds.model_scenes(facts)),
+        origin=_origin(facts),
+        page=facts.page(),
+    )
+
+
+def comparison_sheet(
+    facts: ModelFacts, entry: ComparisonRecord, frame: pd.DataFrame, day: datetime.date
+) -> Sheet:
+    """Put the page of a comparison together.
+
+    Parameters
+    ----------
+    facts
+        Facts of the candidate.
+    entry, frame
+        The comparison and its rows.
+    day
+        As for :func:`model_sheet`.
+    """
+    changes = changes_of(frame)
+    columns, rows = _changed(changes)
+    if entry.failed:
+        notes: tuple[str, ...] = ("The comparison failed to run, so nothing can be said about it.",)
+        lines = [f"The difference: {notes[0]}", *verdict_lines(facts)[:2]]
+    else:
+        told = () if changes else ("No test is better or worse; that is not the same as no difference.",)
+        notes, lines = (*told, *_more(len(changes), MOST_CHANGES)), comparison_lines(frame, facts)
+    return Sheet(
+        title=f"{plain(entry.name)}: {plain(entry.candidate)} against {plain(entry.baseline)}",
+        facts=_about(facts, day),
+        purpose=_purpose(facts),
+        synthetic=facts.synthetic,
+        verdict=tuple(lines),
+        grids=(Grid("What became worse or better", columns, rows, notes), _held(facts), _undecided(facts)),
+        pictures=tuple(figures.comparison_pictures(frame, facts)),
+        scenes=tuple(sounds.comparison_scenes(facts, entry)),
+        origin=_origin(facts),
+        page=f"{comparison_page(entry.slug)}.html",
+    )
+
+
+def _about(facts: ModelFacts, day: datetime.date) -> tuple[tuple[str, str], ...]:
+    model, record = facts.model, facts.record
+    data = [_corpus(one) for one in facts.corpora[:MOST_CORPORA]]
+    data += [f"{len(facts.corpora) - MOST_CORPORA} more corpora"] if len(facts.corpora) > MOST_CORPORA else []
+    missing = model.failed + model.unusable
+    without = f"; {counted(missing, 'input')} of {model.inputs:,} without an answer" if missing else ""
+    judged = int(facts.rows["passed"].notna().sum())
+    return (
+        ("answers", f"{model.given(day) or 'day not known'}{without}"),
+        ("data", "; ".join(data) or "none"),
+        ("tests", f"{counted(judged, 'test')} judged, in {len(facts.families)} of the suite's families"),
+        ("suite", f"{plain(record.title) or 'without title'}, run {record.run}"),
+    )
+
+
+def _corpus(corpus: object) -> str:
+    parts = [counted(corpus.segments, "segment")]
+    parts += [counted(corpus.speakers, "speaker")] if corpus.speakers else []
+    parts += [duration(corpus.seconds)] if corpus.seconds else []
+    kind = "SYNTHETIC speech, " if corpus.synthetic else ""
+    return f"{plain(corpus.name, 40)} ({kind}{', '.join(parts)})"
+
+
+def _purpose(facts: ModelFacts) -> str:
+    tasks = ", ".join(plain(task, 30) for task in facts.model.tasks)
+    said = facts.card.intended_use or facts.model.description
+    if said:
+        return f"{plain(said, 300)} Tested at: {tasks}."
+    return f"Tested at: {tasks}. What it is for the suite does not say (`intended use` under `card:`)."
+
+
+def _held(facts: ModelFacts) -> Grid:
+    """List failures that hold, the gravest first; of two groups that mirror each other, one."""
+    rows = facts.holding
+    title = f"What holds: {counted(len(rows), 'failure')}"
+    if rows.empty:
+        return Grid(title, notes=("No failure holds. What is open may still hide differences.",))
+    told = rows[~failures.mirrored(rows)]
+    # The gravest of each family, so that one weakness does not hide another; then the others.
+    later = told.groupby("family", sort=False).cumcount()
+    shown = told.assign(later=later.gt(0)).sort_values("later", kind="stable").head(MOST_FAILURES)
+    lines = [
+        (aspect, *_failure(row), plain(f"accepted: {row.accepted}", 60) if row.accepted else "")
+        for aspect, row in zip(aspects(shown), shown.itertuples(), strict=True)
+    ]
+    speakers = noun(facts.record, rows)
+    columns = ["aspect", "what", "value or gap", "95 % interval", speakers, "ought to be", ""]
+    if not any(line[-1] for line in lines):
+        columns, lines = columns[:-1], [line[:-1] for line in lines]
+    return Grid(title, tuple(columns), tuple(lines), _more(len(rows), len(shown)))
+
+
+def _failure(row: object) -> tuple[str, ...]:
+    """Write a failure as cells: what, number, interval, count, limit."""
+    what, blocks = plain(failures.subject(row), 100), f"{row.blocks:,}"
+    if row.test == failures.SEARCHED and row.skipped:
+        return (
+            plain(f"groups served worse in {row.task}: {row.skipped}", 160),
+            f"{row.value:g}",
+            "",
+            blocks,
+            "0",
+        )
+    if row.group and not pd.isna(row.gap):
+        limit = "" if pd.isna(row.matters) else f"within ±{significant(row.matters)}"
+        sign = "+" if row.gap > 0 else ""
+        gap = f"{sign}{significant(row.gap)} to the others"
+        return what, gap, _interval(row.gap_low, row.gap_high), blocks, limit
+    limit = significant(row.threshold)
+    limit = f"within ±{limit}" if row.rule == WITHIN else f"{row.rule} {limit}"
+    return what, significant(row.value), _interval(row.low, row.high), blocks, limit
+
+
+def _interval(low: float, high: float) -> str:
+    return "none" if pd.isna(low) else f"{significant(low)} to {significant(high)}"
+
+
+def _undecided(facts: ModelFacts) -> Grid:
+    """List the families with the most open tests, what may hide there and what would settle it."""
+    rows = facts.undecided
+    title = f"What could not be concluded: {counted(len(rows), 'open test')}"
+    skipped = len(facts.skipped)
+    notes = [f"{counted(skipped, 'test')} could not be judged at all."] if skipped else []
+    if facts.failed:
+        notes.append(f"Failed to run: {', '.join(map(plain, facts.failed))}.")
+    if rows.empty:
+        return Grid(title, notes=("Nothing is open.", *notes))
+    found = unsettled(facts.record, rows)
+    lines = [
+        (
+            plain(one.title, 60),
+            f"{one.tests:,}",
+            f"{significant(one.hides)} ({plain(one.where, 70)})" if one.where else "",
+            one.plan,
+        )
+        for one in found[:MOST_OPEN]
+    ]
+    speakers = noun(facts.record, rows)
+    columns = ("family", "open", "up to this may hide", f"{speakers} to settle half of them (planning)")
+    rest = found[MOST_OPEN:]
+    if rest:
+        open_ = counted(sum(one.tests for one in rest), "open test")
+        notes.insert(0, f"{open_} in {len(rest)} more {'family' if len(rest) == 1 else 'families'}.")
+    return Grid(title, columns, tuple(lines), tuple(notes), wide=2)
+
+
+def _changed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Give columns and rows of what changed; half of the room is kept for what became better."""
+    if not changes:
+        return (), ()
+    lost = [one for one in changes if one.outcome == changes[0].outcome]
+    others = [one for one in changes if one.outcome != changes[0].outcome]
+    kept = max(MOST_CHANGES // 2, MOST_CHANGES - len(others))
+    shown = [*lost[:kept], *others[: MOST_CHANGES - min(kept, len(lost))]]
+    columns = ("outcome", "what", "before", "now", "difference")
+    return columns, tuple((one.outcome, one.what, one.before, one.after, one.difference) for one in shown)
+
+
+def _more(total: int, shown: int) -> tuple[str, ...]:
+    return (f"{total - shown:,} more are in the book and in the tables of the run.",) if total > shown else ()
+
+
+def _origin(facts: ModelFacts) -> tuple[tuple[str, str], ...]:
+    record = facts.record
+    versions = [f"{name} {record.versions[name]}" for name in ("Python", "numpy") if name in record.versions]
+    interval = f"{record.replicates} replicates, {record.interval} intervals, seed {record.seed}"
+    return (
+        ("results.csv, SHA-256", facts.sha256),
+        ("made with", ", ".join([f"Soundcheck {record.version}", *versions, interval])),
+        ("model", f"{plain(facts.model.target)}, fingerprint {facts.model.fingerprint[:16]}"),
+        (
+            "to check",
+            "sha256sum results.csv gives the digest above; soundcheck verify checks a whole book; "
+            "the same suite, data and version give the same table",
+        ),
+    )

@@ -1,0 +1,139 @@
+"""A model card from a few rows: what it counts, what it does not claim, and what becomes of a README."""
+
+import dataclasses
+import datetime
+
+import pytest
+import yaml
+from tests.support.finished import FAILED, finished, verdict
+
+from soundcheck.publish.cards.context import CardContext
+from soundcheck.publish.cards.formats.huggingface import HuggingFaceCard
+from soundcheck.publish.facts import read_facts
+from soundcheck.suite.card import Card
+
+FIGURE = {
+    **{"model": "m", "corpus": "c", "task": "transcript", "measure": "word error rate", "value": 0.1234567},
+    **{"low": 0.1, "high": 0.15, "segments": 200, "blocks": 20, "guessing": 1.02, "standing": "proven"},
+}
+TASKS = {"transcript": {"kind": "transcription"}, "arousal": {"kind": "regression"}}
+
+
+@pytest.fixture
+def made(tmp_path, recorded):
+    def make(rows, card=None, existing=None, **changes):
+        changes = {"figures": [FIGURE], "suite": {"tasks": TASKS, "corpora": {}}} | changes
+        facts = read_facts(finished(tmp_path / "out", recorded, rows, **changes))
+        context = CardContext(card or Card(), "", datetime.date(2026, 11, 1))
+        form = HuggingFaceCard()
+        if existing is None:
+            return form.text(facts, context)
+        return form.updated(existing, "README.md", facts, context)
+
+    return make
+
+
+def metadata(text):
+    return yaml.safe_load(text.split("---\n")[1])
+
+
+def test_error_rates_are_in_per_cent_with_interval_and_counts(made):
+    text = made([verdict()])
+    (result,) = metadata(text)["model-index"][0]["results"]
+    (metric,) = result["metrics"]
+    assert result["task"] == {"type": "automatic-speech-recognition", "name": "transcript"}
+    assert (metric["type"], metric["value"]) == ("wer", 12.35)
+    args = metric["args"]
+    assert (args["low"], args["high"], args["guessing"], args["unit"]) == (10.0, 15.0, 102.0, "%")
+    assert (args["segments"], args["blocks"], len(args["results_sha256"])) == (200, 20, 64)
+    assert "source" not in result  # the book is not published
+    assert "| 12.3\xa0% | 10.0 to 15.0\xa0% |" in text
+
+
+def test_what_has_no_value_is_in_the_text_only(made):
+    none = FIGURE | {"value": None, "low": None, "high": None, "reason": "0 words"}
+    text = made([verdict()], figures=[none])
+    assert "model-index" not in metadata(text) and "none: 0 words" in text
+
+
+def test_what_has_no_interval_says_why(made):
+    text = made([verdict()], figures=[FIGURE | {"low": None, "high": None, "reason": "1 speaker"}])
+    args = metadata(text)["model-index"][0]["results"][0]["metrics"][0]["args"]
+    assert args["interval"] == "none: 1 speaker" and "low" not in args
+
+
+def test_everything_is_counted(made):
+    nothing = dict.fromkeys(("value", "low", "high", "passed", "certainty", "reference", "reference_passed"))
+    gone = verdict(test="S", skipped="1 | 2 needed", evidence="", **nothing)
+    open_pass = verdict(test="O", evidence="open")
+    text = made([verdict(), verdict(test="U", **FAILED), gone, open_pass])
+    assert "4 tests: 1 clear passes, 1 failures that hold, 1 open, 1 skipped." in text
+    assert "1 test skipped: 1 &#124; 2 needed" in text
+    assert "u of arousal is 0.40 (95 % 0.30 to 0.45, 20 speakers); it has to be above 0.50 | 200 |" in text
+
+
+def test_hollow_tests_are_not_failures(made):
+    unfair = verdict(test="U", category="fairness", family="fairness_sex", group="sex: a", **FAILED)
+    text = made([verdict(), unfair], figures=[FIGURE | {"task": "arousal", "standing": "hollow"}])
+    assert "No failure holds." in text and "Not counted here: 1 test of fairness" in text
+    assert "The model is hollow at arousal" in text
+    assert "1 clear passes, 0 failures that hold, 0 open, 0 skipped, 1 not counted, because" in text
+    assert "| Fairness sex | How good? | 0 | 0 | 0 | 0 | 1 |" in text and "No group was compared at a" in text
+
+
+def test_groups_have_gaps_with_company(made):
+    gap = FAILED | {"matters": 0.05, "group": "sex: <b>|", "threshold": 0.05, "rule": "|gap| <"}
+    text = made([verdict(), verdict(test="U", category="fairness", family="fairness_sex", **gap)])
+    assert (
+        "| sex: &lt;b&gt;&#124; | c | 1 | 0 | 0 | 0 | −0.10 (95 % −0.20 to −0.050, 200 segments, 20 s" in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("license", "found"),
+    [
+        ("Apache-2.0", {"license": "apache-2.0"}),
+        ("Ours: all", {"license": "other", "license_name": "Ours: all"}),
+        ("", {}),
+    ],
+)
+def test_licences(made, license, found):
+    about = metadata(made([verdict()], Card(license=license)))
+    assert {key: about[key] for key in ("license", "license_name") if key in about} == found
+
+
+def test_only_names_on_hubs_are_base_models(made):
+    assert metadata(made([verdict()], Card(base_model="us/base")))["base_model"] == "us/base"
+    assert "base_model" not in metadata(made([verdict()], Card(base_model="a network of 2019")))
+
+
+def test_a_readme_of_others(made):
+    mine = "---\nlicense: mit\npipeline_tag: text-to-speech\ntags: [a]\n---\n# Mine\n\nWords\n"
+    text = made([verdict()], Card(languages=("de",)), mine)
+    assert text.startswith(
+        "---\nlicense: mit\npipeline_tag: text-to-speech\ntags: [a]\nlanguage:\n- de\nmodel-index:"
+    )
+    assert "\n---\n# Mine\n\nWords\n\n<!-- soundcheck:begin -->" in text
+    again = made([verdict()], Card(languages=("de",)), text)
+    assert again == text
+    changed = made([verdict()], Card(languages=("de",), license="apache-2.0"), text)
+    assert changed == text.replace("license: mit", "license: apache-2.0").replace(
+        "Languages: de", "Licence: apache-2.0\n- Languages: de"
+    ).replace("licence, ", "")
+
+
+@pytest.mark.parametrize("existing", ["", "\n", "\ufeff"])
+def test_an_empty_file_gets_a_whole_card(made, existing):
+    assert made([verdict()], existing=existing) == made([verdict()])
+
+
+def test_nothing_claims_to_be_verified(made):
+    text = made([verdict()])
+    assert "no one else has verified" in text
+    assert "verifyToken" not in text and "verified:" not in text
+
+
+def test_prose_of_people_is_text(made):
+    told = dataclasses.replace(Card(), intended_use="For *us*\n\n## not a heading\n<!-- soundcheck:end -->")
+    text = made([verdict()], told)
+    assert "\n\\## not a heading" in text and text.count("<!-- soundcheck:end -->") == 1

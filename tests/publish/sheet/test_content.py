@@ -1,0 +1,154 @@
+"""The page for a meeting: complete, bounded, carrying everything with it, whatever names are in it."""
+
+import datetime
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+from played import flac, played
+from tests.support.findings import FIGURE, GAP, HOSTILE, NOTHING, OPEN, many
+from tests.support.finished import finished, verdict
+
+from soundcheck.publish.facts import read_facts
+from soundcheck.publish.sheet.content import model_sheet
+from soundcheck.publish.sheet.earlier import Against, Change, against
+from soundcheck.publish.sheet.page import page
+from soundcheck.publish.sheet.style import MOST_BYTES
+
+DAY = datetime.date(2027, 3, 1)
+
+
+class Seen(HTMLParser):
+    """Collects addresses and what could run, of a page that is read as browsers read it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses, self.tags, self.events, self.words = [], [], [], ""
+        self.policy = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attributes if name in ("href", "src", "srcset", "poster")]
+        if ("http-equiv", "Content-Security-Policy") in attributes:
+            self.policy = dict(attributes)["content"]
+        self.events += [name for name, _ in attributes if name.startswith("on")]
+
+    def handle_data(self, text):
+        self.words += text
+
+
+@pytest.fixture
+def sheet(tmp_path, recorded):
+    def made(rows, model="m", since=None, **changes):
+        folder = finished(tmp_path, recorded, rows, **changes)
+        facts = read_facts(folder, model)
+        return model_sheet(facts, since or against(facts), DAY)
+
+    return made
+
+
+def test_what_stands_on_it(sheet, tmp_path):
+    played(tmp_path, {"original": flac(), "noise": flac(seed=1)}, "a.wav under Noise: 1 → 2")
+    since = Against(("Worse on 1 of 9 tests.",), (Change("worse", "recall", "0.7", "0.6", "−0.1"),))
+    text = page(sheet([verdict(), verdict(**GAP)], since=since, figures=[FIGURE]), "../models/m.html")
+    seen = Seen(text)
+    for told in (
+        *("How good.", "m is better than guessing", "1 failure holds among 2 tests", "c (200 segments"),
+        *("arousal of german speakers", "−0.18 to the others", "−0.32 to −0.11", "within ±0.075"),
+        *("Against the last release", "Worse on 1 of 9 tests.", "recall", "Nothing is open."),
+        *("a.wav under Noise: 1 → 2", "results.csv, SHA-256", "Soundcheck 0.1.0"),
+    ):
+        assert told in seen.words, told
+    kinds = [address.partition(";")[0] for address in seen.addresses]
+    assert kinds.count("data:image/svg+xml") == 3 and kinds.count("data:audio/flac") == 2
+    assert [address for address in seen.addresses if not address.startswith("data:")] == ["../models/m.html"]
+    assert "Synthetic" not in seen.words
+
+
+def test_nothing_comes_from_outside(sheet):
+    text = page(sheet(many(), figures=[FIGURE]))
+    seen = Seen(text)
+    assert seen.addresses and all(address.startswith("data:") for address in seen.addresses)
+    assert "http" not in re.sub("http-equiv", "", text) and "url(" not in text and "@import" not in text
+    assert seen.policy.startswith("default-src 'none'")
+
+
+def test_hostile_names_are_shown_and_do_nothing(sheet):
+    rows = [verdict(HOSTILE), verdict(HOSTILE, **GAP | {"group": f"accent: {HOSTILE}"})]
+    rows.append(verdict(HOSTILE, **GAP | OPEN | {"group": f"x: {HOSTILE}", "gap": 0.05}))
+    text = page(sheet(rows, HOSTILE, title=HOSTILE, figures=[FIGURE | {"model": HOSTILE, "task": HOSTILE}]))
+    seen = Seen(text)
+    assert seen.events == [] and "script" not in seen.tags
+    assert "<img src=x" in seen.words and not any(address == "x" for address in seen.addresses)
+    assert "\u202e" not in text and "\x07" not in text
+
+
+def test_synthetic_speech_is_said(sheet, tmp_path, recorded):
+    folder = finished(tmp_path, recorded, [verdict()])
+    record = (folder / "run.json").read_text()
+    (folder / "run.json").write_text(record.replace('"synthetic": false', '"synthetic": true'))
+    facts = read_facts(folder)
+    words = Seen(page(model_sheet(facts, against(facts), DAY))).words
+    assert "Synthetic speech: a synthesiser" in words and "SYNTHETIC" in words
+
+
+@pytest.mark.parametrize("seconds", [1, 60])
+def test_the_file_is_bounded_and_keeps_as_much_as_fits(sheet, tmp_path, seconds):
+    for family in ("correctness_regression", "fairness_accent"):
+        sounds = {name: flac(seconds, seed=len(family) + n) for n, name in enumerate(("original", "noise"))}
+        played(tmp_path, sounds, "a.wav", family=family)
+    text = page(sheet([verdict(), verdict(**GAP)], figures=[FIGURE]))
+    assert len(text.encode()) <= MOST_BYTES
+    assert text.count("data:audio/flac") == 4
+    assert ("the first" in text) == (seconds > 1)
+    if seconds > 1:
+        assert len(text.encode()) > 0.9 * MOST_BYTES
+
+
+def test_days_of_answers(tmp_path, recorded):
+    folder = finished(tmp_path, recorded, [verdict()])
+    record = json.loads((folder / "run.json").read_text())
+    record["models"][0] |= {"asked": 150, "days": {"2027-02-01": 50}, "inputs": 203, "unusable": 3}
+    (folder / "run.json").write_text(json.dumps(record))
+    facts = read_facts(folder)
+    told = dict(model_sheet(facts, against(facts), DAY).facts)["answers"]
+    assert told == "200 given on 2027-02-01 (50) and 2027-03-01 (150); 3 inputs of 203 without an answer"
+
+
+def test_nothing_judged_and_no_figures(sheet):
+    made = sheet([verdict(**NOTHING)], figures=[])
+    assert made.pictures == () and made.scenes == ()
+    assert "no test could be judged" in Seen(page(made)).words
+
+
+def test_long_lists_are_cut_and_counted(sheet):
+    held, undecided, _ = sheet(many(), figures=[FIGURE]).grids
+    assert len(held.rows) == 8 and held.title == "What holds: 40 failures"
+    assert held.notes == ("32 more are in the book and in the tables of the run.",)
+    assert len(undecided.rows) == 5 and undecided.notes[0] == "35 open tests in 35 more families."
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+def test_it_prints_on_at_most_two_pages(sheet, tmp_path):
+    for number in range(2):
+        sounds = {name: flac(1, seed=2 * number + n) for n, name in enumerate(("original", "noise"))}
+        played(tmp_path, sounds, "title " * 30, family=f"family_{number}_{'x' * 60}"[:40])
+    changes = tuple(Change("worse", "recall of something long " * 4, "0.7", "0.6", "−0.1") for _ in range(9))
+    since = Against(("A sentence that says what became of it. " * 6,), changes)
+    figures = [FIGURE | {"task": f"task {n}", "corpus": f"corpus {n % 3}"} for n in range(9)]
+    (tmp_path / "sheet.html").write_text(page(sheet(many(), since=since, figures=figures)))
+    out = tmp_path / "sheet.pdf"
+    command = [
+        "chromium",
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path}/chromium",
+    ]
+    command += ["--no-pdf-header-footer", f"--print-to-pdf={out}", (tmp_path / "sheet.html").as_uri()]
+    subprocess.run(command, capture_output=True, timeout=300, check=True)
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", out.read_bytes())) in (1, 2)
