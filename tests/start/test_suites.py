@@ -261,6 +261,17 @@ def test_families_that_fit_are_those_of_a_run(tmp_path, command):
     assert not set(frame.loc[frame["value"].notna(), "family"]) & set(unfit)
 
 
+def test_a_few_files_of_the_same_name_are_not_the_recordings(tmp_path):
+    rows = [
+        {"audio_filepath": f"/home/them/{n}.wav", "duration": 0.2, "text": WORDS[n % 2]} for n in range(COUNT)
+    ]
+    lines(tmp_path / "manifest.json", rows)
+    sounds(tmp_path / "other", *(f"{n}.wav" for n in range(2)))
+    suites.write_suite(tmp_path / "suite", None, tmp_path / "manifest.json")
+    text = (tmp_path / "suite" / "suite.yml").read_text("utf-8")
+    assert "audio: false # most of the first files are not there" in text and "root:" not in text
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_has_an_entry_with_all_its_keys(tmp_path, kind):
     if kind not in MODEL_KINDS:

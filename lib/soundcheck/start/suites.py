@@ -131,7 +131,7 @@ def _corpus(folder: Path, name: str, found: Found, sample: Sample | None, about:
     if about.cut:
         lines.append(f"cut: {scalar(about.cut)} # from the beginning of the names of files")
     if not about.audio:
-        lines.append("audio: false # none of the first files is there; remove it once they are")
+        lines.append("audio: false # most of the first files are not there; remove it once they are")
     if sample is not None:
         lines += _understood(sample, about)
     keys = CORPUS_FORMATS[found.format].keys.model_fields

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import math
 import os
@@ -242,9 +243,10 @@ def _find_audio(frame: pd.DataFrame, root: Path, data: Path, about: Understandin
     listing = Listing(data if data.is_dir() else data.parent)
     folders = dict.fromkeys(listing.root / path.parent for path in listing.audio)
     for base in dict.fromkeys([root, listing.root, *folders]):
-        for name in names:
-            beginning = _elsewhere(base, name)
-            if beginning is not None:
+        beginnings = collections.Counter(_elsewhere(base, name) for name in names)
+        # Most of them: a few files of the same name lie in many folders.
+        for beginning, count in beginnings.most_common(1):
+            if beginning is not None and 2 * count > len(names):
                 about.root, about.cut = (None if base == root else base), beginning
                 return
     about.audio = False
