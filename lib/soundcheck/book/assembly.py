@@ -29,7 +29,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.report import states
+from soundcheck.report import look_of_pages
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.page_names import comparison_sheet, corpus_page, model_page
@@ -44,6 +44,7 @@ NO_STUDIES = (
     "This page shows simulations whose truth is known; the suite leaves it out with `studies: false`."
 )
 STUDY_TITLES = {"confidence_intervals": "Confidence intervals", "fairness_thresholds": "Fairness thresholds"}
+DRAWINGS = ("_static/architecture.svg",)
 MOST_OPEN = 60  # result pages above which the menu shows only those of the current model
 
 
@@ -184,9 +185,10 @@ def configure(sources: pages.Sources, share: Path, record: RunRecord) -> None:
     if len(record.notebooks) > MOST_OPEN:  # else the menu would make every page large
         configuration["sphinx"]["config"]["html_theme_options"]["collapse_navbar"] = True
     sources.file("_config.yml", yaml.safe_dump(configuration, sort_keys=False))
-    for path in (share / "book" / "references.bib", *(share / "book" / "_static").iterdir()):
-        sources.file(path.relative_to(share / "book").as_posix(), path.read_text(encoding="utf-8"))
-    sources.file("_static/states.css", states.style_sheet())
+    for name in ("references.bib", *DRAWINGS):
+        sources.file(name, (share / "book" / name).read_text(encoding="utf-8"))
+    sources.file("_static/soundcheck.css", look_of_pages.style())  # one of each: their order is ours
+    sources.file("_static/soundcheck.js", look_of_pages.script())
 
 
 def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from soundcheck.common import resources
+from soundcheck.report import look_of_pages
 from soundcheck.report.html import Html, element, style_sheet
 
 __all__ = ["standalone"]
@@ -33,7 +33,7 @@ def standalone(title: str, body: Html) -> str:
     body
         What it shows; pictures by :class:`soundcheck.common.media.EmbeddedMedia`.
     """
-    written = (resources.root() / "book" / "_static" / "soundcheck.css").read_text(encoding="utf-8")
+    written = look_of_pages.style()
     dark = _DARK.search(written)
     style = _OUTSIDE.sub("", written) + _OWN
     if dark is not None:

@@ -122,7 +122,7 @@ def test_a_signal_that_fails_does_not_ask_about_the_others_again(tmp_path):
         (Reply({"text": "x" * ANSWER_BYTES}), f"the answer is longer than {ANSWER_BYTES} bytes"),
         (text("x", duration=9.0), "the answer is for something else: it heard 9 s, and was sent 1 s"),
         (text("x", usage={"type": "duration", "seconds": 60}), "it heard 60 s, and was sent 1 s"),
-        (text("x", filename="/tmp/other.wav"), "it names the file '/tmp/other.wav'"),
+        (text("x", filename="/elsewhere/other.wav"), "it names the file '/elsewhere/other.wav'"),
         (Reply({}, 413), "HTTP 413, "),
         (Reply({"detail": "bad \x1b[31m language"}, 422), ": 'bad \\x1b[31m language'"),
         (Reply({}, 501), "HTTP 501, Not Implemented"),

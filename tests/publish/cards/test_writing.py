@@ -51,7 +51,7 @@ def test_nothing_is_written_if_one_format_fails(run):
     assert not (run / "cards").exists()
 
 
-@pytest.mark.parametrize("name", ["../x.md", "/tmp/x.md", "a/../../x.md"])
+@pytest.mark.parametrize("name", ["../x.md", "/elsewhere/x.md", "a/../../x.md"])
 def test_names_stay_in_their_folder(run, name):
     class Leaving(CardFormat):
         def filename(self, facts):
