@@ -72,6 +72,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const play = button("", { class: "sc-play" }), turn = button("", { class: "sc-switch" });
     const loop = button("↻ Loop", { title: "Repeat; drag over a picture to repeat a part" });
     const place = slider("Position", longest, 0.01), severity = slider("Severity", sides.length - 1, 1);
+    const clock = make("span", "", { class: "sc-clock", "aria-hidden": "true" }); // the slider says the same
     const news = make("span", "", { class: "sc-news", "aria-live": "polite" });
     const keys = make("details"), tools = make("div", "", { class: "sc-hear" });
     keys.append(make("summary", "Keys"), make("span", "Space: switch at the same position. P: play or pause. "
@@ -83,7 +84,7 @@ document.addEventListener("DOMContentLoaded", () => {
       label.append(severity);
       tools.append(label);
     }
-    tools.append(loop, place, news, keys);
+    tools.append(loop, place, clock, news, keys);
     box.prepend(tools);
 
     let heard = sides[0], other = sides[1], wanted = heard, playing = false;
@@ -108,6 +109,7 @@ document.addEventListener("DOMContentLoaded", () => {
       sides.forEach((side) => side.draw(position));
       place.value = position;
       place.setAttribute("aria-valuetext", `${position.toFixed(2)} of ${longest.toFixed(2)} s`);
+      clock.textContent = `${position.toFixed(1)} / ${longest.toFixed(1)} s`;
     };
     const say = (text) => { news.textContent = text; };
 
