@@ -35,9 +35,9 @@ def verdicts(evaluation: Evaluation) -> None:
     display(tables.notes(evaluation.notes))
 
 
-def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str) -> None:
-    """Show a figure; ``alt`` says what it shows, for readers who do not see it."""
-    display(figures.show(evaluation.media, figure, alt))
+def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str, finding: str = "") -> None:
+    """Show a figure below its finding; ``alt`` says what it shows, for readers who do not see it."""
+    display(figures.show(evaluation.media, figure, alt, finding=finding))
 
 
 def intervals(evaluation: Evaluation) -> None:
