@@ -23,21 +23,10 @@ from soundcheck.report.distribution_figures import (
     heat_map,
     overlaid,
 )
+from soundcheck.report.palettes import for_words
 from soundcheck.report.shapes import counts_map, histogram
 from soundcheck.report.speaker_figures import averages, ranks
-from soundcheck.report.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    RED,
-    for_words,
-    label,
-    look,
-    name_ticks,
-    new,
-    seaborn,
-    show,
-)
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn, show
 from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import described, group_difference, intervals, unchanged_overview
 

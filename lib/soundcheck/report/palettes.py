@@ -5,7 +5,7 @@ Conventions
 - Colours are those of Okabe and Ito, as ``#rrggbb``; a colour without partner is the same on both grounds.
 - Maps of counts and shares are turned over: what is dark for many becomes light for many, of the same hue.
 - The contrast is that of the Web Content Accessibility Guidelines 2.1, from 1 to 21: at least 4.5 for words,
-  3 for marks. A few colours for marks and areas are too pale on white for words; :func:`for_words` gives darker ones.
+  3 for marks. Some colours of marks are too pale on white for words; :func:`for_words` gives darker ones.
 - Figures follow the page that shows them: in a picture, ``prefers-color-scheme`` is the ``color-scheme`` of
   its element. Where a browser does not know that, a figure is still legible: it brings its ground.
 """
@@ -88,11 +88,11 @@ def for_words(colour: str) -> str:
 
 def on(cell: str) -> str:
     """Give the colour of words on a cell of a map: black or white, what stands out on each ground."""
-    best = [
-        max(("#010101", "#fefefe"), key=lambda ink, own=own: contrast(ink, own))
-        for own in (cell, turned(cell))
-    ]
-    return _INK[best[0], best[1]]
+    return _INK[_stands_out(cell), _stands_out(turned(cell))]
+
+
+def _stands_out(cell: str) -> str:
+    return max(("#010101", "#fefefe"), key=lambda ink: contrast(ink, cell))
 
 
 def has_partner(style: str) -> bool:

@@ -21,7 +21,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from scipy.special import ndtri
 
-from soundcheck.report.style import BLUE, GREY, PALETTE, RED, for_words, label, look, new, seaborn
+from soundcheck.report.palettes import for_words
+from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
 
 __all__ = ["det_figure", "error_rate_bars", "score_histograms"]
 
