@@ -22,7 +22,7 @@ from soundcheck.metrics.word_errors import word_errors
 from soundcheck.report import listening, tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import player, row
-from soundcheck.report.served_figures import Shown, described_groups, served_groups
+from soundcheck.report.served_figures import Shown, clear_groups, described_groups, served_groups
 from soundcheck.report.style import show
 from soundcheck.report.word_tables import aligned_words
 
@@ -75,7 +75,8 @@ def served_figures(
             title = f"{compared.subset.task.name} by {compared.column}, {compared.subset.corpus}"
             alt = f"{title}. {described_groups(frame, dict(shown))}"
             found.append(element("h3", title))
-            found.append(show(evaluation.media, served_groups(frame, dict(shown)), alt))
+            finding = clear_groups(frame, dict(shown))
+            found.append(show(evaluation.media, served_groups(frame, dict(shown)), alt, finding=finding))
     return join(found) if found else element("p", "No group could be judged.")
 
 
