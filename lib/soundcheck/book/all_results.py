@@ -35,10 +35,10 @@ from soundcheck.results.page_names import result_page
 __all__ = ["ROWS", "cells", "data"]
 
 ROWS = "all_results.js"
-FIRST_ROWS = 200  # that stand in the page itself
+FIRST_ROWS = 100  # that stand in the page itself
 COLUMNS = ["model", "corpus", "family", "task", "test", "state", "value and 95 % interval"]
 COLUMNS += ["gap and 95 % interval", "threshold"]
-LINKED = COLUMNS.index("family")
+LINKED, BADGE = COLUMNS.index("family"), COLUMNS.index("state")
 NUMBERS = [COLUMNS.index(name) for name in ("value and 95 % interval", "gap and 95 % interval")]
 
 
@@ -54,7 +54,7 @@ class Value(NamedTuple):
     def written(self) -> str | list:
         """Give it as the script takes it: as short as it can be said."""
         small = "\n".join(xml_text(shorten(line)) for line in self.small)
-        found = [xml_text(shorten(self.text)), small, self.sort, self.facet, self.badge]
+        found = [xml_text(shorten(self.text)), small, self.sort, self.facet and xml_text(shorten(self.facet))]
         while len(found) > 1 and found[-1] in (None, ""):
             found.pop()
         return found if len(found) > 1 else found[0]
@@ -97,17 +97,20 @@ def data(results: pd.DataFrame, among: pd.Series) -> str:
             numbers.append(known[value])
         page = linked.setdefault(result_page(row.model, row.family), len(linked))
         rows.append([*numbers, page, anchor_of(key_of(row)).removeprefix("row-")])
-    return script("rows", {"columns": columns, "linked": LINKED, "pages": list(linked), "rows": rows})
+    badges = {f"{look.sign} {look.label}": look.css for look in STATE.values()}
+    about = {"badges": badges, "badge": BADGE, "linked": LINKED, "pages": list(linked)}
+    return script("rows", {**about, "columns": columns, "rows": rows})
 
 
 def _values(row: object, among: Among) -> Iterator[Value]:
     """Give the values of a row, column by column."""
     yield from map(Value, (row.model, row.corpus, row.family, row.task))
     below = filter(None, [tables.below_test(row)])
-    yield Value(row.test, tuple(below), f"{row.test} {row.group} {row.label}", row.group)
+    yield Value(row.test, tuple(below), facet=row.group)
     state, lines = state_lines(row, among)
     look = STATE[state]
-    yield Value(f"{look.sign} {look.label}", tuple(lines), state_order(state, row.p_value), badge=look.css)
+    order = round(state_order(state, row.p_value), 3)
+    yield Value(f"{look.sign} {look.label}", tuple(lines), order, badge=look.css)
     digits = tables.digits_for(row.value, row.low, row.high)
     bounds = filter(None, [tables.interval(row, digits)])
     yield Value(tables.number(row.value, digits, row.threshold), tuple(bounds))

@@ -32,7 +32,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.report import look_of_pages
+from soundcheck.report import failures, look_of_pages
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.page_names import comparison_sheet, corpus_page, model_page
@@ -166,7 +166,8 @@ def _result_cells(
     fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
     cells = executed.cells(notebook, title, entry, output.folder, fill)
     about = f"How these tests work: [method](../../methods/{files.slug(entry.family)}.ipynb)."
-    answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
+    blocks = functools.partial(failures.blocks_of, record)
+    answered = answers.answer(rows, family.question, _no_merit(record, rows), among, blocks)
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
     cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
