@@ -152,7 +152,7 @@ def finish(
         new,
         run=run,
         media=_media(sources.media, output),
-        tables=[table for table in tables if table.is_file()],
+        tables=[*(table for table in tables if table.is_file()), *sources.beside],
         finished=sources.finished,
     )
     if about is not None:
