@@ -8,7 +8,7 @@ import numpy as np
 from PIL import ImageColor
 
 from soundcheck.augment.level import decibel, peak, rms
-from soundcheck.common.media import MediaStore
+from soundcheck.common.media import UNHEARD, MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.pictures import png
@@ -48,10 +48,12 @@ def player(
         nothing = element("figcaption", *words, "no samples: there is nothing to hear")
         return element("figure", element("strong", label), nothing, class_="sc-player")
     seconds = len(signal) / sampling_rate
-    sound = media.add(encode_flac(signal, sampling_rate), ".flac")
-    picture = media.add(_waveform(signal, COLORS[color]), ".png")
     level = f"{seconds:.2f} s, peak {decibel(peak(signal)):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
     level = level.replace("-", "−")
+    if not media.heard:
+        return unheard(label, *([caption] if caption else []), level)
+    sound = media.add(encode_flac(signal, sampling_rate), ".flac")
+    picture = media.add(_waveform(signal, COLORS[color]), ".png")
     if peak(signal) > 1:
         level += ", clipped by the file format"
     return element(
@@ -69,6 +71,14 @@ def player(
         element("audio", controls=True, preload="none", src=sound, aria_label=label),
         element("figcaption", *([caption, element("br")] if caption else []), level),
         class_="sc-player",
+    )
+
+
+def unheard(label: str, *lines: str) -> Html:
+    """Stand for a player in a book without voices: what it is, without a sound or a picture of it."""
+    words = [part for line in lines for part in (element("br"), line)][1:]
+    return element(
+        "figure", element("strong", label), element("figcaption", *words), class_=f"sc-player {UNHEARD}"
     )
 
 
