@@ -22,7 +22,8 @@ from soundcheck.report.style import show
 from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics import simulated_thresholds
-from soundcheck.statistics.simulation import METRICS, setting_of
+from soundcheck.statistics.simulated_metrics import METRICS
+from soundcheck.statistics.simulation import setting_of
 from soundcheck.suite.families import Family, Perturbation
 
 HEADING = "## Tests and thresholds"

@@ -1,4 +1,4 @@
-"""Style and behaviour of pages: the sheets and scripts beside the written pages, each for a part of a page."""
+"""Style and behaviour of pages: the sheets and scripts beside the written pages, put together."""
 
 from __future__ import annotations
 
