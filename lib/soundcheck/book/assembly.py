@@ -10,8 +10,10 @@ import pandas as pd
 import yaml
 
 from soundcheck.book import (
+    all_results,
     answers,
     executed,
+    find_your_way,
     history_page,
     inputs,
     measures,
@@ -20,6 +22,7 @@ from soundcheck.book import (
     overview,
     pages,
     recorded_tables,
+    search_index,
     settled,
     sheets,
 )
@@ -119,7 +122,8 @@ def assemble(
         heard = None if own is None else files.digest(own.tobytes())
         cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
         sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
-    sources.page("all_results", model_and_corpus_pages.all_results_cells(results, among))
+    sources.page("all_results", all_results.cells(results, among))
+    sources.data(all_results.ROWS, all_results.data(results, among))
     sheets.write(sources, output, record, results)
     sources.page("provenance", model_and_corpus_pages.provenance_cells(record))
     if record.failed:
@@ -128,6 +132,8 @@ def assemble(
     for page in sorted((share / "book").glob("*.md")):
         words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
         sources.words(page.stem, words)
+    sources.page(find_your_way.NAME, find_your_way.cells(record, results, sources.pages))
+    sources.data(search_index.NAME, search_index.data(record, results, corpora, sources.folder))
     configure(sources, share, record)
     _contents(sources, share, record)
     sources.prune()
@@ -197,18 +203,23 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
     """Write the table of contents."""
     contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
     results = []
+    titles = {family.name: heading(family.title) for family in record.families}  # below their model's name
     for model in record.models:
         own = [entry for entry in record.notebooks if entry.model == model.name]
-        sections = [{"file": overview.page_of(entry)} for entry in own]
-        chapter = {"file": model_page(model.slug)}
+        sections = [{"file": overview.page_of(entry), "title": titles[entry.family]} for entry in own]
+        chapter = {"file": model_page(model.slug), "title": heading(model.name)}
         results.append(chapter | ({"sections": sections} if sections else {}))
     failures = [{"file": "failures"}] if record.failed else []
     over_time = [{"file": history_page.NAME}] if history_page.NAME in sources.pages else []
     compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
     generated = [
+        {"chapters": [{"file": find_your_way.NAME}]},
         {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *over_time, *failures]},
         *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
-        {"caption": "Corpora", "chapters": [{"file": corpus_page(c.slug)} for c in record.corpora]},
+        {
+            "caption": "Corpora",
+            "chapters": [{"file": corpus_page(c.slug), "title": heading(c.name)} for c in record.corpora],
+        },
         {
             "caption": "Methods",
             "chapters": [{"file": f"methods/{files.slug(f.name)}"} for f in record.families],

@@ -163,7 +163,7 @@ def finish(
         new,
         style=run_style(record, day),
         media=_media(sources.media, output),
-        tables=[table for table in tables if table.is_file()],
+        tables=[*(table for table in tables if table.is_file()), *sources.beside],
         finished=sources.finished,
     )
     if about is not None:

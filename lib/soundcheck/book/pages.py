@@ -77,6 +77,8 @@ class Sources:
         Names of the sounds and pictures that these pages refer to.
     finished
         Name of each page that is HTML already -> its file; these are pages, too.
+    beside
+        Files that stand beside the pages as they are.
     """
 
     def __init__(self, folder: Path, kept: Remembered | None = None) -> None:
@@ -85,6 +87,7 @@ class Sources:
         self.pages: dict[str, str] = {}
         self.media: set[str] = set()
         self.finished: dict[str, Path] = {}
+        self.beside: list[Path] = []
         self._written: set[Path] = set()
 
     def words(self, name: str, text: str) -> None:
@@ -147,6 +150,11 @@ class Sources:
         content = self._content(name, make(Html()))
         self.file(f"{name}.html", make(mark(name, content)))
         self.finished[name] = self.folder / f"{name}.html"
+
+    def data(self, name: str, text: str) -> None:
+        """Write a file that is put beside the pages of the top folder as it is."""
+        self.file(name, text)
+        self.beside.append(self.folder / name)
 
     def file(self, name: str, text: str) -> None:
         """Write any other file."""

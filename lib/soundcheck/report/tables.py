@@ -24,6 +24,7 @@ from soundcheck.suite.families import Family, TestDefinition
 
 __all__ = [
     "Cell",
+    "below_test",
     "digits_for",
     "FEW",
     "FEW_MARK",
@@ -55,12 +56,16 @@ _BIN = re.compile(r"(?:^|(?<=: ))[(\[]-?[0-9.inf]+, -?[0-9.inf]+[)\]]$")
 
 
 class Cell(NamedTuple):
-    """A cell that is sorted by something else than its text; with a key the book may fill it anew."""
+    """A cell that is sorted by something else than its text; with a key the book may fill it anew.
+
+    Where the rows are chosen by something else than the first line of the cell, ``facet`` is that.
+    """
 
     content: Html | str
     sort: object = None
     class_: str | None = None
     key: str | None = None
+    facet: str | None = None
 
 
 def number(value: float | None, digits: int | None = None, threshold: float | None = None) -> str:
@@ -112,6 +117,8 @@ def table(
     *,
     caption: str = "",
     sortable: bool = True,
+    filters: Mapping[str, str] | None = None,
+    beside: str | None = None,
 ) -> Html:
     """Make a table; texts are escaped, numbers aligned to the right, finished HTML is kept.
 
@@ -125,8 +132,15 @@ def table(
         What the table shows.
     sortable
         Whether the page's script may sort and filter it.
+    filters
+        Header of a column -> what the list is called that the script makes to choose one of its values.
+    beside
+        File beside the page with all rows, see :mod:`soundcheck.book.all_results`, of which these are the
+        first; ``None`` = these are all.
     """
-    head = element("tr", *(element("th", name, scope="col") for name in columns))
+    lists = filters or {}
+    named = ((name, None if isinstance(name, Html) else lists.get(name)) for name in columns)
+    head = element("tr", *(element("th", name, scope="col", data_filter=choose) for name, choose in named))
     body = []
     for row in rows:
         cells = [row.get(name, "") for name in columns] if isinstance(row, Mapping) else list(row)
@@ -134,7 +148,7 @@ def table(
     parts = [element("caption", caption, limit=None)] if caption else []
     parts += [element("thead", head), element("tbody", *body)]
     name = "sc-table sc-sortable" if sortable and len(rows) > 1 else "sc-table"
-    inner = element("table", *parts, class_=name)
+    inner = element("table", *parts, class_=name, data_rows=beside)
     return element(
         "div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=caption or "table"
     )
@@ -142,7 +156,13 @@ def table(
 
 def _cell(cell: object) -> Html:
     if isinstance(cell, Cell):
-        return element("td", cell.content, data_key=cell.key, class_=cell.class_, data_sort=cell.sort)
+        about = {
+            "data_key": cell.key,
+            "class_": cell.class_,
+            "data_sort": cell.sort,
+            "data_facet": cell.facet,
+        }
+        return element("td", cell.content, **about)
     if isinstance(cell, Html):
         return element("td", cell)
     if isinstance(cell, bool) or cell is None:
@@ -195,9 +215,14 @@ def row_name(row: object, *further: str) -> str:
 
 
 def test_cell(row: object) -> Cell:
-    """Show the test of a row, with group and label in small print below it."""
-    below = " · ".join(filter(None, (row.group, label(row.label))))
-    return Cell(two_lines(row.test, below), f"{row.test} {row.group} {row.label}", "sc-test")
+    """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
+    sort = f"{row.test} {row.group} {row.label}"
+    return Cell(two_lines(row.test, below_test(row)), sort, "sc-test", facet=row.group)
+
+
+def below_test(row: object) -> str:
+    """Name group and label of a row."""
+    return " · ".join(filter(None, (row.group, label(row.label))))
 
 
 def threshold_table(family: Family) -> Html:
