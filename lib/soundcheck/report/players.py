@@ -8,7 +8,7 @@ import numpy as np
 
 from soundcheck.augment.level import decibel, peak, rms
 from soundcheck.common.escaping import shorten
-from soundcheck.common.media import MediaStore
+from soundcheck.common.media import UNHEARD, MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.sound_pictures import HEIGHT, WIDTH, picture
@@ -54,6 +54,8 @@ def player(
     said = said.replace("-", "−")
     if peak(signal) > 1:
         said += ", clipped by the file format"
+    if not media.heard:
+        return unheard(label, *([caption] if caption else []), said)
     if seconds > LONGEST:
         said += f"; drawn and played are the first {LONGEST:g} s"
         signal = signal[: round(LONGEST * sampling_rate)]
@@ -77,6 +79,14 @@ def player(
 def silent(label: str, *reason: Html | str) -> Html:
     """Stand in the place of a player where there is nothing to hear, and say why."""
     return element("figure", element("strong", label), element("figcaption", *reason), class_="sc-player")
+
+
+def unheard(label: str, *lines: str) -> Html:
+    """Stand for a player in a book without voices: what it is, without a sound or a picture of it."""
+    words = [part for line in lines for part in (element("br"), line)][1:]
+    return element(
+        "figure", element("strong", label), element("figcaption", *words), class_=f"sc-player {UNHEARD}"
+    )
 
 
 def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) -> str:
