@@ -23,7 +23,7 @@ HEARD = """box => {
     const name = (figure) => figure.querySelector("strong").textContent;
     const sounds = ({volume, muted, paused}) => volume === 1 && !muted && !paused;
     const figures = Array.from(box.querySelectorAll("figure[data-seconds]"));
-    return [figures.filter((figure) => figure.matches(".sc-heard")).map(name),
+    return [figures.filter((figure) => figure.matches(".sc-audible")).map(name),
             figures.filter((figure) => sounds(figure.querySelector("audio"))).map(name)];
 }"""
 
