@@ -22,7 +22,7 @@ from soundcheck.results import worse
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.judged import Judged
 from soundcheck.results.verdict import KEY
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics import draws
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "baseline.csv"
 RUNS, RUNS_PLANTED, TESTS, SEGMENTS, REPLICATES = 100, 20, 1000, 15, 1000
@@ -136,7 +136,7 @@ def alarms(
     alarmed, usual, found, false = 0, 0, 0, 0
     for run in range(runs):
         rng = np.random.default_rng([seed, speakers, planted, run])
-        weights = bootstrap.weights(speakers, REPLICATES, run)
+        weights = draws.weights(speakers, REPLICATES, run)
         before, now = (finished(counts, weights) for counts in outcomes(rng, speakers, planted, tests))
         changed = worse.changes(now, before)
         (decided,) = worse.got_worse([changed])

@@ -23,7 +23,7 @@ from scipy import stats
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.regression import concordance_cc, correlations, mean_absolute_error
 from soundcheck.metrics.word_errors import word_error_rate
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics import bootstrap, draws
 
 REPLICATES = 1000
 CLASSES = ("anger", "happiness", "neutral", "sadness")
@@ -40,7 +40,7 @@ def ccc(truth: np.ndarray, prediction: np.ndarray) -> float:
 def seconds(function: Callable[[], object], repeat: int = 3) -> float:
     best = np.inf
     for _ in range(repeat):
-        bootstrap._kept_weights.cache_clear()  # each call draws its weights anew
+        draws._kept_weights.cache_clear()  # each call draws its weights anew
         start = time.perf_counter()
         function()
         best = min(best, time.perf_counter() - start)
@@ -49,7 +49,7 @@ def seconds(function: Callable[[], object], repeat: int = 3) -> float:
 
 def peak(function: Callable[[], object]) -> float:
     """Peak of newly allocated memory in MB."""
-    bootstrap._kept_weights.cache_clear()
+    draws._kept_weights.cache_clear()
     tracemalloc.start()
     function()
     most = tracemalloc.get_traced_memory()[1]

@@ -34,7 +34,7 @@ from scipy import stats
 
 from soundcheck.common import seeds
 from soundcheck.results import BETTER, WORSE, Contrast, Judged, Verdict, contrasts
-from soundcheck.statistics.bootstrap import REPLICATES, weights
+from soundcheck.statistics.draws import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "comparing.csv"
 SEED = 0

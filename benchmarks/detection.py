@@ -18,7 +18,7 @@ from sklearn.metrics import roc_curve
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import actual_dcf, equal_error_rate, min_dcf
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics import bootstrap, draws
 
 TRIALS, SPEAKERS, REPLICATES, FEW, GOAL = 1_000_000, 1000, 1000, 10, 5.0
 
@@ -42,11 +42,11 @@ def timed(function: Callable[[], object]) -> float:
 
 def main() -> None:
     data = trials()
-    drawn = bootstrap.weights(SPEAKERS, REPLICATES)
+    drawn = draws.weights(SPEAKERS, REPLICATES)
 
     def ours(make: Callable[[Trials], Weighted]) -> Callable[[], object]:
         def run() -> object:
-            bootstrap._kept_weights.cache_clear()
+            draws._kept_weights.cache_clear()
             return bootstrap.resample(make(data), np.zeros(0, dtype=int), REPLICATES).interval()
 
         return run

@@ -43,7 +43,8 @@ from soundcheck.metrics.combinators import against_average
 from soundcheck.metrics.distribution import bin_proportions, class_proportions
 from soundcheck.metrics.regression import mean_value
 from soundcheck.results.verdict import Verdict
-from soundcheck.statistics.bootstrap import REPLICATES, resample
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import REPLICATES
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family
 from soundcheck.suite.thresholds import read_family

@@ -38,7 +38,7 @@ from soundcheck.history.points import points
 from soundcheck.results import BETTER, WORSE, Judged, Verdict
 from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.verdict import KEY
-from soundcheck.statistics.bootstrap import REPLICATES, weights
+from soundcheck.statistics.draws import REPLICATES, weights
 
 TABLE = Path(__file__).parents[1] / "book" / "tables" / "histories.csv"
 SEED, HISTORIES = 0, 1000

@@ -19,7 +19,7 @@ from soundcheck.metrics.classification import recall_per_class, unweighted_avera
 from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error
 from soundcheck.metrics.speakers import speaker_averages
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics import bootstrap, draws
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.rules import INTERVALS
 
@@ -161,7 +161,7 @@ def test_undefined_replicates_are_noted_or_withhold_the_interval():
 
     rows = subset()
     found = bootstrap.resample(statistic_of(without(0), rows, rows.predictions), rows.blocks, REPLICATES)
-    share = np.mean(bootstrap.weights(8, REPLICATES)[:, 0] == 0)
+    share = np.mean(draws.weights(8, REPLICATES)[:, 0] == 0)
     assert found.withheld == (f"interval withheld: undefined in {100 * share:.1f} % of the replicates",)
 
     def seldom(s, a):
@@ -181,7 +181,7 @@ def test_a_block_drawn_twice_has_its_rows_twice_and_two_numbers():
     rows = subset()
     statistic = statistic_of(measure, rows, rows.predictions)
     seen.clear()
-    drawn = bootstrap.weights(8, 20, 1)
+    drawn = draws.weights(8, 20, 1)
     statistic.evaluate(drawn)
     for weights, (speakers, blocks, truth) in zip(drawn, seen, strict=True):
         sizes = np.bincount(rows.blocks)

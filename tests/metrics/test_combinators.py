@@ -22,7 +22,8 @@ from soundcheck.metrics.combinators import (
 from soundcheck.metrics.ranking import spearmans_rho_of
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_error, mean_value
 from soundcheck.metrics.weighted import weighted_difference
-from soundcheck.statistics.bootstrap import resample, weights
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

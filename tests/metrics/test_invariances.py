@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from soundcheck.metrics import change, classification, distribution, regression
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.combinators import difference, paired_difference, restrict
-from soundcheck.statistics.bootstrap import block_codes, every_segment, resample
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import block_codes, every_segment
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -9,7 +9,8 @@ from scipy import stats
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.ranking import quartile_overlap, spearmans_rho, spearmans_rho_of
 from soundcheck.metrics.weighted import weighted_difference
-from soundcheck.statistics.bootstrap import resample, weights
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

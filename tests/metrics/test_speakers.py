@@ -7,7 +7,8 @@ from scipy import stats
 
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.speakers import speaker_averages, speaker_proportions
-from soundcheck.statistics.bootstrap import block_codes, resample, weights
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import block_codes, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -17,7 +17,8 @@ from soundcheck.metrics.regression import concordance_cc, correlations, mean_abs
 from soundcheck.metrics.shift import shift
 from soundcheck.metrics.standardised import MOST_SUMS, standardised_difference
 from soundcheck.metrics.word_errors import word_error_rate, word_errors
-from soundcheck.statistics.bootstrap import resample, weights
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -26,7 +26,8 @@ from soundcheck.metrics.verification import (
     min_dcf_threshold,
 )
 from soundcheck.metrics.weighted import weighted_difference
-from soundcheck.statistics.bootstrap import resample, weights
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -100,7 +100,7 @@ def test_replicates_are_ratios_of_sums_of_drawn_blocks():
     words, blocks = rng.integers(1, 20, 60), np.arange(60) // 5
     errors = rng.binomial(words, 0.2)
     found = resample(word_error_rate(words, errors), blocks, 50)
-    from soundcheck.statistics.bootstrap import weights
+    from soundcheck.statistics.draws import weights
 
     per_block = np.array([[words[blocks == k].sum(), errors[blocks == k].sum()] for k in range(12)])
     sums = weights(12, 50).astype(float) @ per_block

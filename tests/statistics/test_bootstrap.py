@@ -1,7 +1,6 @@
 """The bootstrap against loops, SciPy and its own promise: coverage."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import threadpoolctl
 from scipy import stats
@@ -14,16 +13,9 @@ from soundcheck.metrics.classification import (
 )
 from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.regression import concordance_cc, mean_absolute_error, mean_value, pearson_cc
-from soundcheck.statistics import bootstrap
-from soundcheck.statistics.bootstrap import (
-    block_codes,
-    blocks_of,
-    certainty,
-    every_segment,
-    interval,
-    resample,
-    weights,
-)
+from soundcheck.statistics import draws
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import every_segment, weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -40,78 +32,17 @@ def speakers(rng, blocks=30, each=20, share=0.3):
     return truth, truth + 0.1 * correlated(), block
 
 
-# Blocks and weights
-
-
-def test_block_codes_follow_sorted_names():
-    assert block_codes(["b", "a", "c", "a"])[0].tolist() == [1, 0, 2, 0]
-    assert block_codes(["1", "001", "NA", "1"])[1] == 3
-    assert block_codes([10, 9, 10])[0].tolist() == [1, 0, 1]
-    codes, n = block_codes([])
-    assert len(codes) == n == 0
-
-
-def test_blocks_are_combinations_of_columns(rng):
-    table = pd.DataFrame(
-        {
-            "file": [f"{n:03d}.wav" for n in range(200)],
-            "meeting": rng.choice(["m1", "m2", "m3"], 200),
-            "speaker": rng.choice(list("abcd"), 200),
-        }
-    )
-    by_hand, n = block_codes(table["meeting"] + " " + table["speaker"])
-    assert n == 12 and blocks_of(table, ["meeting", "speaker"]).tolist() == by_hand.tolist()
-    other = blocks_of(table, ["speaker", "meeting"])  # the same blocks, numbered in another order
-    assert len(set(zip(other.tolist(), by_hand.tolist(), strict=True))) == 12
-    assert blocks_of(table, ["speaker"]).tolist() == block_codes(table["speaker"])[0].tolist()
-    assert blocks_of(table, ["speaker", "topic"]).tolist() == list(range(200))  # each file
-    with pytest.raises(ValueError, match="1 of 200 segments have no block"):
-        blocks_of(
-            table.assign(speaker=table["speaker"].where(np.arange(200) > 0, None)), ["meeting", "speaker"]
-        )
-    joined = pd.DataFrame({"file": ["1", "2"], "meeting": ["a b", "a"], "speaker": ["c", "b c"]})
-    assert blocks_of(joined, ["meeting", "speaker"]).tolist() == [1, 0]  # names are not put together
-
-
-def test_block_codes_refuse_missing_blocks():
-    with pytest.raises(ValueError, match="2 of 3 segments have no block"):
-        block_codes(["a", None, np.nan])
-
-
-@pytest.mark.parametrize("n_blocks", [1, 2, 7, 300, 1000])
-def test_weights_are_multinomial(n_blocks):
-    drawn = weights(n_blocks, 500)
-    assert drawn.shape == (500, n_blocks)
-    assert (drawn.sum(axis=1) == n_blocks).all()
-    # variance of a count is 1 - 1/K; 5 standard errors
-    n = drawn.size
-    assert abs(drawn.var() - (1 - 1 / n_blocks)) <= 5 * np.sqrt(2.5 / n) + 1e-12
-
-
-def test_weights_do_not_move_with_the_number_of_replicates_and_differ_by_seed():
-    assert weights(50, 300)[:100].tobytes() == weights(50, 100).tobytes()
-    assert weights(50, 100, seed=1).tobytes() != weights(50, 100, seed=0).tobytes()
-    assert weights(50, 100) is weights(50, 100)
-    with pytest.raises(ValueError, match="read-only"):
-        weights(50, 100)[0, 0] = 3
-
-
-def test_frozen_draws():
-    """Any change of these bytes changes every published interval."""
-    assert weights(5, 3, seed=0).tolist() == [[2, 1, 2, 0, 0], [1, 0, 1, 2, 1], [2, 2, 0, 1, 0]]
-
-
 def test_large_weights_are_drawn_in_pieces_with_the_same_result(monkeypatch, rng):
     truth, prediction, block = speakers(rng, blocks=50)
     whole = resample(concordance_cc(truth, prediction), block)
-    monkeypatch.setattr(bootstrap, "_CHUNK", 50 * 7)
+    monkeypatch.setattr(draws, "_CHUNK", 50 * 7)
     pieces = resample(concordance_cc(truth, prediction), block)
-    monkeypatch.setattr(bootstrap, "_CACHED_WEIGHTS", 0)
+    monkeypatch.setattr(draws, "_CACHED_WEIGHTS", 0)
     drawn_again = resample(concordance_cc(truth, prediction), block)
-    monkeypatch.setattr(bootstrap, "_SUMS_AT_ONCE", 6 * 2 * 33)
+    monkeypatch.setattr(draws, "_SUMS_AT_ONCE", 6 * 2 * 33)
     few_at_once = resample(concordance_cc(truth, prediction), block)
     monkeypatch.undo()
-    monkeypatch.setattr(bootstrap, "_SUMS_AT_ONCE", 1)
+    monkeypatch.setattr(draws, "_SUMS_AT_ONCE", 1)
     one_at_once = resample(concordance_cc(truth, prediction), block)
     for found in (pieces, drawn_again, few_at_once, one_at_once):
         assert whole.replicates.tobytes() == found.replicates.tobytes()
@@ -257,33 +188,7 @@ def test_vanishing_class_leaves_the_averages_defined():
     assert (found.replicates[present, 1] == 0).all() and np.isnan(found.replicates[~present, 1]).all()
 
 
-# Intervals
-
-
-def test_percentile_interpolates_linearly():
-    assert interval(np.arange(101) / 100) == (0.025, 0.975)
-    assert interval([0.3, 0.1, np.nan, 0.2], level=0.5) == (0.15, 0.25)
-
-
-def test_expanded_uses_the_t_distribution():
-    samples = np.random.default_rng(0).normal(size=200_000)
-    low, high = interval(samples, "expanded", blocks=10)
-    reach = np.sqrt(10 / 9) * 2.262157  # t of 9 degrees of freedom at 0.975, from a table
-    assert high == pytest.approx(reach, abs=0.03) and low == pytest.approx(-reach, abs=0.03)
-    assert interval(samples, "expanded", blocks=10**6) == pytest.approx(interval(samples), abs=1e-4)
-    assert np.isnan(interval(samples, "expanded", blocks=1)).all()
-
-
-def test_gaussian_is_1_96_standard_deviations():
-    samples = [0.1, 0.2, 0.3]
-    assert interval(samples, "gaussian", value=0.25) == pytest.approx(
-        (0.25 - 0.195996, 0.25 + 0.195996), abs=1e-6
-    )
-
-
-def test_unknown_interval():
-    with pytest.raises(ValueError, match="percentile, expanded, gaussian, t, not 'bca'"):
-        interval([0.1, 0.2], "bca")
+# Intervals of resampled values
 
 
 def test_interval_of_a_mean_agrees_with_scipy(rng):
@@ -300,18 +205,6 @@ def test_blocks_widen_the_interval_by_the_design_effect(rng):
     ordinary = np.subtract(*resample(statistic, every_segment(len(block)), 2000).interval())
     blockwise = np.subtract(*resample(statistic, block, 2000).interval())
     assert blockwise / ordinary == pytest.approx(np.sqrt(1 + 9 * 0.4), rel=0.12)
-
-
-# Certainty
-
-
-def test_certainty_is_the_share_on_the_side_of_the_verdict():
-    samples = np.array([0.1, 0.5, 0.6, np.nan, 0.7])
-    assert certainty(samples, ">", 0.5, True) == 0.5  # strict: 0.5 itself fails
-    assert certainty(samples, ">", 0.5, False) == 0.5
-    assert certainty(samples, "<", 0.65, True) == 0.75
-    assert certainty([-0.2, 0.01, 0.1, 0.3], "|value| <", 0.15, True) == 0.5
-    assert np.isnan(certainty([np.nan], ">", 0.5, True))
 
 
 def test_certainty_on_an_exact_threshold():

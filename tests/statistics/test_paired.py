@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics import draws
 from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error, welch
 
 
 def drawn(values, replicates=20_000):
-    return bootstrap.weights(len(values), replicates, 1) @ values / len(values)
+    return draws.weights(len(values), replicates, 1) @ values / len(values)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

@@ -21,8 +21,8 @@ from soundcheck.metrics.combinators import restrict
 from soundcheck.metrics.standardised import MOST_SUMS, standardised_difference
 from soundcheck.results.verdict import NOT_ADJUSTED, Verdict
 from soundcheck.statistics.adjusting import cells_of
-from soundcheck.statistics.bootstrap import interval
 from soundcheck.statistics.evidence import LEAST_BLOCKS
+from soundcheck.statistics.intervals import interval
 from soundcheck.suite.groups import number_of
 
 __all__ = ["Adjusted", "adjusted_gap", "adjusting_columns", "with_adjusted"]
@@ -92,7 +92,7 @@ def adjusted_gap(
     resample
         Computes a statistic with replicates.
     kind
-        Kind of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
+        Kind of interval, see :func:`soundcheck.statistics.intervals.interval`.
 
     Returns
     -------

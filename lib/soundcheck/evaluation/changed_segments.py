@@ -26,7 +26,7 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import Task
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics import draws
 from soundcheck.suite.families import Family
 
 __all__ = ["changed_rows", "for_groups", "smallest", "swept_rows"]
@@ -76,7 +76,7 @@ def swept_rows(
     block_columns
         Columns whose values are resampled together.
     """
-    blocks = bootstrap.blocks_of(table, block_columns)
+    blocks = draws.blocks_of(table, block_columns)
     rows = changed_rows(family, tasks, table, seed)
     order = _in_turn(_draws(family, table, seed), rows, blocks)
     most = family.options.get("sweep_segments")

@@ -27,8 +27,9 @@ from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.verdict import SHOWN, Verdict, no_threshold
 from soundcheck.statistics import evidence, permutation
-from soundcheck.statistics.bootstrap import Resampled, certainty, interval
+from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
+from soundcheck.statistics.intervals import certainty, interval
 from soundcheck.statistics.paired import paired_p_value
 from soundcheck.statistics.rules import BELOW, GAP_RULES, WITHIN, of_gap, one_sided, passes
 from soundcheck.suite.families import TestDefinition
@@ -70,7 +71,7 @@ class Settings:
     Parameters
     ----------
     interval
-        Kind of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
+        Kind of interval, see :func:`soundcheck.statistics.intervals.interval`.
     seed
         The suite's seed.
     by_gap

@@ -21,7 +21,7 @@ from soundcheck.corpora.trials.trial_table import TrialTable, read_table
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.evaluation.trial_scores import score_trials
 from soundcheck.predict.tables import read_predictions
-from soundcheck.statistics import bootstrap
+from soundcheck.statistics import draws
 
 __all__ = ["CorpusView", "read_view", "scale_notes"]
 
@@ -106,7 +106,7 @@ class CorpusView:
 
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""
-        return bootstrap.blocks_of(self.segments, self.blocks)
+        return draws.blocks_of(self.segments, self.blocks)
 
 
 def scale_notes(views: Iterable[CorpusView], tasks: Sequence[Task]) -> list[str]:

@@ -34,7 +34,8 @@ from soundcheck.metrics.differential import (
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
 from soundcheck.sounds.sources import speech_source
-from soundcheck.statistics.bootstrap import Resampled, block_codes, every_segment
+from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.draws import block_codes, every_segment
 from soundcheck.statistics.evidence import Scale
 
 __all__ = [

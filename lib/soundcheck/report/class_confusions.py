@@ -44,7 +44,7 @@ def confusion_counts(
     return np.bincount(cells, minlength=size * size).reshape(size, size)
 
 
-def class_confusions(evaluation: Evaluation, subset: Subset) -> Html:
+def class_confusions(evaluation: Evaluation, subset: Subset, finding: str = "") -> Html:
     """Show where the segments of each class went, with a few segments of each cell.
 
     Parameters
@@ -53,6 +53,8 @@ def class_confusions(evaluation: Evaluation, subset: Subset) -> Html:
         For the media store and the corpus.
     subset
         Segments of a corpus and a task of classes, with labels.
+    finding
+        What is seen, in a sentence; the heading of the table.
     """
     classes = list(subset.task.classes)
     counts = confusion_counts(subset.truth, subset.predictions.clean, classes)
@@ -70,7 +72,8 @@ def class_confusions(evaluation: Evaluation, subset: Subset) -> Html:
         notes.append(
             f"{counted(missing, 'segment')} without a prediction or with another label: not counted."
         )
-    parts = [_matrix(subset, counts, shown, listed, anchor), tables.notes(notes)]
+    heading = [element("p", finding, class_="sc-finding")] if finding else []
+    parts = [*heading, _matrix(subset, counts, shown, listed, anchor), tables.notes(notes)]
     wrong = [(r, c) for _, r, c in cells if r != c][:CELLS_HEARD]
     if wrong and not evaluation.guesses:
         parts.append(_players(evaluation, subset, wrong))

@@ -17,7 +17,8 @@ from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element
-from soundcheck.report.players import player, row, settings
+from soundcheck.report.pair_player import Side, switched
+from soundcheck.report.players import row, settings
 from soundcheck.report.segment_player import segment_player, signal_of
 
 __all__ = [
@@ -98,20 +99,18 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
     title = f"{segment['file']} under {subset.change}: {task.name} {before} → {after}"
     if not evaluation.view(subset).audio:
         return element("p", title)
-    shown = []
     if subset.partner is not None:
         heard = [(segment, "", subset.sides[0], before), (partner, "", subset.sides[1], after)]
     else:
         heard = [(segment, "", "original", "" if subset.base else before)]
         heard += [(segment, subset.base, subset.base, before)] if subset.base else []
         heard.append((segment, subset.change, subset.change, after))
-    for number, (one, change, name, said) in enumerate(heard):
+    sides = []
+    for one, change, name, said in heard:
         signal, drawn = _heard(evaluation, subset, one, change)
         words = [f"{task.name} {said}" if said else "", settings(drawn) if drawn else ""]
-        color = "changed" if number == len(heard) - 1 else "original"
-        caption = "; ".join(filter(None, words))
-        shown.append(player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color=color))
-    return row(shown, title=title)
+        sides.append(Side(signal, name, "; ".join(filter(None, words))))
+    return switched(evaluation.media, sides, title)
 
 
 def _heard(
@@ -207,16 +206,14 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
                 shown.append(element("p", f"{trial['enrol']} with {trial['test']}: {words}"))
                 continue
             sides = []
-            for role, place, speaker, color in (
-                ("enrolled", trial["enrolled"], trial["enrol_speaker"], "original"),
-                ("tested", trial["segment"], trial["test_speaker"], "changed"),
+            for role, place, speaker in (
+                ("enrolled", trial["enrolled"], trial["enrol_speaker"]),
+                ("tested", trial["segment"], trial["test_speaker"]),
             ):
                 segment = corpus.segments.iloc[place]
                 signal = signal_of(corpus.root, segment)
-                caption = f"{role}: speaker {speaker}"
-                heard = evaluation.media, signal, SAMPLING_RATE, segment["file"]
-                sides.append(player(*heard, caption=caption, color=color))
-            shown.append(row(sides, title=words))
+                sides.append(Side(signal, segment["file"], f"{role}: speaker {speaker}"))
+            shown.append(switched(evaluation.media, sides, words))
     return sum(shown, Html(""))
 
 

@@ -22,7 +22,7 @@ from soundcheck.report.chosen_segments import choose
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import row
 from soundcheck.report.segment_player import segment_player
-from soundcheck.report.served_figures import Shown, described_groups, served_groups
+from soundcheck.report.served_figures import Shown, clear_groups, described_groups, served_groups
 from soundcheck.report.style import show
 
 __all__ = ["group_sounds", "label_tables", "served_figures", "size_tables"]
@@ -74,7 +74,8 @@ def served_figures(
             title = f"{compared.subset.task.name} by {compared.column}, {compared.subset.corpus}"
             alt = f"{title}. {described_groups(frame, dict(shown))}"
             found.append(element("h3", title))
-            found.append(show(evaluation.media, served_groups(frame, dict(shown)), alt))
+            finding = clear_groups(frame, dict(shown))
+            found.append(show(evaluation.media, served_groups(frame, dict(shown)), alt, finding=finding))
     return join(found) if found else element("p", "No group could be judged.")
 
 

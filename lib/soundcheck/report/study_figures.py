@@ -16,7 +16,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, PercentFormatter
 
 from soundcheck.common import resources
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, look, new
-from soundcheck.statistics.bootstrap import LEVEL
+from soundcheck.statistics.intervals import LEVEL
 
 __all__ = [
     "certainties",

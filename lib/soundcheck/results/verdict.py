@@ -213,7 +213,7 @@ def judge(
     reference
         Values of the random reference model for the same labels, ``(m,)``; NaN where undefined.
     kind
-        Kind of interval, see :func:`soundcheck.statistics.bootstrap.interval`.
+        Kind of interval, see :func:`soundcheck.statistics.intervals.interval`.
     group
         Column and group that all values are about.
     scale

@@ -10,7 +10,7 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.statistics import simulation
+from soundcheck.statistics import simulated_metrics, simulation
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.statistics.simulation import Setting
 from soundcheck.suite.thresholds import read_family
@@ -27,7 +27,7 @@ def settings(
     Parameters
     ----------
     metrics
-        Names, see :data:`soundcheck.statistics.simulation.METRICS`; default: all.
+        Names, see :data:`soundcheck.statistics.draws.METRICS`; default: all.
     groups, samples
         Numbers of groups and of segments a group; default: the published grid, or those of the family.
     family
@@ -39,8 +39,8 @@ def settings(
         If there is no such metric or family, or nothing can be simulated.
     """
     for name in metrics:
-        if name not in simulation.METRICS:
-            remedy = did_you_mean(name, simulation.METRICS)
+        if name not in simulated_metrics.METRICS:
+            remedy = did_you_mean(name, simulated_metrics.METRICS)
             raise input_error("--metric", f"there is no metric {quoted(name)}", remedy)
     for option, numbers in (("--groups", groups), ("--samples", samples)):
         for number in numbers:
@@ -49,7 +49,7 @@ def settings(
                     option, f"{number} is out of range", "Give a whole number from 2 to 1000000"
                 )
     if family is None:
-        names = tuple(metrics) or tuple(simulation.METRICS)
+        names = tuple(metrics) or tuple(simulated_metrics.METRICS)
         return list(
             simulation.grid(names, tuple(groups) or simulation.GROUPS, tuple(samples) or simulation.SAMPLES)
         )

@@ -6,8 +6,7 @@ one matrix product, weights ``(replicates, blocks)`` times block sums ``(blocks,
 ``compute``.
 
 Efron (1979), Bootstrap methods: another look at the jackknife. Bisani and Ney (2004), Bootstrap estimates for
-confidence intervals in ASR performance evaluation. Hesterberg (2015), What teachers should know about the
-bootstrap, for the expanded percentile interval.
+confidence intervals in ASR performance evaluation.
 
 Conventions
 -----------
@@ -24,171 +23,21 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import pandas as pd
-from scipy.special import ndtr, ndtri, stdtrit
 
-from soundcheck.common import seeds
 from soundcheck.metrics.additive import Point, Statistic, round_significant
 from soundcheck.metrics.weighted import Weighted
-from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale, t_interval
-from soundcheck.statistics.rules import INTERVALS, passes
+from soundcheck.statistics.draws import REPLICATES, products, weights
+from soundcheck.statistics.evidence import FREE, LEAST_BLOCKS, Scale
+from soundcheck.statistics.intervals import LEVEL, certainty, interval
 
-__all__ = [
-    "FEW_BLOCKS",
-    "LEVEL",
-    "REPLICATES",
-    "Resampled",
-    "block_codes",
-    "blocks_of",
-    "certainty",
-    "every_segment",
-    "interval",
-    "resample",
-    "resample_all",
-    "weights",
-]
+__all__ = ["FEW_BLOCKS", "Resampled", "resample", "resample_all"]
 
 
-REPLICATES = 1000
-LEVEL = 0.95
 FEW_BLOCKS = 20  # below, percentile intervals of CCC cover 80 to 90 % instead of 95 %
 MISSING_WITHHELD = 0.1  # proportion of replicates without a value above which there is no interval
-
-_CACHED_WEIGHTS = 2**25  # entries; larger matrices are drawn again instead of kept
-_CHUNK = 2**21  # weights that are multiplied at a time, 16 MB as float64
-_DRAWN_AT_ONCE = 8192  # draws whose counts stay in the processor's cache
-_SUMS_AT_ONCE = 2**24  # sums of replicates that are held at a time, 128 MB
-
-
-def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
-    """Give each block a number, in the order of the sorted names.
-
-    Parameters
-    ----------
-    names
-        Name of each segment's block, ``(N,)``, texts or numbers.
-
-    Returns
-    -------
-    tuple of numpy.ndarray and int
-        Block of each segment from 0, int64 ``(N,)``; number of blocks.
-
-    Raises
-    ------
-    ValueError
-        If a segment has no block. Who prepares the segments decides whether it is left out.
-    """
-    codes, found = pd.factorize(pd.Series(names), use_na_sentinel=True)
-    if (codes < 0).any():
-        raise ValueError(f"{int((codes < 0).sum())} of {len(codes)} segments have no block.")
-    rank = np.empty(len(found), dtype=np.int64)
-    rank[np.argsort(np.asarray(found, dtype=object), kind="stable")] = np.arange(len(found))
-    return rank[codes], len(found)
-
-
-def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Give each row of a segment table its block: a combination of the values of some columns.
-
-    Parameters
-    ----------
-    table
-        The segment table.
-    columns
-        Columns whose values are resampled together. Where one of them is not there, each file is a block.
-
-    Returns
-    -------
-    numpy.ndarray
-        Numbers from 0, int64 ``(N,)``, in the order of the names, those of the first column first.
-
-    Raises
-    ------
-    ValueError
-        If a row has no value in one of the columns.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"meeting": ["b", "a", "b", "b"], "speaker": ["x", "x", "y", "x"]})
-    >>> blocks_of(rows, ["meeting", "speaker"]).tolist()
-    [1, 0, 2, 1]
-    """
-    codes = np.zeros(len(table), dtype=np.int64)
-    for name in columns if set(columns) <= set(table.columns) else ["file"]:
-        own, n = block_codes(table[name].to_numpy(dtype=object))
-        codes, _ = block_codes(codes * n + own)
-    return codes
-
-
-def every_segment(n: int) -> np.ndarray:
-    """Make each of ``n`` segments its own block: the ordinary bootstrap, for comparison."""
-    return np.arange(n)
-
-
-def weights(n_blocks: int, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
-    """Draw how often each block is in each replicate.
-
-    Parameters
-    ----------
-    n_blocks
-        Number of blocks.
-    replicates
-        Number of replicates.
-    seed
-        The suite's seed.
-
-    Returns
-    -------
-    numpy.ndarray
-        uint16 ``(replicates, n_blocks)``, read-only; rows are multinomial and sum to ``n_blocks``.
-    """
-    if replicates * n_blocks <= _CACHED_WEIGHTS:
-        return _kept_weights(n_blocks, replicates, seed)
-    return _draw(_draws(n_blocks, seed), n_blocks, replicates)
-
-
-@functools.lru_cache(maxsize=8)
-def _kept_weights(n_blocks: int, replicates: int, seed: int) -> np.ndarray:
-    return _draw(_draws(n_blocks, seed), n_blocks, replicates)
-
-
-def _draws(n_blocks: int, seed: int) -> np.random.Generator:
-    return seeds.generator(seed, "bootstrap", n_blocks)
-
-
-def _draw(rng: np.random.Generator, n_blocks: int, replicates: int) -> np.ndarray:
-    counts = np.empty((replicates, n_blocks), dtype=np.uint16)
-    rows = max(1, _DRAWN_AT_ONCE // max(1, n_blocks))  # the draws do not depend on it
-    place = n_blocks * np.arange(min(rows, replicates), dtype=np.int32)[:, None]
-    for first in range(0, replicates, rows):
-        some = counts[first : first + rows]
-        drawn = rng.integers(n_blocks, size=some.shape, dtype=np.int32)
-        drawn += place[: len(some)]
-        some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
-    counts.setflags(write=False)
-    return counts
-
-
-def _products(sums: np.ndarray, replicates: int, seed: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """Multiply the weights with ``sums (n_blocks, k)`` in pieces that bound memory; ``(piece, k)`` each."""
-    n_blocks, k = sums.shape
-    rows = max(1, _CHUNK // n_blocks)
-    at_once = max(1, min(replicates, _SUMS_AT_ONCE // max(1, k)))
-    keep = replicates * n_blocks <= _CACHED_WEIGHTS
-    kept = weights(n_blocks, replicates, seed) if keep else None
-    rng = _draws(n_blocks, seed)
-    floats = np.empty((min(rows, at_once), n_blocks))
-    for first in range(0, replicates, at_once):
-        last = min(first + at_once, replicates)
-        product = np.empty((last - first, k))
-        for start in range(first, last, rows):
-            end = min(start + rows, last)
-            piece = _draw(rng, n_blocks, end - start) if kept is None else kept[start:end]
-            floats[: end - start] = piece
-            np.matmul(floats[: end - start], sums, out=product[start - first : end - first])
-        yield slice(first, last), product
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -391,7 +240,7 @@ def _resample_alike(
     replicated = [np.empty((replicates if n_blocks > 1 else 0, len(each.labels))) for each in statistics]
     if n_blocks > 1:
         fine = np.flatnonzero(low.any(axis=0))  # whole numbers have nothing in the low layer
-        for piece, product in _products(np.concatenate([high, low[:, fine]], axis=1), replicates, seed):
+        for piece, product in products(np.concatenate([high, low[:, fine]], axis=1), replicates, seed):
             sums = product[:, :k] + 0.0  # never -0.0
             sums[:, fine] += product[:, k:]
             for statistic, own, drawn in zip(statistics, places, replicated, strict=True):
@@ -440,84 +289,3 @@ def _resampled(
         tuple(withheld),
         of_blocks,
     )
-
-
-def interval(
-    replicates: np.ndarray,
-    kind: str = "percentile",
-    *,
-    blocks: int = 0,
-    level: float = LEVEL,
-    value: float = np.nan,
-    scale: Scale = FREE,
-    of_blocks: np.ndarray | None = None,
-) -> tuple[float, float]:
-    r"""Compute the confidence interval of a value from its replicates.
-
-    Parameters
-    ----------
-    replicates
-        Replicates, ``(replicates,)``; undefined ones (NaN) are left out.
-    kind
-        ``"percentile"``: quantiles, linearly interpolated. ``"expanded"``: quantiles at
-        :math:`\Phi(\mp\sqrt{K/(K-1)}\, t_{K-1})`, which makes up for the narrowness of the percentile
-        interval with few blocks. ``"gaussian"``: value plus and minus 1.96 standard deviations of the
-        replicates. ``"t"``: see :func:`soundcheck.statistics.evidence.t_interval`.
-    blocks
-        Number ``K`` of blocks; needed for ``"expanded"`` and ``"t"``.
-    level
-        Probability, 0.95 for a 95 % interval.
-    value
-        The value; needed for ``"gaussian"`` and ``"t"``.
-    scale, of_blocks
-        Where values may lie, and the value of each block; used by ``"t"``.
-
-    Returns
-    -------
-    tuple of float
-        Low and high, settled; NaN with fewer than two defined replicates or, expanded and t, two blocks.
-    """
-    if kind not in INTERVALS:
-        raise ValueError(f"An interval is one of {', '.join(INTERVALS)}, not {kind!r}.")
-    replicates = np.asarray(replicates, dtype=np.float64)
-    replicates = replicates[~np.isnan(replicates)]
-    tail = (1 - level) / 2
-    if len(replicates) < 2 or (kind in ("expanded", "t") and blocks < 2):
-        return np.nan, np.nan
-    if kind == "t":
-        bounds = np.array(t_interval(value, replicates, blocks, scale, of_blocks, level))
-    elif kind == "gaussian":
-        reach = ndtri(1 - tail) * np.std(replicates, ddof=1)
-        bounds = np.array([value - reach, value + reach])
-    else:
-        if kind == "expanded":
-            quantile = stdtrit(blocks - 1, 1 - tail)
-            tail = ndtr(-np.sqrt(blocks / (blocks - 1)) * quantile)
-        bounds = np.quantile(replicates, [tail, 1 - tail])
-    low, high = round_significant(bounds).tolist()
-    return low, high
-
-
-def certainty(replicates: np.ndarray, rule: str, threshold: float, passed: bool) -> float:
-    """Compute how sure a verdict is: the proportion of defined replicates on its side of the threshold.
-
-    Parameters
-    ----------
-    replicates
-        Replicates, ``(replicates,)``.
-    rule, threshold
-        See :func:`soundcheck.statistics.rules.passes`.
-    passed
-        The verdict.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN if no replicate is defined.
-    """
-    replicates = np.asarray(replicates, dtype=np.float64)
-    replicates = replicates[~np.isnan(replicates)]
-    if not len(replicates):
-        return np.nan
-    share = np.mean(passes(rule, replicates, threshold))
-    return float(round_significant(share if passed else 1 - share))

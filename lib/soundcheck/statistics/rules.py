@@ -29,7 +29,7 @@ INTERVALS = (
     "expanded",
     "gaussian",
     "t",
-)  # see :func:`soundcheck.statistics.bootstrap.interval`
+)  # see :func:`soundcheck.statistics.intervals.interval`
 RULES = (ABOVE, BELOW, WITHIN)
 GAP_WITHIN = "|gap| <"
 GAP_BELOW = "gap <"

@@ -26,7 +26,7 @@ import concurrent.futures
 import dataclasses
 import functools
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,23 +35,20 @@ from scipy.special import ndtr
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import RANDOM_DEVIATION, RANDOM_MEAN
-from soundcheck.metrics.classification import precisions, recalls
-from soundcheck.metrics.regression import EDGES, Moments, concordance
+from soundcheck.metrics.regression import EDGES
+from soundcheck.statistics.simulated_metrics import METRICS, OF_CLASSES, OF_NUMBERS, Sums, score
 
 __all__ = [
     "GROUPS",
     "MANY_RUNS",
-    "METRICS",
     "MOST_CLASSES",
     "RUNS",
     "SAMPLES",
     "SPARSE",
     "Setting",
     "Simulated",
-    "Sums",
     "grid",
     "minimum_per_bin",
-    "score",
     "setting_of",
     "simulate",
     "simulate_all",
@@ -60,126 +57,12 @@ __all__ = [
 RUNS, MANY_RUNS = 1000, 10_000  # for maxima, as published; for quantiles that thresholds rest on
 SPARSE = (0.05, 0.05, 0.3, 0.6)
 VARIED_MEANS = (0.5, 0.55, 0.6)
-CONTEXTS = 3  # sentiments
 GROUPS = (2, 3, 6, 8, 20, 30)
 SAMPLES = (*range(20, 301, 20), 400, 600, 800, 1000)
 
 MOST_CLASSES = 50  # of which 10,000 random models can be simulated while a notebook runs
 _AT_A_TIME = 2**20  # numbers that are drawn at a time
 _COUNTS_AT_A_TIME = 2**24
-_CLASSES = ("uniform", "sparse")
-_NUMBERS = ("gaussian",)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Metric:
-    """How a score is made.
-
-    Parameters
-    ----------
-    title
-        What is compared, in words.
-    predictions
-        Distributions that the predictions may have.
-    score
-        Maps the :class:`Sums` of the tested group and of all groups to scores ``(runs, cells)``.
-    needs_truth
-        Whether the truth matters.
-    contexts
-        1, or 3 if a group's segments come in contexts.
-    cells
-        Whether counts of classes or bins suffice; else every segment is drawn.
-    """
-
-    title: str
-    predictions: tuple[str, ...]
-    score: Callable[[Sums, Sums], np.ndarray]
-    needs_truth: bool = False
-    contexts: int = 1
-    cells: bool = True
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Sums:
-    """Sums over a group's segments in many runs.
-
-    Parameters
-    ----------
-    segments
-        Number of segments; in each context, if there are contexts.
-    sums
-        One of: counts or sums of predictions ``(runs, contexts, cells)``; confusion counts ``(runs, truth,
-        prediction)``; moments ``(runs, 6)`` in the order truth, prediction, their squares, their product and
-        the absolute error.
-    """
-
-    segments: int
-    sums: np.ndarray
-
-
-def _proportion(group: Sums) -> np.ndarray:
-    return group.sums[:, 0] / group.segments
-
-
-def _shift(group: Sums) -> np.ndarray:
-    contexts = group.sums.shape[1]
-    return group.sums[:, 0] / group.segments - group.sums.sum(axis=1) / (contexts * group.segments)
-
-
-def _recall(group: Sums) -> np.ndarray:
-    return np.nan_to_num(recalls(group.sums))
-
-
-def _precision(group: Sums) -> np.ndarray:
-    return np.nan_to_num(precisions(group.sums))
-
-
-def _mean_recall(group: Sums) -> np.ndarray:
-    return _recall(group).mean(axis=1, keepdims=True)
-
-
-def _mean_precision(group: Sums) -> np.ndarray:
-    return _precision(group).mean(axis=1, keepdims=True)
-
-
-def _concordance(group: Sums) -> np.ndarray:
-    x, y, xx, yy, xy, _ = (group.sums / group.segments).T[..., np.newaxis]
-    return concordance(Moments(np.ones_like(x), xx - x * x, yy - y * y, xy - x * y, y - x))
-
-
-def _error(group: Sums) -> np.ndarray:
-    return (group.sums[:, 1:2] - group.sums[:, :1]) / group.segments
-
-
-def _absolute_error(group: Sums) -> np.ndarray:
-    return group.sums[:, 5:] / group.segments
-
-
-METRICS = {
-    "mean": _Metric("mean prediction", _NUMBERS, _proportion, cells=False),
-    "relative_difference_per_bin": _Metric("share of a bin among the predictions", _NUMBERS, _proportion),
-    "relative_difference_per_class": _Metric("share of a class among the predictions", _CLASSES, _proportion),
-    "mean_shift_diff": _Metric(
-        "shift of the mean prediction in a context", _NUMBERS, _shift, contexts=CONTEXTS, cells=False
-    ),
-    "bin_shift_diff": _Metric(
-        "shift of the share of a bin in a context", _NUMBERS, _shift, contexts=CONTEXTS
-    ),
-    "class_shift_diff": _Metric(
-        "shift of the share of a class in a context", _CLASSES, _shift, contexts=CONTEXTS
-    ),
-    "ccc": _Metric(
-        "concordance correlation coefficient", _NUMBERS, _concordance, needs_truth=True, cells=False
-    ),
-    "mae": _Metric("mean absolute error", _NUMBERS, _absolute_error, needs_truth=True, cells=False),
-    "mde": _Metric("mean error", _NUMBERS, _error, needs_truth=True, cells=False),
-    "precision_per_bin": _Metric("precision of a bin", _NUMBERS, _precision, needs_truth=True),
-    "recall_per_bin": _Metric("recall of a bin", _NUMBERS, _recall, needs_truth=True),
-    "precision_per_class": _Metric("precision of a class", _CLASSES, _precision, needs_truth=True),
-    "recall_per_class": _Metric("recall of a class", _CLASSES, _recall, needs_truth=True),
-    "precision": _Metric("unweighted average precision", _CLASSES, _mean_precision, needs_truth=True),
-    "recall": _Metric("unweighted average recall", _CLASSES, _mean_recall, needs_truth=True),
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -231,7 +114,7 @@ class Setting:
             raise ValueError("at least 2 groups of at least 2 segments are compared")
         if self.varied and self.truth not in ("gaussian", "sparse"):
             raise ValueError(f"the truth of {self.metric} cannot vary")
-        if not 2 <= self.classes <= MOST_CLASSES or (self.classes != 4 and own.predictions == _NUMBERS):
+        if not 2 <= self.classes <= MOST_CLASSES or (self.classes != 4 and own.predictions == OF_NUMBERS):
             raise ValueError(f"{self.metric} cannot be of {self.classes} classes")
 
 
@@ -388,12 +271,6 @@ def _row(setting: Setting, runs: int, seed: int) -> dict[str, Any]:
     }
 
 
-def score(metric: str, tested: Sums, everyone: Sums) -> np.ndarray:
-    """Compare a group with all groups: largest absolute difference of its classes or bins, ``(runs,)``."""
-    own = METRICS[metric].score
-    return np.abs(own(tested) - own(everyone)).max(axis=1)
-
-
 @functools.cache
 def _probabilities(distribution: str, mean: float = RANDOM_MEAN, classes: int = 4) -> np.ndarray:
     """Give the probabilities of the classes, or of the four bins."""
@@ -415,7 +292,7 @@ def _counts(rng: np.random.Generator, setting: Setting, runs: int) -> tuple[np.n
     contexts = METRICS[setting.metric].contexts
     odds = _probabilities(setting.prediction, classes=setting.classes)
     odds = np.broadcast_to(odds, (runs, setting.classes))
-    if contexts > 1 and setting.prediction in _CLASSES:
+    if contexts > 1 and setting.prediction in OF_CLASSES:
         odds = rng.permuted(odds, axis=1)  # each run has another order of the classes
 
     def counts(groups: int) -> np.ndarray:

@@ -33,7 +33,8 @@ from scipy.special import stdtrit
 
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.combinators import difference, restrict
-from soundcheck.statistics.bootstrap import REPLICATES, Resampled, resample_all
+from soundcheck.statistics.bootstrap import Resampled, resample_all
+from soundcheck.statistics.draws import REPLICATES
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import paired_interval, paired_p_value, standard_error

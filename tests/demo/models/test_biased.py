@@ -10,7 +10,7 @@ from soundcheck.corpora.measures.pitch import mean_pitch
 from soundcheck.evaluation.pitch import VOICES, voice_groups
 from soundcheck.metrics import classification, regression
 from soundcheck.metrics.combinators import against_all
-from soundcheck.statistics import bootstrap, simulation
+from soundcheck.statistics import bootstrap, draws, simulation
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.thresholds import read_family
 from soundcheck_demo.models import biased, features, prosody
@@ -43,7 +43,7 @@ def answers(full_cache):
 
 
 def judged(statistic, table, threshold):
-    found = bootstrap.resample(statistic, bootstrap.block_codes(table["speaker"])[0])
+    found = bootstrap.resample(statistic, draws.block_codes(table["speaker"])[0])
     passed = abs(found.value[0]) < threshold
     return found.value[0], passed, found.certainty(0, "|value| <", threshold, passed)
 

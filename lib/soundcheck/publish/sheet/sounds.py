@@ -17,6 +17,7 @@ from pathlib import Path
 import soundfile
 
 from soundcheck.common import files
+from soundcheck.common.media import NONE
 from soundcheck.corpora.audio import encode_flac
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
@@ -144,6 +145,8 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
     Fairness and robustness come first, then what else holds, then what is open.
     """
     scenes: list[Scene] = []
+    if facts.record.voices == NONE:
+        return scenes
     for family, row in _telling(facts):
         path = facts.run.path.parent / "notebooks" / facts.model.slug / f"{files.slug(family)}.ipynb"
         rows = list(_rows(path))
@@ -166,6 +169,8 @@ def comparison_scenes(facts: ModelFacts, entry: ComparisonRecord) -> list[Scene]
     """Find the segments on which two models of a run differ most."""
     folder = facts.run.path.parent
     scenes = []
+    if facts.record.voices == NONE:
+        return scenes
     for row in _rows(folder / "comparisons" / f"{entry.slug}.ipynb"):
         if scene := _scene(folder, "Where the two differ most", "", row):
             scenes.append(scene)

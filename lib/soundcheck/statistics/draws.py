@@ -1,0 +1,153 @@
+"""Draws of the blockwise bootstrap: which blocks there are, and how often each is in a replicate.
+
+Conventions
+-----------
+- The draws depend on the seed and the number of blocks alone; more replicates continue the same draws.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common import seeds
+
+__all__ = ["REPLICATES", "block_codes", "blocks_of", "every_segment", "products", "weights"]
+
+REPLICATES = 1000
+
+_CACHED_WEIGHTS = 2**25  # entries; larger matrices are drawn again instead of kept
+_CHUNK = 2**21  # weights that are multiplied at a time, 16 MB as float64
+_DRAWN_AT_ONCE = 8192  # draws whose counts stay in the processor's cache
+_SUMS_AT_ONCE = 2**24  # sums of replicates that are held at a time, 128 MB
+
+
+def block_codes(names: Sequence[object]) -> tuple[np.ndarray, int]:
+    """Give each block a number, in the order of the sorted names.
+
+    Parameters
+    ----------
+    names
+        Name of each segment's block, ``(N,)``, texts or numbers.
+
+    Returns
+    -------
+    tuple of numpy.ndarray and int
+        Block of each segment from 0, int64 ``(N,)``; number of blocks.
+
+    Raises
+    ------
+    ValueError
+        If a segment has no block. Who prepares the segments decides whether it is left out.
+    """
+    codes, found = pd.factorize(pd.Series(names), use_na_sentinel=True)
+    if (codes < 0).any():
+        raise ValueError(f"{int((codes < 0).sum())} of {len(codes)} segments have no block.")
+    rank = np.empty(len(found), dtype=np.int64)
+    rank[np.argsort(np.asarray(found, dtype=object), kind="stable")] = np.arange(len(found))
+    return rank[codes], len(found)
+
+
+def blocks_of(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+    """Give each row of a segment table its block: a combination of the values of some columns.
+
+    Parameters
+    ----------
+    table
+        The segment table.
+    columns
+        Columns whose values are resampled together. Where one of them is not there, each file is a block.
+
+    Returns
+    -------
+    numpy.ndarray
+        Numbers from 0, int64 ``(N,)``, in the order of the names, those of the first column first.
+
+    Raises
+    ------
+    ValueError
+        If a row has no value in one of the columns.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"meeting": ["b", "a", "b", "b"], "speaker": ["x", "x", "y", "x"]})
+    >>> blocks_of(rows, ["meeting", "speaker"]).tolist()
+    [1, 0, 2, 1]
+    """
+    codes = np.zeros(len(table), dtype=np.int64)
+    for name in columns if set(columns) <= set(table.columns) else ["file"]:
+        own, n = block_codes(table[name].to_numpy(dtype=object))
+        codes, _ = block_codes(codes * n + own)
+    return codes
+
+
+def every_segment(n: int) -> np.ndarray:
+    """Make each of ``n`` segments its own block: the ordinary bootstrap, for comparison."""
+    return np.arange(n)
+
+
+def weights(n_blocks: int, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
+    """Draw how often each block is in each replicate.
+
+    Parameters
+    ----------
+    n_blocks
+        Number of blocks.
+    replicates
+        Number of replicates.
+    seed
+        The suite's seed.
+
+    Returns
+    -------
+    numpy.ndarray
+        uint16 ``(replicates, n_blocks)``, read-only; rows are multinomial and sum to ``n_blocks``.
+    """
+    if replicates * n_blocks <= _CACHED_WEIGHTS:
+        return _kept_weights(n_blocks, replicates, seed)
+    return _draw(_draws(n_blocks, seed), n_blocks, replicates)
+
+
+@functools.lru_cache(maxsize=8)
+def _kept_weights(n_blocks: int, replicates: int, seed: int) -> np.ndarray:
+    return _draw(_draws(n_blocks, seed), n_blocks, replicates)
+
+
+def _draws(n_blocks: int, seed: int) -> np.random.Generator:
+    return seeds.generator(seed, "bootstrap", n_blocks)
+
+
+def _draw(rng: np.random.Generator, n_blocks: int, replicates: int) -> np.ndarray:
+    counts = np.empty((replicates, n_blocks), dtype=np.uint16)
+    rows = max(1, _DRAWN_AT_ONCE // max(1, n_blocks))  # the draws do not depend on it
+    place = n_blocks * np.arange(min(rows, replicates), dtype=np.int32)[:, None]
+    for first in range(0, replicates, rows):
+        some = counts[first : first + rows]
+        drawn = rng.integers(n_blocks, size=some.shape, dtype=np.int32)
+        drawn += place[: len(some)]
+        some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
+    counts.setflags(write=False)
+    return counts
+
+
+def products(sums: np.ndarray, replicates: int, seed: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Multiply the weights with ``sums (n_blocks, k)`` in pieces that bound memory; ``(piece, k)`` each."""
+    n_blocks, k = sums.shape
+    rows = max(1, _CHUNK // n_blocks)
+    at_once = max(1, min(replicates, _SUMS_AT_ONCE // max(1, k)))
+    keep = replicates * n_blocks <= _CACHED_WEIGHTS
+    kept = weights(n_blocks, replicates, seed) if keep else None
+    rng = _draws(n_blocks, seed)
+    floats = np.empty((min(rows, at_once), n_blocks))
+    for first in range(0, replicates, at_once):
+        last = min(first + at_once, replicates)
+        product = np.empty((last - first, k))
+        for start in range(first, last, rows):
+            end = min(start + rows, last)
+            piece = _draw(rng, n_blocks, end - start) if kept is None else kept[start:end]
+            floats[: end - start] = piece
+            np.matmul(floats[: end - start], sums, out=product[start - first : end - first])
+        yield slice(first, last), product

@@ -1,0 +1,99 @@
+"""Intervals of a value from its replicates, and how sure they make a verdict.
+
+Efron (1979), Bootstrap methods: another look at the jackknife. Hesterberg (2015), What teachers should know
+about the bootstrap, for the expanded percentile interval.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtrit
+
+from soundcheck.metrics.additive import round_significant
+from soundcheck.statistics.evidence import FREE, Scale, t_interval
+from soundcheck.statistics.rules import INTERVALS, passes
+
+__all__ = ["LEVEL", "certainty", "interval"]
+
+LEVEL = 0.95
+
+
+def interval(
+    replicates: np.ndarray,
+    kind: str = "percentile",
+    *,
+    blocks: int = 0,
+    level: float = LEVEL,
+    value: float = np.nan,
+    scale: Scale = FREE,
+    of_blocks: np.ndarray | None = None,
+) -> tuple[float, float]:
+    r"""Compute the confidence interval of a value from its replicates.
+
+    Parameters
+    ----------
+    replicates
+        Replicates, ``(replicates,)``; undefined ones (NaN) are left out.
+    kind
+        ``"percentile"``: quantiles, linearly interpolated. ``"expanded"``: quantiles at
+        :math:`\Phi(\mp\sqrt{K/(K-1)}\, t_{K-1})`, which makes up for the narrowness of the percentile
+        interval with few blocks. ``"gaussian"``: value plus and minus 1.96 standard deviations of the
+        replicates. ``"t"``: see :func:`soundcheck.statistics.evidence.t_interval`.
+    blocks
+        Number ``K`` of blocks; needed for ``"expanded"`` and ``"t"``.
+    level
+        Probability, 0.95 for a 95 % interval.
+    value
+        The value; needed for ``"gaussian"`` and ``"t"``.
+    scale, of_blocks
+        Where values may lie, and the value of each block; used by ``"t"``.
+
+    Returns
+    -------
+    tuple of float
+        Low and high, settled; NaN with fewer than two defined replicates or, expanded and t, two blocks.
+    """
+    if kind not in INTERVALS:
+        raise ValueError(f"An interval is one of {', '.join(INTERVALS)}, not {kind!r}.")
+    replicates = np.asarray(replicates, dtype=np.float64)
+    replicates = replicates[~np.isnan(replicates)]
+    tail = (1 - level) / 2
+    if len(replicates) < 2 or (kind in ("expanded", "t") and blocks < 2):
+        return np.nan, np.nan
+    if kind == "t":
+        bounds = np.array(t_interval(value, replicates, blocks, scale, of_blocks, level))
+    elif kind == "gaussian":
+        reach = ndtri(1 - tail) * np.std(replicates, ddof=1)
+        bounds = np.array([value - reach, value + reach])
+    else:
+        if kind == "expanded":
+            quantile = stdtrit(blocks - 1, 1 - tail)
+            tail = ndtr(-np.sqrt(blocks / (blocks - 1)) * quantile)
+        bounds = np.quantile(replicates, [tail, 1 - tail])
+    low, high = round_significant(bounds).tolist()
+    return low, high
+
+
+def certainty(replicates: np.ndarray, rule: str, threshold: float, passed: bool) -> float:
+    """Compute how sure a verdict is: the proportion of defined replicates on its side of the threshold.
+
+    Parameters
+    ----------
+    replicates
+        Replicates, ``(replicates,)``.
+    rule, threshold
+        See :func:`soundcheck.statistics.rules.passes`.
+    passed
+        The verdict.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN if no replicate is defined.
+    """
+    replicates = np.asarray(replicates, dtype=np.float64)
+    replicates = replicates[~np.isnan(replicates)]
+    if not len(replicates):
+        return np.nan
+    share = np.mean(passes(rule, replicates, threshold))
+    return float(round_significant(share if passed else 1 - share))
