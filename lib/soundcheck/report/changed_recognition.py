@@ -19,7 +19,8 @@ from soundcheck.metrics.disagreement import Setting, degradations
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.chosen_segments import TYPICAL, WORST, Chosen, choose
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.players import player, row, settings
+from soundcheck.report.pair_player import Side, switched
+from soundcheck.report.players import row, settings
 from soundcheck.report.segment_player import segment_name, segment_player, signal_of
 
 __all__ = ["lost_words", "most_violated"]
@@ -149,25 +150,27 @@ def _segments(
 
 
 def _both(evaluation: Recognition, subset: Subset, setting: Setting, segment: pd.Series) -> Html:
+    """Let a segment be heard as it is and changed, in turn; where it cannot be heard, say so."""
     view, change = evaluation.view(subset), evaluation.settings[setting]
-    players = [segment_player(evaluation.media, view, segment, AS_IT_IS)]
     if view.audio and not missing(change, evaluation.sounds):
         try:
-            signal, drawn = apply(
-                change,
-                signal_of(subset.root, segment),
-                SAMPLING_RATE,
-                seed=evaluation.seed,
-                content=segment["audio"],
-                sounds=evaluation.sounds,
-            )
-        except (OSError, soundfile.LibsndfileError):  # said by the first player
-            return row(players)
-        caption, name = settings(drawn), _name(setting)
-        players.append(
-            player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color="changed")
+            signal = signal_of(subset.root, segment)
+        except (OSError, soundfile.LibsndfileError):  # said below
+            return row([segment_player(evaluation.media, view, segment, AS_IT_IS)])
+        changed, drawn = apply(
+            change,
+            signal,
+            SAMPLING_RATE,
+            seed=evaluation.seed,
+            content=segment["audio"],
+            sounds=evaluation.sounds,
         )
-    return row(players)
+        sides = [
+            Side(signal, segment_name(segment), AS_IT_IS),
+            Side(changed, _name(setting), settings(drawn)),
+        ]
+        return switched(evaluation.media, sides)
+    return row([segment_player(evaluation.media, view, segment, AS_IT_IS)])
 
 
 def _words(subset: Subset, setting: Setting, n: int) -> Html:

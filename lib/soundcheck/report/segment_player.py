@@ -13,7 +13,7 @@ from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.report.html import Html, element
-from soundcheck.report.players import player, row
+from soundcheck.report.players import player, row, silent
 
 __all__ = ["beside", "segment_name", "segment_player", "signal_of"]
 
@@ -62,7 +62,7 @@ def segment_player(
     try:
         signal = signal_of(where.root, segment)
     except (OSError, soundfile.LibsndfileError):  # the folder of the corpus may have changed since
-        return element("p", f"{segment['file']}: {caption}; the sound cannot be read", limit=None)
+        return silent(segment["file"], caption, element("br"), "the sound cannot be read")
     return player(media, signal, SAMPLING_RATE, segment["file"], caption=caption, color=color)
 
 
