@@ -57,7 +57,7 @@ def aligned_words(reference: str, hypothesis: str, who: str = "recognised") -> H
         ("", [_MARKS[pair.kind] for pair in pairs[:MOST_WORDS]]),
         (who, [pair.hypothesis for pair in pairs[:MOST_WORDS]]),
     ):
-        head = element("th", title, scope="row")
+        head = element("th", title, scope="row") if title else element("td")
         lines.append(element("tr", head, *(element("td", cell) for cell in cells)))
     inner = element("table", *lines, class_="sc-table sc-aligned")
     more = len(pairs) - MOST_WORDS
