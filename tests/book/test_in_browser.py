@@ -50,11 +50,8 @@ def book(tmp_path_factory, command):
 KINDS = (
     *("index.html", "all_results.html", "models/*.html", "corpora/*.html", "comparisons/*.html"),
     *("results/*/correctness_regression.html", "results/*/robustness_small_changes.html"),
-    *(
-        "results/*/fairness_groups.html",
-        "results/*/asr_word_errors.html",
-        "results/*/speaker_verification.html",
-    ),
+    *("results/*/fairness_groups.html", "results/*/asr_word_errors.html"),
+    *("results/*/speaker_verification.html", "find_your_way.html"),
     *("methods/*.html", "statistics.html", "provenance.html", "sheets/*.html", "search.html"),
 )
 

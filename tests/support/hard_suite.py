@@ -1,6 +1,6 @@
-"""A suite as hard on pages as data can be: markup, scripts from right to left, emoji, texts of 5,000 characters.
+"""A suite as hard on pages as data can be: markup, scripts from right to left, emoji, texts of 5,000 letters.
 
-It has a model of each kind, so that its book has a page of each kind, and is small enough to be built in a test.
+It has models of all kinds, so that its book has a page of each kind, and is small enough for a test.
 """
 
 from __future__ import annotations
