@@ -139,7 +139,11 @@ def table(
     """
     lists = filters or {}
     named = ((name, None if isinstance(name, Html) else lists.get(name)) for name in columns)
-    head = element("tr", *(element("th", name, scope="col", data_filter=choose) for name, choose in named))
+    heads = (
+        element("th", name, scope="col", data_filter=choose) if str(name) else element("td")
+        for name, choose in named
+    )
+    head = element("tr", *heads)
     body = []
     for row in rows:
         cells = [row.get(name, "") for name in columns] if isinstance(row, Mapping) else list(row)
