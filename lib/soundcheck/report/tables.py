@@ -150,7 +150,7 @@ def table(
     name = "sc-table sc-sortable" if sortable and len(rows) > 1 else "sc-table"
     inner = element("table", *parts, class_=name, data_rows=beside)
     return element(
-        "div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=caption or "table"
+        "div", inner, class_="sc-scroll", tabindex="0", role="group", aria_label=caption or "table"
     )
 
 

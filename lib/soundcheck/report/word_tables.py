@@ -63,7 +63,7 @@ def aligned_words(reference: str, hypothesis: str, who: str = "recognised") -> H
     more = len(pairs) - MOST_WORDS
     rest = element("p", f"{more} more words are not shown.", class_="sc-note") if more > 0 else Html()
     label = f"Words said and {who}; {_MEANINGS}"
-    return element("div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=label) + rest
+    return element("div", inner, class_="sc-scroll", tabindex="0", role="group", aria_label=label) + rest
 
 
 def word_change_table(frame: pd.DataFrame, caption: str, count: int = 40) -> Html:
