@@ -1,9 +1,5 @@
 // Shows above the pages that hold the words what they name: families, models, corpora, groups, segments.
 {
-  // Excerpts of pages are fetched, which no browser allows to a page of a disk.
-  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined") {
-    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-  }
   const MOST = 12; // names that are shown
   const PLACES = 6; // of a name, before the others are folded
 

@@ -47,7 +47,7 @@ def cells(record: RunRecord, results: pd.DataFrame, beside: Iterable[str] = ()) 
         Further pages of the book that a run may or may not have.
     """
     rows = [[asked, _links(links)] for asked, links in _lines(record, results, set(beside)) if links]
-    shown = tables.table(rows, ["you want to know", "go to"], sortable=False)
+    shown = tables.table(rows, ["you want to know", "go to"], sortable=False, stacked=True)
     return [
         pages.markdown("# Find your way"),
         pages.output(shown),
