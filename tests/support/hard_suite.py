@@ -84,7 +84,9 @@ def make(folder: Path) -> Path:
     rows, heard = [], []
     for number in range(SPEAKERS * EACH):
         speaker = number // EACH
-        name = {0: "<b>&'.wav", 1: f"{RIGHT_TO_LEFT[:12]}.wav", 2: "a b%20#?.wav"}.get(number, f"{number}.wav")
+        name = {0: "<b>&'.wav", 1: f"{RIGHT_TO_LEFT[:12]}.wav", 2: "a b%20#?.wav"}.get(
+            number, f"{number}.wav"
+        )
         seconds = {3: 0.1, 4: 0.0125}.get(number, 0.4)
         own = np.random.default_rng(speaker).uniform(200, 2000, 3)
         time = np.arange(int(seconds * RATE)) / RATE

@@ -66,7 +66,7 @@ def assemble(
 ) -> None:
     """Write all sources of the book, and remove those of pages that it no longer has."""
     share = resources.root()
-    near = MediaStore(output.media, "../media/")
+    near = MediaStore(output.media, "../media/", record.voices)
     kept = KeptCells(output.folder / "book-cells", output.media, inputs.made_with())
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
@@ -108,7 +108,9 @@ def assemble(
         page = corpus_page(about.slug)
         make = functools.partial(model_and_corpus_pages.corpus_cells, about, corpus, tasks, near)
         table = corpus.segments.to_json(orient="split", double_precision=15)
-        sources.page(page, kept.cells(page, make, about, corpus.entry, corpus.groups, tasks, table))
+        sources.page(
+            page, kept.cells(page, make, about, corpus.entry, corpus.groups, tasks, table, record.voices)
+        )
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
@@ -118,7 +120,7 @@ def assemble(
         make = functools.partial(methods.cells, family, suite_root, near, own, record.seed, sounds)
         words = files.digest(methods.written(family, suite_root))
         heard = None if own is None else files.digest(own.tobytes())
-        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets)
+        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
         sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
     sources.page("all_results", all_results.cells(results, among))
     sources.data(all_results.ROWS, all_results.data(results, among))

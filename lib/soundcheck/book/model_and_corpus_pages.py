@@ -241,6 +241,7 @@ def provenance_cells(record: RunRecord) -> list[dict]:
         ("seed", str(record.seed)),
         ("replicates", str(record.replicates)),
         ("interval", record.interval),
+        ("voices", record.voices),
         ("digest of results.csv", record.results),
         ("digest of the suite", record.suite["digest"]),
     ]

@@ -18,6 +18,7 @@ from nbformat import NotebookNode, v4
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.media import UNHEARD
 from soundcheck.common.remembered import Remembered
 from soundcheck.report.html import Html, element
 
@@ -26,6 +27,10 @@ KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+NO_VOICES = (
+    "Sounds and pictures of single recordings are left out of this book: --voices none, or voices: none in "
+    "its suite."
+)
 MEDIA = re.compile(rb"media/([0-9a-f]{20}\.[a-z0-9]+)")
 
 
@@ -100,6 +105,7 @@ class Sources:
         cells
             From :func:`markdown` and :func:`output`, or of an executed notebook.
         """
+        cells = _said_once(cells)
         numbered = [nbformat.from_dict({**cell, "id": f"cell-{n}"}) for n, cell in enumerate(cells)]
         notebook = v4.new_notebook(cells=numbered, metadata=KERNEL)
         content = self._content(name, v4.writes_json(notebook))
@@ -170,6 +176,15 @@ class Sources:
     def _content(self, name: str, text: str) -> str:
         self.pages[name] = files.digest(text)[:20]
         return self.pages[name]
+
+
+def _said_once(cells: Sequence[dict]) -> Sequence[dict]:
+    """Say above the first recording of a page that cannot be heard why nobody hears it."""
+    for number, cell in enumerate(cells):
+        shown = ("".join(one.get("data", {}).get("text/html", "")) for one in cell.get("outputs", ()))
+        if any(UNHEARD in html for html in shown):
+            return [*cells[:number], output(element("p", NO_VOICES, class_="sc-notice")), *cells[number:]]
+    return cells
 
 
 def _holds(path: Path, digest: str) -> bool:

@@ -32,7 +32,7 @@ def lay_out(
     built: Path,
     target: Path,
     *,
-    run: str,
+    style: str,
     media: Iterable[Path],
     tables: Iterable[Path],
     finished: Mapping[str, Path] | None = None,
@@ -45,8 +45,9 @@ def lay_out(
         What Sphinx wrote; it writes into the same files again, so that they are copied.
     target
         The new folder.
-    run
-        Name of the run, which the style sheet shows at the end of each page.
+    style
+        Style sheet that says at the end of each page of which run it is, from
+        :func:`soundcheck.book.run_style.run_style`.
     media
         Sounds and pictures; they get a second name in the site.
     tables
@@ -58,7 +59,7 @@ def lay_out(
     static = target / "_static"
     shutil.copytree(built, target, ignore=_spare)
     _mathjax(static / "mathjax")
-    files.write_text(static / "run.css", f'.sc-footer::after {{ content: ", run {run}"; }}\n')
+    files.write_text(static / "run.css", style)
     (target / "media").mkdir()
     for path in media:
         _share(path, target / "media" / path.name)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import label, measure
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.suite.families import Family, TestDefinition
 
@@ -52,7 +52,6 @@ FEW = (
     "(5 blocks), 87 to 90 % (10) and 91 to 93 % (20) of cases for the concordance correlation coefficient, "
     "and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1; t intervals are wider for that reason."
 )
-_BIN = re.compile(r"(?:^|(?<=: ))[(\[]-?[0-9.inf]+, -?[0-9.inf]+[)\]]$")
 
 
 class Cell(NamedTuple):
@@ -201,31 +200,20 @@ def interval(row: object, digits: int | None = None) -> str:
     )
 
 
-def label(text: str) -> str:
-    """Write a label; intervals of numbers get signs for minus and infinity.
-
-    Examples
-    --------
-    >>> label("(-inf, 0.25]"), label("information")
-    ('(−∞, 0.25]', 'information')
-    """
-    return _BIN.sub(lambda found: found.group().replace("-", "−").replace("inf", "∞"), text)
-
-
 def row_name(row: object, *further: str) -> str:
     """Name a row of the results table in one line: what else is given, the test, the group and the label."""
-    return " · ".join(filter(None, (*further, row.test, row.group, label(row.label))))
+    return " · ".join(filter(None, (*further, measure(row.test), label(row.group), label(row.label))))
 
 
 def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
     sort = f"{row.test} {row.group} {row.label}"
-    return Cell(two_lines(row.test, below_test(row)), sort, "sc-test", facet=row.group)
+    return Cell(two_lines(measure(row.test), below_test(row)), sort, "sc-test", facet=row.group)
 
 
 def below_test(row: object) -> str:
     """Name group and label of a row."""
-    return " · ".join(filter(None, (row.group, label(row.label))))
+    return " · ".join(filter(None, (label(row.group), label(row.label))))
 
 
 def threshold_table(family: Family) -> Html:
@@ -245,7 +233,7 @@ def threshold_table(family: Family) -> Html:
     sources = list(dict.fromkeys(test.source for test in family.tests.values() if " " in test.source))
     rows = []
     for test in family.tests.values():
-        cells: list[object] = [Cell(test.name, None, "sc-test")]
+        cells: list[object] = [Cell(measure(test.name), test.name, "sc-test")]
         for name in tasks:
             threshold = test.thresholds.get(name)
             text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
@@ -303,7 +291,7 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
     rows = []
     for row in frame.sort_values(["test", "samples"], kind="stable").to_dict("records"):
         cells: list[object] = [
-            row["test"],
+            measure(row["test"]),
             Cell(f"{row['groups']} × {row['samples']:,}", row["samples"], "sc-number"),
         ]
         for name in _SOURCES:
