@@ -64,11 +64,9 @@
       const shown = document.createElement("ul");
       shown.append(...names.slice(0, MOST).map((entry) => show(entry, data.pages)));
       place.append(shown);
-      if (names.length > MOST) {
-        const more = document.createElement("p");
-        more.textContent = `${names.length - MOST} more names hold these words; add a word to find fewer.`;
-        place.append(more);
-      }
+      const tell = (text) => place.appendChild(document.createElement("p")).append(text);
+      if (names.length > MOST) tell(`${names.length - MOST} more names hold these words; add a word to find fewer.`);
+      if (data.left) tell(`${data.left} more segments stand on pages and are not named here.`);
       below.before(place);
     });
   });

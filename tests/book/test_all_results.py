@@ -109,22 +109,22 @@ def test_ten_thousand_rows_are_filtered_and_sorted_at_once(browser, path):
     page.get_by_text("10,000 rows", exact=True).wait_for()
     assert page.locator(".sc-rows-note").is_hidden()
     rows = page.locator("tbody tr")
-    assert rows.count() == 200
+    assert rows.count() == 100
     sort = "thead th:nth-child(7) button"
     times = [page.evaluate(TIMED, [sort, "click"]) for _ in range(2)]
     first = rows.first.locator("td")
     assert first.nth(6).locator("span").first.inner_text() == "1.20"
     assert first.nth(2).locator("a").get_attribute("href").startswith("results/m")
-    times.append(page.evaluate(TIMED, ["input[type=search]", "female 123"]))
+    times.append(page.evaluate(TIMED, ["input[type=search]", "female 1234"]))
     assert page.locator("output").first.inner_text().endswith(" of 10,000 rows")
-    assert rows.count() == sum(f" {n}".count("123") > 0 for n in range(0, ROWS, 2))
+    assert rows.count() == 1
     assert max(times) < MOST, times
     print("ms", times)
     assert page.locator("main img").count() == 0 and not browser.noted(page)
     page.get_by_label("Filter rows").fill("")
     page.get_by_label("group").select_option("sex: male")
-    page.get_by_role("button", name="Show 200 of 4,800 more rows").click()
-    assert rows.count() == 400
+    page.get_by_role("button", name="Show 100 of 4,900 more rows").click()
+    assert rows.count() == 200
     with page.expect_download() as told:
         page.get_by_role("button", name="CSV").click()
     assert len(told.value.path().read_text().splitlines()) == ROWS // 2 + 1

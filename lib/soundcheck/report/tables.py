@@ -28,6 +28,7 @@ __all__ = [
     "digits_for",
     "FEW",
     "FEW_MARK",
+    "FILTERS",
     "interval",
     "label",
     "notes",
@@ -45,6 +46,8 @@ __all__ = [
 DIGITS = 3
 MOST_DIGITS = 6
 FEW_MARK = "†"
+# Columns of results by which rows are chosen; that of tests has the groups in small print.
+FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 # The measured shares are those of the page on statistics.
 FEW = (
     f"{FEW_MARK} Fewer than {FEW_BLOCKS} blocks: the interval rests on few speakers. "
