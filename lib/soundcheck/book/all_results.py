@@ -22,7 +22,6 @@ from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import (
-    FILTERS,
     Among,
     anchor_of,
     gap_lines,
@@ -78,7 +77,7 @@ def cells(results: pd.DataFrame, among: pd.Series) -> list[dict]:
     if more:
         told = f"These are the first {len(rows):,} of {len(results):,} rows; all are in the file."
         parts.append(element("p", told, class_="sc-note sc-rows-note"))
-    parts.append(tables.table(rows, COLUMNS, filters=FILTERS, beside=ROWS if more else None))
+    parts.append(tables.table(rows, COLUMNS, filters=tables.FILTERS, beside=ROWS if more else None))
     return [pages.markdown("# All results"), pages.output(join(parts))]
 
 

@@ -97,7 +97,7 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
         "relative",
         "outcome",
     ]
-    parts = [tables.table(rows, columns, caption=caption)]
+    parts = [tables.table(rows, columns, caption=caption, filters=tables.FILTERS)]
     if len(frame) > MOST_ROWS:
         parts.append(
             element("p", f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv.", class_="sc-note")

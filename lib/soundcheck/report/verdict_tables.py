@@ -23,6 +23,7 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import (
     FEW,
     FEW_MARK,
+    FILTERS,
     Cell,
     digits_for,
     interval,
@@ -37,7 +38,6 @@ from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.rules import GAP_RULES
 
 __all__ = [
-    "FILTERS",
     "Among",
     "anchor_of",
     "folded",
@@ -54,7 +54,6 @@ __all__ = [
 REFERENCE = "random passes too"
 MOST_OPEN = 40  # rows above which a table is folded
 LEAST_P = 0.001  # below, only this is said
-FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 FILLED_LATER = "sc-limits"  # class of the note under a table that the book writes
 _KEY_LETTERS = 20
 _ANCHOR_LETTERS = 8  # of the key; a page has some hundred rows
