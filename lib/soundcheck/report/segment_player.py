@@ -32,7 +32,13 @@ def segment_name(segment: pd.Series) -> str:
 
 
 def segment_player(
-    media: MediaStore, where: Pair | CorpusView, segment: pd.Series, caption: str, color: str = "original"
+    media: MediaStore,
+    where: Pair | CorpusView,
+    segment: pd.Series,
+    caption: str,
+    color: str = "original",
+    *,
+    heard: bool = True,
 ) -> Html:
     """Let a segment be heard; of a corpus without audio, or a sound that cannot be read, say what there is.
 
@@ -48,8 +54,10 @@ def segment_player(
         What is said about it; may come from data.
     color
         See :func:`soundcheck.report.players.player`.
+    heard
+        Whether it is to be heard at all: not of a model that guesses.
     """
-    if not where.audio:
+    if not where.audio or not heard:
         return element("p", f"{segment['file']}: {caption}", limit=None)
     try:
         signal = signal_of(where.root, segment)
