@@ -24,7 +24,9 @@ MOST_NOTES = 20  # tasks at which models are not better than guessing
 MOST_MODELS = 6  # that are named with how many of their failures hold
 MOST_OPEN = 3  # models and families that are named with how many of their tests are open
 HOLLOW_WORDS = "That a model is robust and fair means little where it cannot be told from guessing: "
-HOLDING = "These stand even if it is accounted for that so many tests were made; other failures may be chance."
+HOLDING = (
+    "These stand even if it is accounted for that so many tests were made; other failures may be chance."
+)
 OPEN = "An open test is no pass: too few people spoke to rule a failure out, or to be sure of one."
 
 

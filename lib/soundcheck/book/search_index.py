@@ -127,6 +127,8 @@ def _groups(results: pd.DataFrame, number: dict[str, int]) -> Iterator[list]:
                 first = next(tests.sort_values("order", kind="stable").itertuples())
                 total = tally(tests)
                 told = f"{counted(total.holds, 'failure')} {'holds' if total.holds == 1 else 'hold'}"
-                places.append([total.holds, number[page], anchor_of(key_of(first)), told if total.holds else ""])
+                places.append(
+                    [total.holds, number[page], anchor_of(key_of(first)), told if total.holds else ""]
+                )
         places.sort(key=lambda place: -place[0])
         yield [_text(str(group)), "group", [place[1:] for place in places]]
