@@ -152,25 +152,16 @@ def _segments(
 def _both(evaluation: Recognition, subset: Subset, setting: Setting, segment: pd.Series) -> Html:
     """Let a segment be heard as it is and changed, in turn; where it cannot be heard, say so."""
     view, change = evaluation.view(subset), evaluation.settings[setting]
-    if view.audio and not missing(change, evaluation.sounds):
-        try:
-            signal = signal_of(subset.root, segment)
-        except (OSError, soundfile.LibsndfileError):  # said below
-            return row([segment_player(evaluation.media, view, segment, AS_IT_IS)])
-        changed, drawn = apply(
-            change,
-            signal,
-            SAMPLING_RATE,
-            seed=evaluation.seed,
-            content=segment["audio"],
-            sounds=evaluation.sounds,
-        )
-        sides = [
-            Side(signal, segment_name(segment), AS_IT_IS),
-            Side(changed, _name(setting), settings(drawn)),
-        ]
-        return switched(evaluation.media, sides)
-    return row([segment_player(evaluation.media, view, segment, AS_IT_IS)])
+    try:
+        signal = signal_of(subset.root, segment) if view.audio else None
+    except (OSError, soundfile.LibsndfileError):
+        signal = None
+    if signal is None or missing(change, evaluation.sounds):
+        return row([segment_player(evaluation.media, view, segment, AS_IT_IS)])  # says what cannot be heard
+    options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
+    changed, drawn = apply(change, signal, SAMPLING_RATE, **options)
+    sides = [Side(signal, segment_name(segment), AS_IT_IS), Side(changed, _name(setting), settings(drawn))]
+    return switched(evaluation.media, sides)
 
 
 def _words(subset: Subset, setting: Setting, n: int) -> Html:
