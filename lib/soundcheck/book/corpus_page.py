@@ -48,7 +48,12 @@ def cells(
     sounds = measured_sounds(corpus, SOUNDS, cache)
     facts = corpus_tables.facts_of(segments, corpus.formats, sounds, corpus.entry.audio)
     facts += [
-        ("left out", f"{len(about.left_out):,} items, listed below" if about.left_out else "nothing"),
+        (
+            "left out",
+            f"{corpus_tables.many(len(about.left_out), 'item')}, listed below"
+            if about.left_out
+            else "nothing",
+        ),
         ("source", f"{about.format}, digest of all sounds {about.digest[:16]}"),
     ]
     notices = (*about.unlabelled, *about.notices)
@@ -94,7 +99,7 @@ def _pictures(corpus: Corpus, sounds: Mapping[str, Measured], media: MediaStore)
     if sampled:
         count = sounds[sampled[0]].asked
         words = (
-            f"Level, noise and bandwidth of {count:,} segments, drawn by their content: at most "
+            f"Level, noise and bandwidth come from {count:,} segments, drawn by content: at most "
             f"{MOST}, and {SECONDS / 60:.0f} minutes of sound. No test needed to know them of all."
         )
         yield pages.output(element("p", words))
