@@ -96,7 +96,7 @@ def test_what_is_asked_first_stands_first(page):
     ):
         assert part in first, part
     assert text.count("<figure") >= 3 and "duration of 4 segments" in text
-    assert "No test needed to know them of all" not in text  # the sample is everything
+    assert "No test needed to know more" not in text  # the sample is everything
 
 
 def test_of_300_languages_some_are_named_and_the_rest_counted(page):

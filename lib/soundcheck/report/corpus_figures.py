@@ -70,16 +70,18 @@ def recordings(segments: pd.DataFrame, sounds: Mapping[str, Measured]) -> tuple[
 
 def _histogram(axes: Axes, values: np.ndarray) -> None:
     low, high = float(values.min()), float(values.max())
-    if np.array_equal(values, values.round()) and high - low < 100 * BINS:
+    axes.ticklabel_format(useOffset=False)
+    if high == low:
+        width = max(0.5, 0.05 * abs(low))
+        edges = np.array([low - width, low + width])
+    elif np.array_equal(values, values.round()) and high - low < 100 * BINS:
         step = max(1.0, np.ceil((high - low + 1) / BINS))  # whole numbers: bins hold equally many of them
         edges = np.arange(low - 0.5, high + step, step)
     elif low > 0 and high / low > WIDE:
         edges = np.geomspace(low, high, BINS + 1)
         axes.set_xscale("log")
-    elif high > low:
-        edges = np.linspace(low, high, BINS + 1)
     else:
-        edges = np.array([low - 0.5, high + 0.5])
+        edges = np.linspace(low, high, BINS + 1)
     counts, _ = np.histogram(values, edges)
     axes.stairs(counts, edges, fill=True, color=BLUE)
     axes.yaxis.get_major_locator().set_params(integer=True)
@@ -93,7 +95,7 @@ def speakers(segments: pd.DataFrame, columns: Sequence[str]) -> tuple[Figure, st
     segments
         Segment table.
     columns
-        Columns of words; those that the table does not have are passed over. Numbers of years in a column
+        Columns of words; those without two values are passed over. Numbers of years in a column
         age are drawn as a histogram.
 
     Returns
@@ -105,7 +107,7 @@ def speakers(segments: pd.DataFrame, columns: Sequence[str]) -> tuple[Figure, st
     of = "speakers" if known else "segments"
     panels: list[tuple[str, pd.Series]] = []
     for column in dict.fromkeys(columns):
-        if column in segments and column != "speaker" and segments[column].notna().any():
+        if column in segments and column != "speaker" and segments[column].nunique() > 1:
             groups = segments.groupby(column)
             counts = groups["speaker"].nunique() if known else groups.size()
             ranked = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
