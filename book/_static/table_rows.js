@@ -46,28 +46,30 @@ window.soundcheck = window.soundcheck || {};
     };
   };
 
-  // A value is a text or [text, small print, what it is sorted by, choice of a filter, class of a badge].
-  const rowsOfData = ({ columns, rows, pages, linked }) => {
+  // A value is a text or [text, small print, what it is sorted by, choice of a filter].
+  const rowsOfData = ({ columns, rows, pages, linked, badge, badges }) => {
     const values = columns.map((column) => column.map((value) => Array.isArray(value) ? value : [value]));
     const texts = values.map((column) => column.map((value) => `${value[0]} ${value[1] || ""}`.toLowerCase()));
     const matching = {}; // word -> of each column which values hold it, so that a row is looked up, not searched
-    const keys = values.map((column) => column.map((value) => numeric(value[2] === undefined ? value[0] : String(value[2]))));
+    const keys = values.map((column) => column.map(([first, small, sort]) => {
+      if (typeof sort === "number") return sort;
+      return typeof numeric(first) === "number" || !small ? numeric(first) : `${first} ${small}`;
+    }));
     const link = columns.length, anchor = link + 1;
-    const badge = values.findIndex((column) => column.some((value) => value[4]));
     const value = (row, column) => values[column][rows[row][column]];
 
     const shown = (row, column) => {
       const cell = document.createElement("td");
-      const [first, small, , , badge] = value(row, column);
+      const [first, small] = value(row, column);
       const line = document.createElement("span");
       line.className = "sc-line";
       let inner = line;
       if (column === linked) {
         inner = line.appendChild(document.createElement("a"));
         inner.href = `${pages[rows[row][link]]}.html#row-${rows[row][anchor]}`;
-      } else if (badge) {
+      } else if (column === badge) {
         inner = line.appendChild(document.createElement("span"));
-        inner.className = `sc-badge ${badge}`;
+        inner.className = `sc-badge ${badges[first]}`;
       }
       inner.textContent = first;
       cell.append(line);
@@ -88,14 +90,14 @@ window.soundcheck = window.soundcheck || {};
       },
       facet: (row, column) => {
         const found = value(row, column);
-        return found[3] === undefined ? found[0] : found[3];
+        return found.length < 4 ? found[0] : found[3];
       },
       raw: () => undefined,
       lines: (row, column) => {
         const [first, small] = value(row, column);
         return [first, (small || "").replace(/\n/g, "; ")];
       },
-      badges: (row) => badge < 0 ? [] : [value(row, badge)[0]],
+      badges: (row) => [value(row, badge)[0]],
       passesToo: () => false,
       element: cached((row) => {
         const made = document.createElement("tr");

@@ -9,7 +9,7 @@ import pytest
 from soundcheck import results
 from soundcheck.book import answers, settled
 from soundcheck.report import states
-from soundcheck.report.verdict_tables import key_of, verdict_table
+from soundcheck.report.verdict_tables import anchor_of, key_of, verdict_table
 from soundcheck.results import Verdict, settle
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL
 
@@ -103,12 +103,12 @@ def test_accepted_failures_keep_their_reason(table):
 def test_the_answer_names_what_holds_and_how_much_may_hide(table):
     text = str(answers.answer(table, f"Is it fair? {HOSTILE}"))
     assert "Of 3 tests, 1 failure holds: " in text
-    assert (
-        "recall per class of arousal, anger, of female speakers is 0.30 lower than that of the others</a>"
-        in text
-    )
-    assert "95 % −0.400 to −0.200, 0.1 matters" in text
-    assert "1 is a clear pass; 1 is open: a gap of up to 0.350 may hide (arousal" in text
+    said = "recall per class of arousal, anger, of female speakers is 0.30 lower than that of the others"
+    key = key_of(next(table[table["label"].eq("anger")].itertuples()))
+    assert f'<a href="#{anchor_of(key)}">{said}</a> (95 % 0.20 to 0.40, 5 speakers; 0.10 matters)' in text
+    assert f'id="{anchor_of(key)}"' in filled(table)
+    assert "; 1 is a clear pass, 1 is open." in text
+    assert "Open: a gap of up to 0.350 may hide (arousal" in text
     assert "<table" not in text and "<img" not in text
 
 

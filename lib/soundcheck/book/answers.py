@@ -9,7 +9,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
@@ -28,7 +28,11 @@ NAMED = 3  # reasons for no verdict that the sentence names
 
 
 def answer(
-    rows: pd.DataFrame, question: str, notes: Sequence[str] = (), among: pd.Series | None = None
+    rows: pd.DataFrame,
+    question: str,
+    notes: Sequence[str] = (),
+    among: pd.Series | None = None,
+    blocks: Callable[[str], str] = lambda _: "speaker",
 ) -> Html:
     """Answer the question of a family for a model.
 
@@ -43,6 +47,8 @@ def answer(
         :func:`soundcheck.report.key_figures.standing_notes`: robust and fair is then nothing to its credit.
     among
         From :func:`soundcheck.book.settled.among`.
+    blocks
+        Names what is resampled of a corpus, in the singular.
 
     Returns
     -------
@@ -67,7 +73,7 @@ def answer(
     counts = {name: int(states.eq(name).sum()) for name in (CLEAR_PASS, OPEN_PASS, OPEN_FAIL)}
     clear, undecided = counts[CLEAR_PASS], counts[OPEN_PASS] + counts[OPEN_FAIL]
     told = f"; {_are(clear)} {'clear passes' if clear > 1 else 'a clear pass'}, {_are(undecided)} open."
-    first = (f" Of {counted(judged, 'test')}, ", *_held(held), told, without)
+    first = (f" Of {counted(judged, 'test')}, ", *_held(held, blocks), told, without)
     parts = [element("p", asked, *first, class_="sc-answer", limit=None)]
     if undecided:
         both = f"{counts[OPEN_PASS]} passed, {counts[OPEN_FAIL]} failed; "
@@ -95,18 +101,17 @@ def excess(rows: pd.DataFrame) -> pd.Series:
     return size.where(grouped, beyond)
 
 
-def _held(held: pd.DataFrame) -> tuple[Html | str, ...]:
+def _held(held: pd.DataFrame, blocks: Callable[[str], str]) -> tuple[Html | str, ...]:
     """Say how many failures hold, and what the gravest of them says, with the way to its row."""
     if held.empty:
         return ("no failure holds",)
     worst = next(held.itertuples())
-    found = failures.finding(worst)
+    found = failures.finding(worst, blocks(worst.corpus))
     about = f" of {found.who}" if found.who else ""
     says = f"{found.measured}{about} is {found.says}" if found.rests else found.says
     link = element("a", says, href=f"#{anchor_of(key_of(worst))}")
-    return (
-        ("1 failure holds: ", link) if len(held) == 1 else (f"{len(held)} failures hold, the gravest: ", link)
-    )
+    first = "1 failure holds: " if len(held) == 1 else f"{len(held)} failures hold, the gravest: "
+    return (first, link, f" ({found.rests})" if found.rests else "")
 
 
 def _are(count: int) -> str:

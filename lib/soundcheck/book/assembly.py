@@ -33,7 +33,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.report import look_of_pages
+from soundcheck.report import failures, look_of_pages
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
@@ -123,8 +123,9 @@ def assemble(
         heard = None if own is None else files.digest(own.tobytes())
         cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
         sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
-    sources.page("all_results", all_results.cells(results, among))
-    sources.data(all_results.ROWS, all_results.data(results, among))
+    titles = {family.name: family.title for family in record.families}
+    sources.page("all_results", all_results.cells(results, among, titles))
+    sources.data(all_results.ROWS, all_results.data(results, among, titles))
     sheets.write(sources, output, record, results)
     sources.page("provenance", model_pages.provenance_cells(record))
     if record.failed:
@@ -169,7 +170,8 @@ def _result_cells(
     fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
     cells = executed.cells(notebook, title, entry, output.folder, fill)
     about = f"How these tests work: [method](../../methods/{files.slug(entry.family)}.ipynb)."
-    answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
+    blocks = functools.partial(failures.blocks_of, record)
+    answered = answers.answer(rows, family.question, _no_merit(record, rows), among, blocks)
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
     cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]

@@ -12,10 +12,19 @@ from soundcheck.common import files
 
 __all__ = ["into_place", "lay_out", "signature"]
 
-# Of MathJax: the component that pages load, and what that loads when a formula or a reader asks for it.
-MATHJAX = ("tex-chtml.js", "a11y", "input/tex/extensions", "output/chtml", "ui")
+# Of MathJax: the component that pages load, and what that loads when a formula asks for it.
+MATHJAX = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts/woff-v2")
 SPARE = ("input/tex/extensions/all-packages.js",)  # all of its neighbours once more
-NOT_PUBLISHED = (".map", ".buildinfo")  # of the theme's scripts, and Sphinx's own note
+NOT_PUBLISHED = (
+    *(".map", ".buildinfo"),  # of the theme's scripts, and Sphinx's own note
+    *("webpack-macros.html", "sphinx-thebe.js", "sphinx-thebe.css"),  # of templates, and for servers
+    "fontawesome.js",  # draws icons that the style sheet has as a font
+    *(
+        ".ttf",
+        "fa-brands-400.woff2",
+        "fa-regular-400.woff2",
+    ),  # for old browsers; icons of no page
+)
 LOCALES = "locales"  # texts of the theme in other languages; books are in English
 
 

@@ -83,6 +83,7 @@ class Evaluation(Judging):
         self.matters = description.matters
         self.balance_samples = description.balance_samples
         self.predicts_changes = description.predicts_changes
+        self.guesses = description.guesses
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore.of(description)

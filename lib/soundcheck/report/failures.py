@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from soundcheck.report import tables
 from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.key_figures import significant
+from soundcheck.report.names import in_words, label
 from soundcheck.results.record import RunRecord
 from soundcheck.statistics.rules import ABOVE, BELOW
 
@@ -105,7 +105,7 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
         return Finding("", "", f"{found} served worse than the others{task}: {row.skipped}", "")
     measured = _subject(row)
     if row.label:
-        measured += f", {tables.label(row.label)},"
+        measured += f", {label(row.label)},"
     who = _people(row.group) if row.group else ""
     count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
     if row.group and not pd.isna(row.gap):
@@ -125,7 +125,7 @@ def finding(row: object, blocks: str = "speaker") -> Finding:
 def subject(row: object) -> str:
     """Name what a row is about, as its sentence does: ``arousal of Spanish speakers``."""
     about = f" of {_people(row.group)}" if row.group else ""
-    return ", ".join(filter(None, (f"{_subject(row)}{about}", tables.label(row.label))))
+    return ", ".join(filter(None, (f"{_subject(row)}{about}", label(row.label))))
 
 
 def _adjusted(row: object) -> str:
@@ -139,14 +139,14 @@ def _subject(row: object) -> str:
     """Name what was measured; the gap of a group says by itself that it is a difference."""
     if row.test == "Mean Value":
         return row.task
-    name = row.test.lower().replace("coeff", "coefficient")
+    name = in_words(row.test)
     name = name.removesuffix(" difference") if row.group else name
     return name if row.task in SINGLE else f"{name} of {row.task}"
 
 
 def _people(group: str) -> str:
-    column, _, name = group.partition(": ")
-    return f"{name} speakers" if column in PEOPLE and name and ": " not in name else f"“{group}”"
+    column, _, name = label(group).partition(": ")
+    return f"{name} speakers" if column in PEOPLE and name and ": " not in name else f"“{label(group)}”"
 
 
 def blocks_of(record: RunRecord, corpus: str) -> str:
