@@ -101,8 +101,8 @@ def _pictures(corpus: Corpus, sounds: Mapping[str, Measured], media: MediaStore)
         names = [MEASURES[name].title for name in sampled]
         what = " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))).capitalize()
         words = (
-            f"{what}: of {count:,} segments, drawn by content, at most {MOST}, and {SECONDS / 60:.0f} minutes "
-            "of sound. No test needed to know more."
+            f"{what}: of {count:,} segments, drawn by content, at most {MOST} and "
+            f"{SECONDS / 60:.0f} minutes of sound. No test needed to know more."
         )
         yield pages.output(element("p", words))
     yield pages.output(join(drawn.show(media, *one) for one in found if one))
