@@ -18,7 +18,7 @@ import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label, measure
+from soundcheck.report.names import hinted, label, measure
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.suite.families import Family, TestDefinition
 
@@ -145,7 +145,11 @@ def table(
     """
     lists = filters or {}
     named = ((name, None if isinstance(name, Html) else lists.get(name)) for name in columns)
-    head = element("tr", *(element("th", name, scope="col", data_filter=choose) for name, choose in named))
+    heads = (
+        element("th", name, scope="col", data_filter=choose) if str(name) else element("td")
+        for name, choose in named
+    )
+    head = element("tr", *heads)
     body = []
     for row in rows:
         cells = [row.get(name, "") for name in columns] if isinstance(row, Mapping) else list(row)
@@ -211,7 +215,7 @@ def row_name(row: object, *further: str) -> str:
 def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
     sort = f"{row.test} {row.group} {row.label}"
-    return Cell(two_lines(measure(row.test), below_test(row)), sort, "sc-test", facet=row.group)
+    return Cell(two_lines(hinted(row.test), below_test(row)), sort, "sc-test", facet=row.group)
 
 
 def below_test(row: object) -> str:
