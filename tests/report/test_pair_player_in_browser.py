@@ -199,7 +199,9 @@ def test_nothing_plays_by_itself_and_pictures_show_where_the_sound_is(page):
     box.locator(".sc-view").nth(1).click()
     assert heard(box) == ["loud"]
     np.testing.assert_allclose(position(box), 1.5, atol=0.05)
-    lines = box.locator(".sc-playhead").evaluate_all("lines => lines.map(line => parseFloat(line.style.left))")
+    lines = box.locator(".sc-playhead").evaluate_all(
+        "lines => lines.map(line => parseFloat(line.style.left))"
+    )
     np.testing.assert_allclose(lines, 50, atol=2)
 
 
