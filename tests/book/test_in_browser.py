@@ -41,7 +41,7 @@ def test_what_is_wrong_with_a_page_is_found(browser, written):
 def book(tmp_path_factory, command):
     """The book of a suite with a model of each kind, whose names and texts are hostile."""
     folder = make(tmp_path_factory.mktemp("hard") / "project")
-    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    done = command("run", "suite.yml", "--out", "out", cwd=folder, timeout=600)
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr
     return folder / "out" / "html"

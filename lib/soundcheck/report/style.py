@@ -139,7 +139,9 @@ def show(
         "img", class_="sc-picture", src=source, alt=told, width=width, height=height, loading="lazy"
     )
     heading = element("figcaption", finding, limit=MOST_TOLD) if finding else Html()
-    return element("figure", heading, image, class_="sc-figure sc-narrow" if width < NARROW else "sc-figure")
+    if width < NARROW:
+        return element("figure", heading, image, class_="sc-figure sc-narrow")
+    return element("figure", heading, image, class_="sc-figure", tabindex="0")  # may be moved on telephones
 
 
 def svg(figure: Figure) -> bytes:
