@@ -149,7 +149,7 @@ def _page(work: Path) -> None:
 
 
 def _lose(work: Path) -> None:
-    (work / "html" / "_static" / "states.css").unlink()
+    (work / "html" / "_static" / "soundcheck.css").unlink()
 
 
 def _note(work: Path) -> None:
