@@ -15,22 +15,19 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.classification import class_numbers
 from soundcheck.metrics.regression import BINS, bin_numbers
 from soundcheck.metrics.speakers import SpeakerValues
 from soundcheck.report import tables
 from soundcheck.report.chosen_segments import TYPICAL, WORST, Chosen, choose, gaps, segment_errors
-from soundcheck.report.html import Html, element, join
-from soundcheck.report.players import row
-from soundcheck.report.segment_player import segment_name, segment_player
+from soundcheck.report.segment_lists import Behind, place_of, show
 
 __all__ = [
     "Behind",
@@ -47,59 +44,7 @@ __all__ = [
 MOST_GROUPS = 2  # with the largest gaps, of a corpus and task
 MOST_SPEAKERS = 3  # that are furthest off
 READ, HEARD = 4, 1  # segments of a kind
-_COLUMNS = ("whose", "chosen as", "segment", "speaker", "label", "prediction", "off by")
 FURTHEST = "furthest"  # where there is no error: in the direction of the gap
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Behind:
-    """A number and the segments behind it.
-
-    Parameters
-    ----------
-    title
-        What the number is about; may come from data.
-    subset
-        The segments.
-    sides
-        Whose segments -> those that were chosen.
-    gap
-        How large the number is; decides which one of a page is heard.
-    note
-        What else is to be said.
-    heard
-        How many segments of each kind are heard of each side, of those that have so many.
-    """
-
-    title: str
-    subset: Subset
-    sides: Mapping[str, Sequence[Chosen]]
-    gap: float
-    note: str = ""
-    heard: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
-
-
-def show(evaluation: Evaluation, numbers: Iterable[Behind | Sequence[Behind]]) -> Html:
-    """Let the segments behind the largest number be heard, and list those behind all of them.
-
-    Parameters
-    ----------
-    evaluation
-        For the media store, and whether the model listens at all.
-    numbers
-        What the functions of this module give.
-    """
-    flat = [one for entry in numbers for one in ([entry] if isinstance(entry, Behind) else entry)]
-    flat = [one for one in flat if any(one.sides.values())]
-    if not flat:
-        return element("p", "There is no segment to show.")
-    shown = []
-    if not evaluation.guesses:
-        shown.append(_heard(evaluation, max(flat, key=lambda one: abs(one.gap))))
-    together: dict[str, list[Behind]] = {}
-    for one in flat:
-        together.setdefault(_title(one.subset), []).append(one)
-    return join([*shown, *map(_listed, together.values())])
 
 
 def of_errors(subset: Subset) -> Behind:
@@ -221,7 +166,7 @@ def of_ranges(subset: Subset, wanted: Mapping[str, tuple[float, float]], column:
         if mask.any():
             found.append((float(np.mean(outside[mask] > 0)), category, outside, mask))
     if not found:
-        return Behind(_title(subset), subset, {}, 0.0)
+        return Behind(place_of(subset), subset, {}, 0.0)
     share, category, outside, mask = min(found, key=lambda entry: (-entry[0], entry[1]))
     told = f"{category}, {_percent(share)} outside of the expected range"
     chosen = choose(outside, _keys(subset), mask, worst=READ, typical=READ)
@@ -246,7 +191,7 @@ def of_speakers(subset: Subset, found: SpeakerValues, *, by_rank: bool = False) 
     off = np.abs(predicted - truth)
     names = np.array(found.names, dtype=object)
     if not len(names) or not np.isfinite(off).any():
-        return Behind(_title(subset), subset, {}, 0.0)
+        return Behind(place_of(subset), subset, {}, 0.0)
     largest = np.nan_to_num(off, nan=-1.0)
     speakers = choose(
         np.where(largest.max(axis=1) >= 0, largest.max(axis=1), np.nan), names, worst=MOST_SPEAKERS
@@ -263,7 +208,7 @@ def of_speakers(subset: Subset, found: SpeakerValues, *, by_rank: bool = False) 
         sides[told] = choose(scores, _keys(subset), subset.mask("speaker", names[place]), typical=2)
     first = next(iter(sides))
     note = f"The {counted(len(sides), 'speaker')} furthest off, of {len(found)}."
-    return Behind(_title(subset), subset, sides, float(largest.max()), note, {first: {TYPICAL: HEARD}})
+    return Behind(place_of(subset), subset, sides, float(largest.max()), note, {first: {TYPICAL: HEARD}})
 
 
 def _largest_gaps(
@@ -306,58 +251,7 @@ def _number(
     heard: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Behind:
     usual = {name: {WORST: HEARD, TYPICAL: HEARD} for name in sides}
-    return Behind(f"{_title(subset)}: {told}", subset, sides, gap, heard=heard or usual)
-
-
-def _heard(evaluation: Evaluation, number: Behind) -> Html:
-    view, shown = evaluation.view(number.subset), []
-    for side, counts in number.heard.items():
-        for why, count in counts.items():
-            rows = [one.row for one in number.sides.get(side, ()) if one.why == why][:count]
-            for n in rows:
-                segment = number.subset.segments.iloc[n]
-                words = [", ".join(filter(None, (side, why))), *_said(number.subset, n)]
-                color = "changed" if why == TYPICAL else "original"
-                shown.append(segment_player(evaluation.media, view, segment, "; ".join(words), color))
-    return row(shown, title=number.title) if shown else Html()
-
-
-def _listed(numbers: Sequence[Behind]) -> Html:
-    """List the segments of the numbers of one corpus and task in tables, folded together."""
-    shown, count = [], 0
-    for number in numbers:
-        rows = [_row(number, side, one) for side, chosen in number.sides.items() for one in chosen]
-        columns = [name for name in _COLUMNS if any(row.get(name) for row in rows)]
-        shown.append(tables.table(rows, columns, caption=number.title, sortable=False))
-        if number.note:
-            shown.append(element("p", number.note, class_="sc-note", limit=None))
-        count += len(rows)
-    more = f"; and {counted(len(numbers) - 1, 'other group')}" if len(numbers) > 1 else ""
-    head = element("summary", f"{counted(count, 'segment')}: {numbers[0].title}{more}", limit=400)
-    return element("details", head, *shown, class_="sc-fold sc-segments")
-
-
-def _row(number: Behind, side: str, one: Chosen) -> dict[str, object]:
-    """Give a line of a list: column -> cell; columns that no line fills are not shown."""
-    segment = number.subset.segments.iloc[one.row]
-    speaker = segment.get("speaker")
-    about = {"whose": side, "chosen as": one.why, "segment": segment_name(segment)}
-    about["speaker"] = "" if pd.isna(speaker) else str(speaker)
-    return about | dict(zip(_COLUMNS[-3:], _values(number.subset, one.row), strict=False))
-
-
-def _values(subset: Subset, n: int) -> list[object]:
-    truth = None if subset.truth is None else subset.truth[n]
-    predicted = subset.predictions.clean[n]
-    if not subset.task.is_regression:
-        return ["" if pd.isna(one) else str(one) for one in (truth, predicted)]
-    off = None if truth is None else float(abs(predicted - truth))
-    return ["" if one is None else tables.number(float(one), 2) for one in (truth, predicted, off)]
-
-
-def _said(subset: Subset, n: int) -> list[str]:
-    label, predicted, *_ = _values(subset, n)
-    return [*([f"labelled {label}"] if label else []), f"predicted {predicted}"]
+    return Behind(f"{place_of(subset)}: {told}", subset, sides, gap, heard=heard or usual)
 
 
 def _parts(subset: Subset) -> tuple[Sequence[str], np.ndarray, np.ndarray]:
@@ -378,10 +272,6 @@ def _is_class(subset: Subset, name: str) -> np.ndarray:
 
 def _keys(subset: Subset) -> np.ndarray:
     return subset.segments["key"].to_numpy(dtype=object)
-
-
-def _title(subset: Subset) -> str:
-    return f"{subset.corpus}, {subset.task.name}"
 
 
 def _percent(share: float) -> str:
