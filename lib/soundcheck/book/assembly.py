@@ -10,8 +10,10 @@ import pandas as pd
 import yaml
 
 from soundcheck.book import (
+    all_results,
     answers,
     executed,
+    find_your_way,
     history_page,
     inputs,
     measures,
@@ -20,6 +22,7 @@ from soundcheck.book import (
     overview,
     pages,
     recorded_tables,
+    search_index,
     settled,
     sheets,
 )
@@ -29,7 +32,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.report import look_of_pages
+from soundcheck.report import failures, look_of_pages
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.page_names import comparison_sheet, corpus_page, model_page
@@ -63,7 +66,7 @@ def assemble(
 ) -> None:
     """Write all sources of the book, and remove those of pages that it no longer has."""
     share = resources.root()
-    near = MediaStore(output.media, "../media/")
+    near = MediaStore(output.media, "../media/", record.voices)
     kept = KeptCells(output.folder / "book-cells", output.media, inputs.made_with())
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
@@ -105,7 +108,9 @@ def assemble(
         page = corpus_page(about.slug)
         make = functools.partial(model_and_corpus_pages.corpus_cells, about, corpus, tasks, near)
         table = corpus.segments.to_json(orient="split", double_precision=15)
-        sources.page(page, kept.cells(page, make, about, corpus.entry, corpus.groups, tasks, table))
+        sources.page(
+            page, kept.cells(page, make, about, corpus.entry, corpus.groups, tasks, table, record.voices)
+        )
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
@@ -115,9 +120,10 @@ def assemble(
         make = functools.partial(methods.cells, family, suite_root, near, own, record.seed, sounds)
         words = files.digest(methods.written(family, suite_root))
         heard = None if own is None else files.digest(own.tobytes())
-        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets)
+        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
         sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
-    sources.page("all_results", model_and_corpus_pages.all_results_cells(results, among))
+    sources.page("all_results", all_results.cells(results, among))
+    sources.data(all_results.ROWS, all_results.data(results, among))
     sheets.write(sources, output, record, results)
     sources.page("provenance", model_and_corpus_pages.provenance_cells(record))
     if record.failed:
@@ -126,6 +132,8 @@ def assemble(
     for page in sorted((share / "book").glob("*.md")):
         words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
         sources.words(page.stem, words)
+    sources.page(find_your_way.NAME, find_your_way.cells(record, results, sources.pages))
+    sources.data(search_index.NAME, search_index.data(record, results, corpora, sources.folder))
     configure(sources, share, record)
     _contents(sources, share, record)
     sources.prune()
@@ -160,7 +168,8 @@ def _result_cells(
     fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
     cells = executed.cells(notebook, title, entry, output.folder, fill)
     about = f"How these tests work: [method](../../methods/{files.slug(entry.family)}.ipynb)."
-    answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
+    blocks = functools.partial(failures.blocks_of, record)
+    answered = answers.answer(rows, family.question, _no_merit(record, rows), among, blocks)
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
     cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
@@ -195,18 +204,23 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
     """Write the table of contents."""
     contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
     results = []
+    titles = {family.name: heading(family.title) for family in record.families}  # below their model's name
     for model in record.models:
         own = [entry for entry in record.notebooks if entry.model == model.name]
-        sections = [{"file": overview.page_of(entry)} for entry in own]
-        chapter = {"file": model_page(model.slug)}
+        sections = [{"file": overview.page_of(entry), "title": titles[entry.family]} for entry in own]
+        chapter = {"file": model_page(model.slug), "title": heading(model.name)}
         results.append(chapter | ({"sections": sections} if sections else {}))
     failures = [{"file": "failures"}] if record.failed else []
     over_time = [{"file": history_page.NAME}] if history_page.NAME in sources.pages else []
     compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
     generated = [
+        {"chapters": [{"file": find_your_way.NAME}]},
         {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *over_time, *failures]},
         *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
-        {"caption": "Corpora", "chapters": [{"file": corpus_page(c.slug)} for c in record.corpora]},
+        {
+            "caption": "Corpora",
+            "chapters": [{"file": corpus_page(c.slug), "title": heading(c.name)} for c in record.corpora],
+        },
         {
             "caption": "Methods",
             "chapters": [{"file": f"methods/{files.slug(f.name)}"} for f in record.families],

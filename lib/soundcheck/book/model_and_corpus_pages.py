@@ -1,4 +1,4 @@
-"""Pages about what was tested: models, corpora, and the table of all results."""
+"""Pages about what was tested: models and corpora, and with what."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.measured_tables import differences, measured_table, summary
 from soundcheck.report.players import player, row
-from soundcheck.report.verdict_tables import gap_cell, state_cell
 from soundcheck.results import aspects, states, tally
-from soundcheck.results.page_names import model_sheet, result_page
+from soundcheck.results.page_names import model_sheet
 from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import PROVEN, standings
@@ -37,7 +36,6 @@ GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, b
 SENTENCES = 12  # that say how recordings of groups differ
 EXAMPLES = 4  # segments of a corpus to listen to
 FILES = 20  # names of files that a page lists
-MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
 
 
 def value_cells(own: pd.DataFrame, media: MediaStore) -> list[dict]:
@@ -225,49 +223,6 @@ def _examples(corpus: Corpus, media: MediaStore) -> Html:
     return row(shown)
 
 
-def all_results_cells(results: pd.DataFrame, among: pd.Series) -> list[dict]:
-    """Make the page of all rows, as many as a page can hold, with the way to the file.
-
-    Parameters
-    ----------
-    results
-        The settled results table.
-    among
-        From :func:`soundcheck.book.settled.among`.
-    """
-    rows: list[list] = []
-    size = 0
-    for result in results.itertuples():
-        where = element("a", result.family, href=f"{result_page(result.model, result.family)}.html")
-        value = None if pd.isna(result.value) else result.value
-        digits = tables.digits_for(result.value, result.low, result.high)
-        cells = [
-            result.model,
-            result.corpus,
-            where,
-            result.task,
-            tables.row_name(result),
-            tables.Cell(tables.number(result.value, digits, result.threshold), value, "sc-number"),
-            tables.interval(result, digits),
-            gap_cell(result),
-            tables.rule(result),
-            state_cell(result, among[result.Index])._replace(key=None),
-        ]
-        size += len(str(tables.table([cells], [""])))
-        if size > MOST_BYTES:
-            break
-        rows.append(cells)
-    columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "gap", "threshold"]
-    columns.append("state")
-    links = [element("a", file, href=file) for file in ("results.csv", "left_out.csv")]
-    file = element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")
-    more = Html()
-    if len(results) > len(rows):
-        more = element("p", f"{len(results) - len(rows):,} more rows are in the file.")
-    shown = join([file, tables.table(rows, columns), more])
-    return [pages.markdown("# All results"), pages.output(shown)]
-
-
 def failures_cells(record: RunRecord) -> list[dict]:
     """Make the page of notebooks that failed; their tests are skipped rows of the results."""
     rows = []
@@ -286,6 +241,7 @@ def provenance_cells(record: RunRecord) -> list[dict]:
         ("seed", str(record.seed)),
         ("replicates", str(record.replicates)),
         ("interval", record.interval),
+        ("voices", record.voices),
         ("digest of results.csv", record.results),
         ("digest of the suite", record.suite["digest"]),
     ]

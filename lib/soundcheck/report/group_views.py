@@ -15,7 +15,7 @@ import numpy as np
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import least_per_bin, least_predictions
 from soundcheck.evaluation.subset import Subset
-from soundcheck.report import figures, tables
+from soundcheck.report import figures, findings_of_rows, findings_of_values, tables
 from soundcheck.report.html import Html, join
 
 __all__ = ["agreements", "balance_table", "contexts", "differences", "predictions"]
@@ -49,7 +49,10 @@ def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
     found = {test: frame[frame["test"].eq(test) & frame["value"].notna()] for test in alts}
     return join(
         figures.show(
-            evaluation.media, figures.group_difference(rows), f"{alts[test]}; {figures.described(rows)}"
+            evaluation.media,
+            figures.group_difference(rows),
+            f"{alts[test]}; {figures.described(rows)}",
+            finding=findings_of_rows.gaps(rows),
         )
         for test, rows in found.items()
         if len(rows)
@@ -62,8 +65,10 @@ def agreements(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str
     for subset, groups in compared:
         for group in groups:
             title = f"{subset.corpus}, {subset.task.name}: {group}"
-            figure = figures.agreement(subset.take(np.flatnonzero(subset.mask(column, group))), title)
-            shown.append(figures.show(evaluation.media, figure, f"Predictions against labels: {title}"))
+            own = subset.take(np.flatnonzero(subset.mask(column, group)))
+            figure, finding = figures.agreement(own, title), findings_of_values.of_subset(own)
+            alt = f"Predictions against labels: {title}"
+            shown.append(figures.show(evaluation.media, figure, alt, finding=finding))
     return join(shown)
 
 
@@ -93,7 +98,8 @@ def predictions(evaluation: Evaluation, subset: Subset, column: str, groups: Seq
         title,
         compared=groups,
     )
-    return figures.show(evaluation.media, figure, f"{alt}: {title}")
+    finding = findings_of_values.of_groups(subset.predictions.clean, names, groups, subset.blocks)
+    return figures.show(evaluation.media, figure, f"{alt}: {title}", finding=finding)
 
 
 def contexts(

@@ -22,7 +22,7 @@ from soundcheck.report.style import GREY, label, look, new
 from soundcheck.report.tables import label as bin_label
 from soundcheck.report.tables import number
 
-__all__ = ["Shown", "described_groups", "served_groups", "with_verdicts"]
+__all__ = ["Shown", "clear_groups", "described_groups", "served_groups", "with_verdicts"]
 
 MOST_GROUPS = 24  # of a panel; beyond, those that are worst
 MOST_PANELS = 8
@@ -123,6 +123,20 @@ def described_groups(frame: pd.DataFrame, shown: dict[str, Shown]) -> str:
         told.append(f"everybody {number(rows['everybody'].iloc[0])}")
         parts.append(f"{_title(measure, rows)}: {', '.join(told)}")
     return ". ".join(parts)
+
+
+def clear_groups(frame: pd.DataFrame, shown: dict[str, Shown]) -> str:
+    """Say in a sentence which groups clearly differ from the others, as far as their intervals show."""
+    panels = _panels(frame, shown)
+    parts = []
+    for measure, rows in panels:
+        clear = [(row, _words(row, measure).partition("clearly ")[2]) for row in rows.itertuples()]
+        told = [f"{label(row.group)} {number(row.value)} ({side})" for row, side in clear if side]
+        if told:
+            parts.append(f"{_title(measure, rows)}: {', '.join(told)}")
+    if parts:
+        return f"Clearly different from the others: {'; '.join(parts)}"
+    return "No group can be told to differ from the others by what matters" if panels else ""
 
 
 def _panels(frame: pd.DataFrame, shown: dict[str, Shown]) -> list[tuple[Shown, pd.DataFrame]]:

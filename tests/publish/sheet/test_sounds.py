@@ -10,11 +10,9 @@ from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.facts import read_facts
 from soundcheck.publish.sheet.sounds import Scene, Sound, fitting, model_scenes
+from soundcheck.report.aligned_words import aligned_words
 
-ALIGNED = (
-    '<table class="sc-table sc-aligned"><tr><th>said</th><td>turn</td><td>left</td></tr>'
-    "<tr><th></th><td>≠</td><td></td></tr><tr><th>recognised</th><td>burn</td><td>left</td></tr></table>"
-)
+ALIGNED = str(aligned_words("turn left now", {"recognised": "burn left"}))
 
 
 @pytest.fixture
@@ -61,7 +59,7 @@ def test_the_same_sounds_are_not_played_twice(folder):
 
 def test_words_that_were_said_and_recognised(folder):
     played(folder, {"x": flac()}, more=ALIGNED)
-    assert scenes(folder)[0].words == (("said", "turn left"), ("recognised", "burn left"))
+    assert scenes(folder)[0].words == (("said", "turn left now"), ("recognised", "burn left"))
 
 
 def test_a_sound_that_was_changed_or_linked_is_not_played(folder, tmp_path):
