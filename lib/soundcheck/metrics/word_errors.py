@@ -12,6 +12,8 @@ Conventions
 - Words inserted where the reference is empty are errors, without adding words; a note counts such references.
   Without a single reference word there is no rate.
 - An empty hypothesis is an answer: all words are deleted.
+- References may allow several wordings, see :mod:`soundcheck.metrics.alternatives`: the one with the fewest
+  word errors counts, and where there is no hypothesis, the first.
 - Very long transcripts take long; how long says :mod:`soundcheck.metrics.alignment`, which has the words.
 """
 
@@ -28,6 +30,7 @@ from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
+from soundcheck.metrics.alternatives import cheapest
 
 __all__ = [
     "CHARACTER_RATES",
@@ -201,7 +204,8 @@ def _counted(
     for pair in zip(references[both], hypotheses[both], strict=True):
         counts = found.get(pair)
         if counts is None:
-            counts = found[pair] = _count(*map(units, pair))
+            reference, hypothesis = cheapest(*pair), pair[1]
+            counts = found[pair] = _count(units(reference), units(hypothesis))
         rows.extend(counts)
     table = np.full((4, len(references)), np.nan)
     table[:, both] = np.array(rows, dtype=np.float64).reshape(-1, 4).T

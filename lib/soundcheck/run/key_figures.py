@@ -23,6 +23,7 @@ from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.dealt import dealt_word_error_rates
 from soundcheck.metrics.normalisation import NORMALISERS
@@ -142,10 +143,12 @@ class _Figures:
             yield self._figure("unweighted average recall", found, guessing, standing)
 
     def _of_words(self, truth: np.ndarray, predicted: np.ndarray) -> KeyFigure:
-        normalise: Callable[[str], str] = NORMALISERS[self._suite.normaliser]
+        normaliser = NORMALISERS[self._suite.normaliser]
+        wordings = WordingReader(normaliser, self._suite.alternatives, self._suite.synonyms)
+        readers: tuple[Callable[[str], str], ...] = (wordings, normaliser)
         truth, predicted = (
-            np.array([None if text is None else normalise(text) for text in texts], dtype=object)
-            for texts in (truth, predicted)
+            np.array([None if text is None else read(text) for text in texts], dtype=object)
+            for read, texts in zip(readers, (truth, predicted), strict=True)
         )
         keys = [f"{self._view.name}|{key}" for key in self._view.segments["key"]]
         draws = seeds.uniform(self._suite.seed, "dealt out", keys=keys)
