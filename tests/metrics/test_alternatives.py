@@ -9,8 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.metrics.alignment import align, confusions
-from soundcheck.metrics.alternatives import Choice, Reference, WordingReader, cheapest, parse, synonym_sets
+from soundcheck.metrics.alternatives import (
+    Choice,
+    Reference,
+    WordingReader,
+    cheapest,
+    common_wording,
+    parse,
+    synonym_sets,
+)
 from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.metrics.word_changes import word_changes, wrong_words
 from soundcheck.metrics.word_errors import character_errors, word_errors
 
 basic = NORMALISERS["basic"]
@@ -131,6 +140,15 @@ def test_all_that_aligns_takes_the_same_wording():
     assert table["share"].tolist() == [1 / 3]
     counts = character_errors([said], [heard])
     assert counts.words[0] == len("color me red") and counts.errors[0] == 1
+
+
+def test_two_recognisers_are_compared_by_one_wording():
+    said = read("{ colour / color } me (very) red")
+    assert common_wording(said, ["color me red", "color me very red"]) == "color me red"
+    changes = word_changes([said], ["color me red"], ["colour me very bread"])
+    assert changes.to_numpy().tolist() == [[0.0, 2.0, 3.0, 0.0, 1.0]]
+    table = wrong_words([said, said], {"a": ["color me red"] * 2, "b": ["color me bed"] * 2})
+    assert table.to_numpy().tolist() == [["red", 2, 0, 2]]
 
 
 def test_a_reference_is_not_the_text_of_its_first_wording():

@@ -23,8 +23,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
 
-__all__ = ["Choice", "Reference", "Wording", "WordingReader", "cheapest", "parse", "synonym_sets"]
+__all__ = [
+    "Choice",
+    "Reference",
+    "Wording",
+    "WordingReader",
+    "cheapest",
+    "common_wording",
+    "parse",
+    "synonym_sets",
+]
 
 NOTHING = "@"
 _TOKENS = re.compile(r"[{}]|[^\s{}]+")
@@ -260,6 +270,29 @@ def cheapest(reference: str, hypothesis: str) -> str:
     walk = _Walk(heard)
     _, _, steps = walk.through(reference.wording, np.arange(len(heard) + 1))
     return " ".join(walk.words(reference.wording, steps, len(heard)))
+
+
+def common_wording(reference: str, hypotheses: Sequence[str]) -> str:
+    """Give one wording of a reference by which several hypotheses are compared word by word.
+
+    Parameters
+    ----------
+    reference
+        See :func:`cheapest`.
+    hypotheses
+        At least one.
+
+    Returns
+    -------
+    str
+        Of the wordings that are the cheapest for one of them that with the fewest errors of all; of several
+        the one of the earliest hypothesis.
+    """
+    if not isinstance(reference, Reference):
+        return reference
+    heard = [hypothesis.split() for hypothesis in hypotheses]
+    possible = [cheapest(reference, hypothesis) for hypothesis in hypotheses]
+    return min(possible, key=lambda text: sum(Levenshtein.distance(text.split(), words) for words in heard))
 
 
 class _Walk:

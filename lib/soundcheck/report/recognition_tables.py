@@ -128,13 +128,13 @@ def speech_table(rates: pd.DataFrame) -> Html:
         From :func:`soundcheck.evaluation.word_measures.rates_by_speech`; at least one row.
     """
     unit = rates["unit"].iloc[0]
-    measured = {"length": f"{unit}s said", "speaking rate": f"{unit}s a second"}
+    measured = {"length": f"{unit}s", "speaking rate": f"{unit}s a second"}
     rows = [
-        [measured[row.column], row.group, percent_cell(row.value, row.low, row.high)]
+        [f"{row.group} {measured[row.column]}", percent_cell(row.value, row.low, row.high)]
         + [row.units, row.segments, row.blocks]
         for row in rates.itertuples()
     ]
-    columns = ["by", "from to", f"{unit} error rate", f"{unit}s", "segments", "blocks"]
+    columns = ["what was said", f"{unit} error rate", f"{unit}s", "segments", "blocks"]
     caption = f"{rates['corpus'].iloc[0]}: errors by length and by speaking rate, shown without verdict"
     return table(rows, columns, caption=caption, sortable=False)
 
