@@ -1,10 +1,10 @@
 """What is wrong with the pages of a book, as Chromium and axe-core see them.
 
-Run ``python benchmarks/pages_in_browser.py build/html``; ``--all`` looks at each page instead of the largest of each
-kind, and at both widths in both themes. It needs the packages of the tests, and Chromium.
+Run ``python benchmarks/pages_in_browser.py build/html``; ``--all`` looks at each page instead of the largest
+of each kind, and at both widths in both themes. It needs the packages of the tests, and Chromium.
 
-Ends with 1 if anything is found: an error, a request to anywhere but the disk, a finding of axe-core, a page that
-is wider than its window or larger than 1 MB.
+Ends with 1 if anything is found: an error, a request to anywhere but the disk, a finding of axe-core, a page
+that is wider than its window or larger than 1 MB.
 """
 
 from __future__ import annotations

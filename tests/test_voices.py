@@ -1,4 +1,4 @@
-"""Through the real command: a book without voices holds no sound and no picture of one, whatever was before."""
+"""Through the real command: a book without voices has no sound and no picture of one, whatever was before."""
 
 import json
 import re

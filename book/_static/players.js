@@ -99,7 +99,7 @@ document.addEventListener("DOMContentLoaded", () => {
       loop.setAttribute("aria-pressed", String(part !== null));
       sides.forEach((side) => {
         side.choose.setAttribute("aria-pressed", String(side === heard));
-        side.figure.classList.toggle("sc-heard", side === heard);
+        side.figure.classList.toggle("sc-audible", side === heard);
         side.mark(part ? part[0] : 0, part && part[1] < longest ? part[1] : part && part[0] ? longest : 0);
       });
       severity.value = sides.indexOf(heard);
@@ -262,6 +262,7 @@ document.addEventListener("DOMContentLoaded", () => {
     players.push({ has: (audio) => sides.some((side) => side.audio === audio), pause: () => playing && pause() });
     show();
     draw();
+    say(`Heard: ${heard.name}`);
   };
 
   const sounds = (place) => Array.from(place.querySelectorAll("figure.sc-player")).filter((figure) =>

@@ -1,9 +1,5 @@
 // Shows above the pages that hold the words what they name: families, models, corpora, groups, segments.
 {
-  // Excerpts of pages are fetched, which no browser allows to a page of a disk.
-  if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined") {
-    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-  }
   const MOST = 12; // names that are shown
   const PLACES = 6; // of a name, before the others are folded
 
@@ -68,11 +64,9 @@
       const shown = document.createElement("ul");
       shown.append(...names.slice(0, MOST).map((entry) => show(entry, data.pages)));
       place.append(shown);
-      if (names.length > MOST) {
-        const more = document.createElement("p");
-        more.textContent = `${names.length - MOST} more names hold these words; add a word to find fewer.`;
-        place.append(more);
-      }
+      const tell = (text) => place.appendChild(document.createElement("p")).append(text);
+      if (names.length > MOST) tell(`${names.length - MOST} more names hold these words; add a word to find fewer.`);
+      if (data.left) tell(`${data.left} more segments stand on pages and are not named here.`);
       below.before(place);
     });
   });

@@ -3,10 +3,12 @@
 window.soundcheck = window.soundcheck || {};
 {
   const FORMULA = /^[=+\-@\t\r]/;
+  const SHARE = /^[+−-]?[0-9.]+ %$/;
 
   const plain = (text) => {
     const flat = text.replace(/\s+/g, " ").trim();
     if (typeof window.soundcheck.numeric(flat) === "number") return flat.replace(/,/g, "").replace("−", "-");
+    if (SHARE.test(flat)) return flat.replace("−", "-");
     return FORMULA.test(flat) ? `'${flat}` : flat;
   };
   // A number has all its digits where the cell keeps them.

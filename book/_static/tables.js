@@ -3,7 +3,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   const LONG = 8; // rows from which a table gets a search field
   const MOST = 1000; // rows that are shown at once; of more, some and a button for the next
-  const PART = 200;
+  const PART = 100;
   const { exporting, rowsBeside, rowsOfPage } = window.soundcheck;
   const collator = new Intl.Collator("en", { numeric: true });
   const counted = (number) => number.toLocaleString("en");

@@ -41,9 +41,10 @@ def subset(said, heard, **columns):
 
 def test_the_worst_come_first(evaluation):
     given = subset(["a b c", "a b", "a b", "a"], ["x y z", "x y", "a", "a"], speaker=["s", None, "s", "s"])
-    text = str(heard_words.worst_recognised(evaluation, given, count=3))
+    text = str(heard_words.worst_recognised(evaluation, given, heard=2, read=1))
     places = [text.index(f"{n}.wav") for n in (0, 1, 2)]
     assert places == sorted(places) and "3.wav" not in text and "nan" not in text
+    assert text.index("<details") > places[1] and "1 more segment" in text
     assert "3 errors, 3 words" in text and "1 error, 2 words" in text
 
 

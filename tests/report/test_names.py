@@ -3,7 +3,7 @@
 import pytest
 
 from soundcheck.metrics.regression import BINS
-from soundcheck.report.names import in_words, label, measure, sentence
+from soundcheck.report.names import hinted, in_words, label, measure, sentence
 
 
 def test_the_four_ranges_of_values():
@@ -47,6 +47,11 @@ def test_labels(text, written):
 def test_measures(test, shown, within):
     assert measure(test) == shown
     assert in_words(test) == within
+
+
+def test_abbreviations_have_hints_and_nothing_else_is_markup():
+    shown = str(hinted("Change Ccc <b>"))
+    assert shown == 'Change <abbr title="concordance correlation coefficient">CCC</abbr> &lt;b&gt;'
 
 
 def test_a_sentence_begins_with_a_capital_letter_and_keeps_the_rest():

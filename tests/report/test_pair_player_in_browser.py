@@ -1,9 +1,8 @@
 """In a browser sounds of one place are one player: they run together, and a key switches between them."""
 
-import shutil
-
 import numpy as np
 import pytest
+from browser import SIZES, THEMES
 
 from soundcheck.common.media import MediaStore
 from soundcheck.report import look_of_pages
@@ -11,19 +10,15 @@ from soundcheck.report.html import join
 from soundcheck.report.pair_player import Side, sweep, switched
 from soundcheck.report.players import player, row
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
 RATE = 16000
 SILENT = 1e-5
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to look at pages with")
 STATE = """box => Array.from(box.querySelectorAll("audio"), audio =>
     ({at: audio.currentTime, paused: audio.paused, volume: audio.volume}))"""
 HEARD = """box => {
     const name = (figure) => figure.querySelector("strong").textContent;
     const sounds = ({volume, muted, paused}) => volume === 1 && !muted && !paused;
     const figures = Array.from(box.querySelectorAll("figure[data-seconds]"));
-    return [figures.filter((figure) => figure.matches(".sc-heard")).map(name),
+    return [figures.filter((figure) => figure.matches(".sc-audible")).map(name),
             figures.filter((figure) => sounds(figure.querySelector("audio"))).map(name)];
 }"""
 
@@ -46,30 +41,21 @@ def place(tmp_path_factory):
         sweep(media, steps, "a sweep"),
         row([player(media, tone(330, 0.1, 3), RATE, "alone")]),
     ]
-    head = f"<meta charset=utf-8><title>t</title><style>{look_of_pages.style()}</style>"
-    body = f"<article class=bd-article>{join(shown)}</article><script>{look_of_pages.script()}</script>"
+    head = "<meta charset=utf-8><meta name=viewport content=width=device-width><title>t</title>"
+    head += f"<style>{look_of_pages.style()}</style>"
+    body = f"<main class=bd-article><h1>t</h1>{join(shown)}</main><script>{look_of_pages.script()}</script>"
     text = f"<!doctype html><html lang=en>{head}<body>{body}"
     (folder / "page.html").write_text(text, encoding="utf-8")
     (folder / "run.css").touch()
-    return (folder / "page.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-background-networking", "--mute-audio"]
-        yield playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+    return folder / "page.html"
 
 
 @pytest.fixture
 def page(browser, place):
-    opened = browser.new_page()
-    said = []
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda problem: said.append(str(problem)))
-    opened.goto(place)
+    opened = browser.open(place, reduced_motion="no-preference")
     yield opened
-    opened.close()
+    said = browser.noted(opened)
+    browser.close(opened)
     assert said == []
 
 
@@ -217,11 +203,35 @@ def test_nothing_plays_by_itself_and_pictures_show_where_the_sound_is(page):
     np.testing.assert_allclose(lines, 50, atol=2)
 
 
+def test_less_motion_where_the_reader_wants_less(browser, place):
+    opened = browser.open(place, reduced_motion="reduce")
+    box = opened.locator(".sc-pair").nth(0)
+    box.get_by_label("Position").fill("1.3")
+    line = box.locator(".sc-line").first.evaluate("line => parseFloat(line.style.left)")
+    assert line == pytest.approx(100 * 1.25 / 3)  # it steps each quarter of a second
+    browser.close(opened)
+
+
+def test_a_sound_that_is_gone_is_said(browser, place, tmp_path):
+    (tmp_path / "page.html").write_text(place.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "run.css").touch()  # and no media
+    opened = browser.open(tmp_path / "page.html")
+    box = opened.locator(".sc-pair").nth(0)
+    box.get_by_role("button", name="Play").click()
+    until(opened, lambda: "cannot be played" in box.locator(".sc-news").inner_text())
+    assert box.get_by_role("button", name="Play").is_visible()
+    browser.close(opened)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", SIZES)
+def test_everybody_can_use_it(browser, place, width, theme):
+    assert browser.complaints(place, width=width, theme=theme) == []
+
+
 def test_without_script_each_sound_has_a_player(browser, place):
-    context = browser.new_context(java_script_enabled=False)
-    opened = context.new_page()
-    opened.goto(place)
+    opened = browser.open(place, java_script_enabled=False)
     assert opened.locator("audio[controls]").count() == 2 + 2 + 4 + 1
     assert opened.locator("audio[controls]").first.is_visible()
     assert opened.locator("button").count() == 0
-    context.close()
+    browser.close(opened)

@@ -23,7 +23,7 @@ def pixels(data: bytes) -> np.ndarray:
 @pytest.mark.parametrize("amplitude", [1.0, 0.1, 0.001])
 @pytest.mark.parametrize("rate", [8000, 16000, 48000])
 def test_a_sine_in_the_middle_of_a_band_has_its_level_there(amplitude, rate):
-    band = 22
+    band = 17
     levels = band_levels(sine((band + 0.5) * HIGHEST_HZ / BANDS, amplitude, rate=rate), rate)
     assert levels.shape == (BANDS, COLUMNS)
     inner = levels[:, 5:-5]  # at the ends the window looks at nothing
@@ -40,7 +40,7 @@ def test_sums_of_bands_are_the_power_of_noise(rng):
 
 def test_bands_above_half_the_rate_hold_nothing():
     levels = band_levels(sine(1000, rate=8000), 8000)
-    assert (levels[: BANDS // 2 - 1] == -150).all() and levels.max() > -1
+    assert (levels[: BANDS // 2 - 1] == -150).all() and levels.max() > -2
 
 
 def test_a_click_in_a_long_sound_is_seen():
@@ -58,7 +58,7 @@ def test_time_runs_from_left_to_right():
 
 def test_louder_is_brighter_and_another_waveform_only_looks_different(rng):
     noise = rng.normal(0, 0.05, RATE).astype(np.float32)
-    below = np.s_[60:]
+    below = np.s_[HEIGHT - 2 * BANDS :]
     quiet, loud = (pixels(picture(noise * gain, RATE))[below].astype(int).mean() for gain in (0.1, 1))
     assert loud > quiet + 20
     one, other = (pixels(picture(noise, RATE, color)) for color in ("original", "changed"))
@@ -77,4 +77,4 @@ def test_silence_is_one_colour_and_the_signal_stays_as_it_is():
     signal = np.zeros(1000, np.float32)
     signal.setflags(write=False)
     drawn = pixels(picture(signal, RATE))
-    assert len(np.unique(drawn[60:].reshape(-1, 3), axis=0)) == 1
+    assert len(np.unique(drawn[HEIGHT - 2 * BANDS :].reshape(-1, 3), axis=0)) == 1

@@ -230,6 +230,23 @@ def test_decimals_of_a_test_are_kept():
     assert "0.6 0.6 to 0.7" in second[3]
 
 
+def test_single_bins_are_behind_a_line_that_says_how_they_are():
+    bins = [
+        row(test="Recall Per Bin", label=name, evidence="open") for name in ("(-inf, 0.25]", "(0.75, inf]")
+    ]
+    table = shown(row(), *bins)
+    before, _, inside = table.partition("<details")
+    assert "<summary>2 bins, by their own intervals all open</summary>" in inside
+    assert "up to 0.25" in inside and "up to 0.25" not in before
+    assert "Concordance" in before
+    pairs = (("anger", "open"), ("joy", "clear fail"))
+    classes = [row(test="Recall Per Class", label=name, evidence=found) for name, found in pairs]
+    assert "<summary>2 classes, by their own intervals 1 open, 1 clear fail</summary>" in shown(
+        row(), *classes
+    )
+    assert "<details" not in shown(*bins)  # nothing is left to see first
+
+
 def test_an_empty_frame_is_an_empty_table():
     assert len(Cells(shown()).rows) == 1
 

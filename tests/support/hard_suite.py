@@ -1,6 +1,6 @@
-"""A suite as hard on pages as data can be: markup, scripts from right to left, emoji, texts of 5,000 characters.
+"""A suite as hard on pages as data can be: markup, scripts from right to left, emoji, texts of 5,000 letters.
 
-It has a model of each kind, so that its book has a page of each kind, and is small enough to be built in a test.
+It has models of all kinds, so that its book has a page of each kind, and is small enough for a test.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RATE = 8000
 MARKUP = '"><img src=x onerror="lost()"><script>lost()</script>{{ 7*7 }} `x` $x$ [a](b)'
 RIGHT_TO_LEFT = "مرحبا שלום \u202eevil\u2066 🎧👩🏽‍🎤"
 LONG = "very-long-" * 500  # 5,000 characters and no place to break a line
-SPEAKERS, EACH, GROUPS = 40, 4, 47
+SPEAKERS, EACH, GROUPS = 20, 5, 6
 MODEL = '''
 import numpy as np
 
@@ -27,8 +27,8 @@ def level(signal):
 
 
 def loud(signal, sampling_rate):
-    """Louder is more aroused, and happier."""
-    return {"arousal": level(signal), "emotion": "happiness" if level(signal) > 0.5 else "sadness"}
+    """Louder is more aroused."""
+    return {"arousal": level(signal)}
 
 
 def embed(signal, sampling_rate):
@@ -44,12 +44,12 @@ seed: 1
 corpora:
   {corpus}: {{format: csv, path: data/segments.csv, groups: [device]}}
 models:
-  {model}: {{python: "hard:loud", tasks: [arousal, emotion], description: {description}}}
+  {model}: {{python: "hard:loud", tasks: [arousal], description: {description}}}
   voices: {{python: "hard:embed", tasks: [embedding]}}
   heard: {{predictions: heard.csv, tasks: [transcript]}}
   {deaf}: {{predictions: deaf.csv, tasks: [transcript]}}
-families: [correctness_regression, correctness_classification, fairness_sex, fairness_groups,
-  robustness_small_changes, asr_word_errors, asr_comparison, asr_fairness, speaker_verification]
+families: [correctness_regression, fairness_groups, robustness_small_changes, asr_word_errors, asr_comparison,
+  speaker_verification]
 comparisons:
   {comparison}: {{baseline: heard, candidate: {deaf}}}
 limits: {{segments_per_change: 40, levels: 2}}
@@ -95,12 +95,11 @@ def make(folder: Path) -> Path:
         soundfile.write(folder / "data" / name, signal.astype(np.float32), RATE, subtype="PCM_16")
         words = " ".join(rng.choice(["go", "left", "right", "stop", "door"], 4))
         text = {6: MARKUP, 7: RIGHT_TO_LEFT, 8: LONG, 9: "word " * 1000, 10: ""}.get(number, words)
-        device = (MARKUP, RIGHT_TO_LEFT, LONG)[number % 3] if number < 60 else f"device {number % GROUPS}"
-        emotion = ("happiness", "sadness", "anger", "neutral")[number % 4]
+        device = (MARKUP, RIGHT_TO_LEFT, LONG)[number % 3] if number < 30 else f"device {number % GROUPS}"
         sex = ("female", "male")[speaker % 2]
-        rows.append([name, f"s{speaker}", sex, device, f"{rng.uniform(0, 1):.3f}", emotion, text])
+        rows.append([name, f"s{speaker}", sex, device, f"{rng.uniform(0, 1):.3f}", text])
         heard.append([name, text[: len(text) // 2 + 1] if number % 3 else text])
-    columns = ["file", "speaker", "sex", "device", "arousal", "emotion", "transcript"]
+    columns = ["file", "speaker", "sex", "device", "arousal", "transcript"]
     write_table(folder / "data" / "segments.csv", columns, rows)
     write_table(folder / "heard.csv", ["file", "transcript"], heard)
     write_table(folder / "deaf.csv", ["file", "transcript"], [[name, ""] for name, _ in heard])

@@ -31,8 +31,13 @@ SIDEBAR = '<div id="pst-primary-sidebar" '
 # A button of the theme's without words has its name in `title`, which its tooltip script takes away.
 TITLED = re.compile(r"""(<button class="sidebar-toggle [^>]*) title="([^"]*)\"""")
 ICON = re.compile(r"""(<(?:i|span) class="(?:theme-switch )?fa-solid[^"]*")(?![^>]*aria-hidden)""")
-# A formula that is wider than a telephone can be moved; scripts of formulas do not make it a stop of the Tab key.
-FORMULA = '<div class="math '
+BODY = {
+    # A formula that is wider than a telephone can be moved; nothing else makes it a stop of the Tab key.
+    '<div class="math ': '<div tabindex="0" class="math ',
+    # The corner of a table is no header, and entries of a bibliography are items of a list.
+    '<th class="head"><p></p></th>': '<td class="head"></td>',
+    'role="doc-biblioentry"': 'role="listitem"',
+}
 NAMED = {"Toggle primary sidebar": "Menu", "Toggle secondary sidebar": "Contents of this page"}
 
 
@@ -78,7 +83,9 @@ def mend(page: str) -> str:
     head = head.replace(SIDEBAR, SIDEBAR + 'role="complementary" aria-label="Book" ', 1)
     head = BELOW.sub(r'\1<summary aria-label="Pages below \2">\3 aria-hidden="true">', head)
     head = TITLED.sub(_named, head)
-    page = head + opening + body.replace(FORMULA, '<div tabindex="0" class="math ')
+    for faulty, mended in BODY.items():
+        body = body.replace(faulty, mended)
+    page = head + opening + body
     return ICON.sub(r'\1 aria-hidden="true"', page)
 
 

@@ -10,7 +10,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import pandas as pd
@@ -20,9 +20,9 @@ from soundcheck.book.script_data import script
 from soundcheck.common.escaping import shorten, xml_text
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import measure
 from soundcheck.report.states import STATE
 from soundcheck.report.verdict_tables import (
-    FILTERS,
     Among,
     anchor_of,
     gap_lines,
@@ -60,7 +60,7 @@ class Value(NamedTuple):
         return found if len(found) > 1 else found[0]
 
 
-def cells(results: pd.DataFrame, among: pd.Series) -> list[dict]:
+def cells(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> list[dict]:
     """Make the page.
 
     Parameters
@@ -69,20 +69,22 @@ def cells(results: pd.DataFrame, among: pd.Series) -> list[dict]:
         The settled results table.
     among
         From :func:`soundcheck.book.settled.among`.
+    titles
+        Family -> what pages call it.
     """
     first = results.head(FIRST_ROWS)
-    rows = [_shown(row, among[row.Index]) for row in first.itertuples()]
+    rows = [_shown(row, among[row.Index], titles) for row in first.itertuples()]
     links = [element("a", file, href=file) for file in ("results.csv", "left_out.csv")]
     parts = [element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")]
     more = len(results) > len(rows)
     if more:
         told = f"These are the first {len(rows):,} of {len(results):,} rows; all are in the file."
         parts.append(element("p", told, class_="sc-note sc-rows-note"))
-    parts.append(tables.table(rows, COLUMNS, filters=FILTERS, beside=ROWS if more else None))
+    parts.append(tables.table(rows, COLUMNS, filters=tables.FILTERS, beside=ROWS if more else None))
     return [pages.markdown("# All results"), pages.output(join(parts))]
 
 
-def data(results: pd.DataFrame, among: pd.Series) -> str:
+def data(results: pd.DataFrame, among: pd.Series, titles: Mapping[str, str]) -> str:
     """Write the file of all rows; parameters as of :func:`cells`."""
     places: list[dict[Value, int]] = [{} for _ in COLUMNS]
     columns: list[list[str | list]] = [[] for _ in COLUMNS]
@@ -90,7 +92,8 @@ def data(results: pd.DataFrame, among: pd.Series) -> str:
     rows = []
     for row in results.itertuples():
         numbers: list[int | str] = []
-        for known, column, value in zip(places, columns, _values(row, among[row.Index]), strict=True):
+        values = _values(row, among[row.Index], titles)
+        for known, column, value in zip(places, columns, values, strict=True):
             if value not in known:
                 known[value] = len(column)
                 column.append(value.written())
@@ -102,11 +105,11 @@ def data(results: pd.DataFrame, among: pd.Series) -> str:
     return script("rows", {**about, "columns": columns, "rows": rows})
 
 
-def _values(row: object, among: Among) -> Iterator[Value]:
+def _values(row: object, among: Among, titles: Mapping[str, str]) -> Iterator[Value]:
     """Give the values of a row, column by column."""
-    yield from map(Value, (row.model, row.corpus, row.family, row.task))
+    yield from map(Value, (row.model, row.corpus, titles.get(row.family, row.family), row.task))
     below = filter(None, [tables.below_test(row)])
-    yield Value(row.test, tuple(below), facet=row.group)
+    yield Value(measure(row.test), tuple(below), facet=row.group)
     state, lines = state_lines(row, among)
     look = STATE[state]
     order = round(state_order(state, row.p_value), 3)
@@ -119,10 +122,10 @@ def _values(row: object, among: Among) -> Iterator[Value]:
     yield Value(tables.rule(row))
 
 
-def _shown(row: object, among: Among) -> list[tables.Cell]:
+def _shown(row: object, among: Among, titles: Mapping[str, str]) -> list[tables.Cell]:
     """Show a row as the script shows it from the file."""
     found = []
-    for column, value in enumerate(_values(row, among)):
+    for column, value in enumerate(_values(row, among, titles)):
         inner: Html | str = value.text
         if column == LINKED:
             place = anchor_of(key_of(row))

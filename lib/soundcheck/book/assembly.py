@@ -12,13 +12,14 @@ import yaml
 from soundcheck.book import (
     all_results,
     answers,
+    corpus_page,
     executed,
     find_your_way,
     history_page,
     inputs,
     measures,
     methods,
-    model_and_corpus_pages,
+    model_pages,
     overview,
     pages,
     recorded_tables,
@@ -34,8 +35,9 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import failures, look_of_pages
 from soundcheck.report.key_figures import standing_notes
+from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.page_names import comparison_sheet, corpus_page, model_page
+from soundcheck.results.page_names import comparison_sheet, model_page
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
@@ -98,19 +100,18 @@ def assemble(
         page = model_page(model.slug)
         own = results[results["model"].eq(model.name)]
         rows = own.to_json(orient="split", double_precision=15)
-        draw = functools.partial(model_and_corpus_pages.value_cells, own, near)
+        draw = functools.partial(model_pages.value_cells, own, near)
         values = kept.cells(f"{page}/values", draw, rows)  # apart: the page changes with any family
-        make = functools.partial(model_and_corpus_pages.model_cells, model, record, own, values)
+        make = functools.partial(model_pages.model_cells, model, record, own, values)
         titles = [(family.name, family.title, family.question) for family in record.families]
         about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
     for about, corpus in zip(record.corpora, corpora, strict=True):
-        page = corpus_page(about.slug)
-        make = functools.partial(model_and_corpus_pages.corpus_cells, about, corpus, tasks, near)
+        page = page_names.corpus_page(about.slug)
+        make = functools.partial(corpus_page.cells, about, corpus, tasks, near, output.cache)
         table = corpus.segments.to_json(orient="split", double_precision=15)
-        sources.page(
-            page, kept.cells(page, make, about, corpus.entry, corpus.groups, tasks, table, record.voices)
-        )
+        depends = (about, corpus.entry, corpus.groups, corpus.formats, tasks, table, record.voices)
+        sources.page(page, kept.cells(page, make, *depends))
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
@@ -122,12 +123,13 @@ def assemble(
         heard = None if own is None else files.digest(own.tobytes())
         cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
         sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
-    sources.page("all_results", all_results.cells(results, among))
-    sources.data(all_results.ROWS, all_results.data(results, among))
+    titles = {family.name: family.title for family in record.families}
+    sources.page("all_results", all_results.cells(results, among, titles))
+    sources.data(all_results.ROWS, all_results.data(results, among, titles))
     sheets.write(sources, output, record, results)
-    sources.page("provenance", model_and_corpus_pages.provenance_cells(record))
+    sources.page("provenance", model_pages.provenance_cells(record))
     if record.failed:
-        sources.page("failures", model_and_corpus_pages.failures_cells(record))
+        sources.page("failures", model_pages.failures_cells(record))
     history_page.write(sources, output, kept, history)
     for page in sorted((share / "book").glob("*.md")):
         words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
@@ -219,7 +221,9 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
         *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
         {
             "caption": "Corpora",
-            "chapters": [{"file": corpus_page(c.slug), "title": heading(c.name)} for c in record.corpora],
+            "chapters": [
+                {"file": page_names.corpus_page(c.slug), "title": heading(c.name)} for c in record.corpora
+            ],
         },
         {
             "caption": "Methods",

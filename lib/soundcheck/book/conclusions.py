@@ -21,10 +21,10 @@ from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS
 __all__ = ["conclusions"]
 
 MOST_NOTES = 20  # tasks at which models are not better than guessing
-MOST_MODELS = 5  # that are named with how many of their failures hold
+MOST_MODELS = 6  # that are named with how many of their failures hold
 MOST_OPEN = 3  # models and families that are named with how many of their tests are open
 HOLLOW_WORDS = "That a model is robust and fair means little where it cannot be told from guessing: "
-HOLDING = "A failure that holds stands although so many tests were made. The others may be chance."
+HOLDING = "These stand although it is accounted for how many tests were made; others may be chance."
 OPEN = "An open test is no pass: too few people spoke to rule a failure out, or to be sure of one."
 
 

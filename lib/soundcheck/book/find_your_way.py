@@ -26,7 +26,7 @@ from soundcheck.results.standing import HOLLOW, standings
 __all__ = ["NAME", "cells"]
 
 NAME = "find_your_way"
-MOST_LINKS = 8  # of a line; the menu has all
+MOST_LINKS = 8  # of a line
 SEARCH = (
     "The search (Ctrl + K) finds families, models, corpora, groups such as an accent, and the segments that "
     "pages show."
@@ -47,7 +47,7 @@ def cells(record: RunRecord, results: pd.DataFrame, beside: Iterable[str] = ()) 
         Further pages of the book that a run may or may not have.
     """
     rows = [[asked, _links(links)] for asked, links in _lines(record, results, set(beside)) if links]
-    shown = tables.table(rows, ["you want to know", "go to"], sortable=False)
+    shown = tables.table(rows, ["you want to know", "go to"], sortable=False, stacked=True)
     return [
         pages.markdown("# Find your way"),
         pages.output(shown),
@@ -64,7 +64,7 @@ def _lines(record: RunRecord, results: pd.DataFrame, beside: set[str]) -> Iterat
     worst = failures.by_excess(holding)
     yield "in ten seconds: what holds, what is open", [("first page", "index.html")]
     yield "how good a model is", models
-    of_groups = worst[worst["group"].ne("")].drop_duplicates(["model", "group"])
+    of_groups = worst[~failures.mirrored(worst) & worst["group"].ne("")].drop_duplicates(["model", "group"])
     yield (
         "whom a model serves worse, the gravest first",
         [(f"{row.model}: {row.group}", place_of(row, result_page)) for row in of_groups.itertuples()],
@@ -142,4 +142,4 @@ def _links(links: Sequence[Link]) -> Html:
     shown = [element("a", text, href=address) for text, address in links[:MOST_LINKS]]
     parts = [part for one in shown for part in (one, Html(" · "))][:-1]
     left = len(links) - len(shown)
-    return join([*parts, element("span", f" … and {left} more in the menu") if left else Html()])
+    return join([*parts, element("span", f" … and {left} more") if left else Html()])

@@ -124,9 +124,10 @@ def open_table(record: RunRecord, open_rows: pd.DataFrame, page: Page) -> Html:
         )
     columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} {speakers}"]
     columns.append(f"{speakers} to settle half of them (planning figure)")
-    shown = tables.table(rows[:OPEN_ROWS], columns)
+    lists = {"model": "model", "family": "family"}
+    shown = tables.table(rows[:OPEN_ROWS], columns, filters=lists, stacked=True)
     left = len(rows) - OPEN_ROWS
     if left <= 0:
         return shown
-    rest = tables.table(rows[OPEN_ROWS:], columns)
+    rest = tables.table(rows[OPEN_ROWS:], columns, filters=lists, stacked=True)
     return shown + element("details", element("summary", f"{left} more"), rest)

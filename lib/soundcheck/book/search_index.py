@@ -126,7 +126,9 @@ def _groups(results: pd.DataFrame, number: dict[str, int]) -> Iterator[list]:
             if page in number:
                 first = next(tests.sort_values("order", kind="stable").itertuples())
                 total = tally(tests)
-                told = f"{total.holds} of {counted(total.judged, 'test')} hold" if total.holds else ""
-                places.append([total.holds, number[page], anchor_of(key_of(first)), told])
+                told = f"{counted(total.holds, 'failure')} {'holds' if total.holds == 1 else 'hold'}"
+                places.append(
+                    [total.holds, number[page], anchor_of(key_of(first)), told if total.holds else ""]
+                )
         places.sort(key=lambda place: -place[0])
         yield [_text(str(group)), "group", [place[1:] for place in places]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,8 @@ from soundcheck.metrics.disagreement import Setting, degradations
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.chosen_segments import TYPICAL, WORST, Chosen, choose
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.players import player, row, settings
+from soundcheck.report.pair_player import Side, switched
+from soundcheck.report.players import row, settings
 from soundcheck.report.segment_player import segment_name, segment_player, signal_of
 
 __all__ = ["lost_words", "most_violated"]
@@ -45,12 +46,15 @@ def lost_words(evaluation: Recognition, subset: Subset, found: Sequence[Localise
     if not lost:
         return element("p", f"{subset.corpus}: no word is lost.")
     levels = [setting for setting in evaluation.settings if setting[0] == evaluation.family.options["by"]]
-    shown = [legend()]
+    known = subset.truth is not None
+    shown = []
     for one in lost[:MOST_WORDS]:
         holds = {setting: _with_word(subset, setting, one.word) for setting in (CLEAN, *levels)}
         setting = min(levels, key=lambda level: int(holds[level].sum()))
         mask = holds[CLEAN] & ~holds[setting]
-        chosen = choose(_edits(subset, setting), _keys(subset), mask, typical=1, worst=1)
+        texts = (subset.predictions.settings[one] for one in (CLEAN, setting))
+        chosen = choose(_apart(*texts), _keys(subset), mask, typical=1, worst=1)
+        shown += [legend((AS_IT_IS, "the changed one") if known else ())] if one is lost[0] else []
         title = f"{subset.corpus}: “{one.word}”, lost {one.drop} of {one.count} times under {_name(setting)}"
         shown.append(_segments(evaluation, subset, setting, chosen, title, heard=one is lost[0]))
     if len(lost) > MOST_WORDS:
@@ -60,7 +64,7 @@ def lost_words(evaluation: Recognition, subset: Subset, found: Sequence[Localise
 
 
 def most_violated(
-    evaluation: Recognition, pairs: Sequence[RecogniserPair], counted_settings: np.ndarray
+    evaluation: Recognition, pairs: Sequence[RecogniserPair], counted_settings: Mapping[str, np.ndarray]
 ) -> Html:
     """Show segments of the group that a change makes worse by most against the others, under that change.
 
@@ -69,35 +73,55 @@ def most_violated(
     evaluation
         The tested recogniser.
     pairs
-        Pairs of one corpus and column that it is part of. The transcripts of the corpus decide if they are
-        among them, else all.
+        Pairs that it is part of. Of a corpus and column its transcripts decide if they are among
+        them, else all. The corpus and column where the most is found is heard.
     counted_settings
-        Which settings count, bool ``(settings - 1,)``: without the signals as they are.
+        Corpus -> which settings count, bool ``(settings - 1,)``: without the signals as they are.
     """
-    pairs = [pair for pair in pairs if pair.with_transcripts] or list(pairs)
+    places: dict[tuple[str, str], list[RecogniserPair]] = {}
+    for pair in pairs:
+        places.setdefault(pair.place, []).append(pair)
+    found = []
+    for place, own in places.items():
+        judging = [pair for pair in own if pair.with_transcripts] or own
+        moved = [degradations(values(evaluation.distances(pair)), len(pair.groups)) for pair in judging]
+        worse = np.mean(moved, axis=0)
+        others = (worse.sum(axis=0, keepdims=True) - worse) / max(1, len(worse) - 1)
+        excess = np.where(counted_settings[place[0]][None, :], worse - others, np.nan)
+        if np.isfinite(excess).any():
+            group, number = np.unravel_index(np.nanargmax(excess), excess.shape)
+            points = [f"{100 * one[group, number]:+.1f}".replace("-", "−") for one in (worse, others)]
+            found.append((float(excess[group, number]), judging, int(group), 1 + int(number), points))
+    if not found:
+        return element("p", "No setting is left to be counted.")
+    largest = max(entry[0] for entry in found)
+    return join(_of_group(evaluation, *entry[1:], heard=entry[0] == largest) for entry in found)
+
+
+def _of_group(
+    evaluation: Recognition,
+    pairs: Sequence[RecogniserPair],
+    group: int,
+    number: int,
+    points: Sequence[str],
+    heard: bool,
+) -> Html:
+    """Show segments of a group and one of the others under a setting, by their numbers."""
     place = pairs[0]
-    worse = np.nanmean(
-        [degradations(values(evaluation.distances(pair)), len(pair.groups)) for pair in pairs], axis=0
+    setting, title, subset = list(evaluation.settings)[number], ", ".join(place.place), place.subset
+    growth, own = _growth(evaluation, pairs, number), place.masks[group]
+    rest = np.logical_or.reduce(place.masks) & ~own
+    told = f"{title}: {place.groups[group]} under {_name(setting)}"
+    told = f"{told}, distance {points[0]} points, others {points[1]}"
+    first = choose(growth, _keys(subset), own, worst=1, typical=1)
+    second = choose(growth, _keys(subset), rest, typical=1)
+    return join(
+        [
+            legend((AS_IT_IS, _name(setting)) if subset.truth is not None else ()) if heard else Html(),
+            _segments(evaluation, subset, setting, first, told, heard=heard),
+            _segments(evaluation, subset, setting, second, f"{title}: the other groups", heard=False),
+        ]
     )
-    others = (worse.sum(axis=0, keepdims=True) - worse) / max(1, len(worse) - 1)
-    excess = np.where(counted_settings[None, :], worse - others, np.nan)
-    title = ", ".join(place.place)
-    if not np.isfinite(excess).any():
-        return element("p", f"{title}: no setting is left to be counted.")
-    group, number = np.unravel_index(np.nanargmax(excess), excess.shape)
-    setting = list(evaluation.settings)[1 + int(number)]
-    subset, name = place.subset, place.groups[group]
-    told = (
-        f"{title}: {name} under {_name(setting)}, distance {100 * worse[group, number]:+.1f} points, "
-        f"others {100 * others[group, number]:+.1f}"
-    ).replace("-", "−")
-    edits = _edits(subset, setting)
-    shown = [legend()]
-    own = choose(edits, _keys(subset), place.masks[group], worst=1, typical=1)
-    rest = choose(edits, _keys(subset), np.logical_or.reduce(place.masks) & ~place.masks[group], typical=1)
-    shown.append(_segments(evaluation, subset, setting, own, told, heard=True))
-    shown.append(_segments(evaluation, subset, setting, rest, f"{title}: the other groups", heard=False))
-    return join(shown)
 
 
 def _segments(
@@ -117,7 +141,7 @@ def _segments(
         if one is first:
             open_.append(_both(evaluation, subset, setting, segment) + words)
         else:
-            what = "most words changed" if one.why == WORST else one.why
+            what = "moved furthest" if one.why == WORST else one.why
             folded.append(element("p", f"{what}: {segment_name(segment)}", class_="sc-players-title") + words)
     if folded:
         head = element("summary", f"{counted(len(folded), 'segment')}: {title}", limit=None)
@@ -126,25 +150,18 @@ def _segments(
 
 
 def _both(evaluation: Recognition, subset: Subset, setting: Setting, segment: pd.Series) -> Html:
+    """Let a segment be heard as it is and changed, in turn; where it cannot be heard, say so."""
     view, change = evaluation.view(subset), evaluation.settings[setting]
-    players = [segment_player(evaluation.media, view, segment, AS_IT_IS)]
-    if view.audio and not missing(change, evaluation.sounds):
-        try:
-            signal, drawn = apply(
-                change,
-                signal_of(subset.root, segment),
-                SAMPLING_RATE,
-                seed=evaluation.seed,
-                content=segment["audio"],
-                sounds=evaluation.sounds,
-            )
-        except (OSError, soundfile.LibsndfileError):  # said by the first player
-            return row(players)
-        caption, name = settings(drawn), _name(setting)
-        players.append(
-            player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color="changed")
-        )
-    return row(players)
+    try:
+        signal = signal_of(subset.root, segment) if view.audio else None
+    except (OSError, soundfile.LibsndfileError):
+        signal = None
+    if signal is None or missing(change, evaluation.sounds):
+        return row([segment_player(evaluation.media, view, segment, AS_IT_IS)])  # says what cannot be heard
+    options = {"seed": evaluation.seed, "content": segment["audio"], "sounds": evaluation.sounds}
+    changed, drawn = apply(change, signal, SAMPLING_RATE, **options)
+    sides = [Side(signal, segment_name(segment), AS_IT_IS), Side(changed, _name(setting), settings(drawn))]
+    return switched(evaluation.media, sides)
 
 
 def _words(subset: Subset, setting: Setting, n: int) -> Html:
@@ -156,13 +173,20 @@ def _words(subset: Subset, setting: Setting, n: int) -> Html:
     return aligned_words(clean, {name: changed}, said=AS_IT_IS)
 
 
-def _edits(subset: Subset, setting: Setting) -> np.ndarray:
-    """Count the words of each segment that a change changes, float64; NaN without both transcripts."""
-    both = (subset.predictions.settings[one] for one in (CLEAN, setting))
-    found = [
-        np.nan if one is None or other is None else word_edits(one, other)[0]
-        for one, other in zip(*both, strict=True)
-    ]
+def _growth(evaluation: Recognition, pairs: Sequence[RecogniserPair], number: int) -> np.ndarray:
+    """Count by how many words a setting moves pairs apart, on average; float64 ``(segments,)``."""
+    found = []
+    for pair in pairs:
+        sides = [evaluation.series(pair.subset, name) for name in (pair.recogniser, pair.opponent)]
+        clean, changed = (_apart(*(side[place] for side in sides)) for place in (0, number))
+        found.append(changed - clean)
+    return np.mean(found, axis=0)
+
+
+def _apart(first: Sequence[str | None], second: Sequence[str | None]) -> np.ndarray:
+    """Count the words in which texts differ, float64; NaN where one is missing."""
+    both = zip(first, second, strict=True)
+    found = [np.nan if one is None or other is None else word_edits(one, other)[0] for one, other in both]
     return np.array(found, dtype=np.float64)
 
 

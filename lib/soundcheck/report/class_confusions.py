@@ -114,7 +114,7 @@ def _matrix(
         element("tbody", *lines),
         class_="sc-table sc-confusions",
     )
-    return element("div", table, class_="sc-scroll", tabindex="0", role="region", aria_label=title)
+    return element("div", table, class_="sc-scroll", tabindex="0", role="group", aria_label=title)
 
 
 def _chosen(subset: Subset, cell: tuple[int, int], count: int) -> list[int]:

@@ -21,7 +21,7 @@ HALF = 0.5  # of predictions that stay
 MOST_NAMED = 3
 
 
-def steps(frame: pd.DataFrame, what: str) -> str:
+def steps(frame: pd.DataFrame, what: str, axis: str = "") -> str:
     """Say from which step on a value is clearly lower than at the first one.
 
     Where the first step is compared with itself, as shares of unchanged predictions are, from which step on
@@ -33,6 +33,8 @@ def steps(frame: pd.DataFrame, what: str) -> str:
         Rows as for :func:`soundcheck.report.sweep_figures.curves`, steps from mild to severe.
     what
         What the value is.
+    axis
+        What the steps are, such as ``SNR in dB``.
     """
     from_step: dict[str, list[str]] = {}
     never, half = [], True
@@ -50,7 +52,10 @@ def steps(frame: pd.DataFrame, what: str) -> str:
         else:
             never.append(name)
     order = [str(step) for step in dict.fromkeys(frame["step"])]
-    told = [f"from {label(step)} on ({', '.join(from_step[step])})" for step in order if step in from_step]
+    at = f"{label(axis, 40)} " if axis else ""
+    told = [
+        f"from {at}{label(step)} on ({', '.join(from_step[step])})" for step in order if step in from_step
+    ]
     below = "clearly fewer than half stay" if half else "clearly lower than at first"
     if not told:
         short = "never clearly below a half" if half else "at no step clearly lower than at first"

@@ -59,8 +59,8 @@ def gaps(frame: pd.DataFrame) -> str:
         passes = int(rows["evidence"].eq(CLEAR_PASS).sum())
         none = f"No group can be told to differ by what matters: of {len(rows)} differences"
         return f"{none} {passes} clearly do not, {left} are open"
-    number = len(clear)
-    return f"{sentence(failures.sentence(_worst(clear)))}; {number} of {len(rows)} differences are that clear"
+    worst = failures.finding(_worst(clear))._replace(more="")
+    return f"{sentence(str(worst))}; {len(clear)} of {len(rows)} differences are that clear"
 
 
 def unchanged(frame: pd.DataFrame) -> str:

@@ -33,7 +33,7 @@ MOST_GROUPS = 2  # of a column, those with the largest gaps
 READ = 2  # segments of a kind of a group
 
 
-def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> Html:
+def worst_recognised(evaluation: Evaluation, subset: Subset, heard: int = 3, read: int = 3) -> Html:
     """Play the segments with the most word errors, each with its words aligned.
 
     Parameters
@@ -42,24 +42,32 @@ def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> 
         For the media store.
     subset
         Segments with transcripts.
-    count
-        How many segments to play; those with the same number of errors by their share of the words.
+    heard, read
+        How many segments are heard, and how many more are only read; those with the same number of errors by
+        their share of the words.
     """
     counts = word_errors(subset.truth, subset.predictions.clean)
     errors = np.nan_to_num(counts.errors, nan=-1.0)
     keys = subset.segments["key"].to_numpy()
-    order = sorted(np.flatnonzero(errors > 0), key=lambda n: (-errors[n], counts.words[n], keys[n]))[:count]
+    order = sorted(np.flatnonzero(errors > 0), key=lambda n: (-errors[n], counts.words[n], keys[n]))[
+        : heard + read
+    ]
     if not order:
         return element("p", f"{subset.corpus}: no word was recognised wrongly.")
-    shown = [legend()]
-    for n in order:
+    shown, folded = [legend()], []
+    for place, n in enumerate(order):
         segment = subset.segments.iloc[n]
         about = [str(segment[name]) for name in ("speaker", "accent") if pd.notna(segment.get(name))]
         about += [counted(int(errors[n]), "error"), counted(int(counts.words[n]), "word")]
-        player = segment_player(evaluation.media, evaluation.view(subset), segment, ", ".join(about))
-        shown.append(
-            beside(player, aligned_words(subset.truth[n], {"recognised": subset.predictions.clean[n]}))
-        )
+        caption = ", ".join(about)
+        words = aligned_words(subset.truth[n], {"recognised": subset.predictions.clean[n]})
+        if place < heard:
+            view = evaluation.view(subset)
+            shown.append(beside(segment_player(evaluation.media, view, segment, caption), words))
+        else:
+            folded.append(_named(f"{segment_name(segment)}: {caption}") + words)
+    if folded:
+        shown.append(_folded(f"{counted(len(folded), 'more segment')} with many errors", folded))
     return join(shown)
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["LONG", "in_words", "label", "measure", "sentence"]
+from soundcheck.common.escaping import escape
+from soundcheck.report.html import Html, element, join
 
-LONG = {  # abbreviations of the field, as hints of a page give them
+__all__ = ["LONG", "hinted", "in_words", "label", "measure", "sentence"]
+
+LONG = {  # abbreviations of the field
     "CCC": "concordance correlation coefficient",
     "CER": "character error rate",
     "EER": "equal error rate",
@@ -62,6 +65,14 @@ def measure(test: str) -> str:
     ('Change CCC Babble Noise', "Spearman's Rho", 'Concordance Correlation Coefficient')
     """
     return _NAME.sub(lambda found: _NAMES[found[1]], test)
+
+
+def hinted(test: str) -> Html:
+    """Write the name of a test, with hints of what its abbreviations stand for."""
+    words = re.split(rf"\b({'|'.join(LONG)})\b", measure(test))
+    return join(
+        element("abbr", word, title=LONG[word]) if word in LONG else Html(escape(word)) for word in words
+    )
 
 
 def in_words(test: str) -> str:

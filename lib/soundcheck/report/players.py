@@ -13,7 +13,7 @@ from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.sound_pictures import HEIGHT, WIDTH, picture
 
-__all__ = ["LONGEST", "player", "row", "settings", "silent"]
+__all__ = ["LONGEST", "player", "row", "settings", "silent", "unheard"]
 
 LONGEST = 30.0  # seconds of a sound that a page carries
 _UNITS = {"frequency": "Hz", "cutoff": "Hz", "bit_rate": "bit/s"}
@@ -47,8 +47,7 @@ def player(
     """
     signal = np.asarray(signal, dtype=np.float32)
     if not len(signal):
-        words = [caption, element("br")] if caption else []
-        return silent(label, *words, "no samples: there is nothing to hear")
+        return silent(label, *([caption] if caption else []), "no samples: there is nothing to hear")
     seconds = len(signal) / sampling_rate
     said = f"{seconds:.2f} s, peak {decibel(peak(signal)):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
     said = said.replace("-", "−")
@@ -76,17 +75,16 @@ def player(
     return element("figure", name, drawn, heard, words, class_="sc-player", data_seconds=played)
 
 
-def silent(label: str, *reason: Html | str) -> Html:
-    """Stand in the place of a player where there is nothing to hear, and say why."""
-    return element("figure", element("strong", label), element("figcaption", *reason), class_="sc-player")
+def silent(label: str, *lines: str, kind: str = "") -> Html:
+    """Stand for a player where there is nothing to hear, and say why."""
+    words = [part for line in lines for part in (element("br"), line)][1:]
+    said = element("figcaption", *words)
+    return element("figure", element("strong", label), said, class_=f"sc-player {kind}".strip())
 
 
 def unheard(label: str, *lines: str) -> Html:
     """Stand for a player in a book without voices: what it is, without a sound or a picture of it."""
-    words = [part for line in lines for part in (element("br"), line)][1:]
-    return element(
-        "figure", element("strong", label), element("figcaption", *words), class_=f"sc-player {UNHEARD}"
-    )
+    return silent(label, *lines, kind=UNHEARD)
 
 
 def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) -> str:

@@ -13,7 +13,7 @@ from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.report.html import Html, element
-from soundcheck.report.players import player, row
+from soundcheck.report.players import player, row, silent
 
 __all__ = ["beside", "segment_name", "segment_player", "signal_of"]
 
@@ -32,7 +32,13 @@ def segment_name(segment: pd.Series) -> str:
 
 
 def segment_player(
-    media: MediaStore, where: Pair | CorpusView, segment: pd.Series, caption: str, color: str = "original"
+    media: MediaStore,
+    where: Pair | CorpusView,
+    segment: pd.Series,
+    caption: str,
+    color: str = "original",
+    *,
+    heard: bool = True,
 ) -> Html:
     """Let a segment be heard; of a corpus without audio, or a sound that cannot be read, say what there is.
 
@@ -48,13 +54,15 @@ def segment_player(
         What is said about it; may come from data.
     color
         See :func:`soundcheck.report.players.player`.
+    heard
+        Whether it is to be heard at all: not of a model that guesses.
     """
-    if not where.audio:
+    if not where.audio or not heard:
         return element("p", f"{segment['file']}: {caption}", limit=None)
     try:
         signal = signal_of(where.root, segment)
     except (OSError, soundfile.LibsndfileError):  # the folder of the corpus may have changed since
-        return element("p", f"{segment['file']}: {caption}; the sound cannot be read", limit=None)
+        return silent(segment["file"], caption, element("br"), "the sound cannot be read")
     return player(media, signal, SAMPLING_RATE, segment["file"], caption=caption, color=color)
 
 

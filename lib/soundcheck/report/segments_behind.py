@@ -44,9 +44,10 @@ __all__ = [
     "show",
 ]
 
-MOST_GROUPS = 3  # with the largest gaps, of a corpus and task
+MOST_GROUPS = 2  # with the largest gaps, of a corpus and task
 MOST_SPEAKERS = 3  # that are furthest off
-READ, HEARD = 5, 1  # segments of a kind
+READ, HEARD = 4, 1  # segments of a kind
+_COLUMNS = ("whose", "chosen as", "segment", "speaker", "label", "prediction", "off by")
 FURTHEST = "furthest"  # where there is no error: in the direction of the gap
 
 
@@ -95,7 +96,10 @@ def show(evaluation: Evaluation, numbers: Iterable[Behind | Sequence[Behind]]) -
     shown = []
     if not evaluation.guesses:
         shown.append(_heard(evaluation, max(flat, key=lambda one: abs(one.gap))))
-    return join([*shown, *(_listed(one) for one in flat)])
+    together: dict[str, list[Behind]] = {}
+    for one in flat:
+        together.setdefault(_title(one.subset), []).append(one)
+    return join([*shown, *map(_listed, together.values())])
 
 
 def of_errors(subset: Subset) -> Behind:
@@ -103,8 +107,8 @@ def of_errors(subset: Subset) -> Behind:
     scores = segment_errors(subset)
     chosen = choose(scores, _keys(subset), worst=READ, typical=READ, best=READ)
     error = float(np.nanmean(scores)) if np.isfinite(scores).any() else 0.0
-    heard = {"": {WORST: 2, TYPICAL: HEARD}}
-    return Behind(_title(subset), subset, {"": chosen}, error, heard=heard)
+    told = f"mean error {tables.number(error)}" if subset.task.is_regression else f"{_percent(error)} wrong"
+    return _number(subset, told, {"": chosen}, error, {"": {WORST: 2, TYPICAL: HEARD}})
 
 
 def of_distribution(subset: Subset) -> Behind:
@@ -288,7 +292,7 @@ def _two_sides(
     directed = scores if why == WORST or gap >= 0 else -scores
     sides = {}
     for name, mask in masks.items():
-        chosen = choose(directed, _keys(subset), mask, worst=2, typical=2)
+        chosen = choose(directed, _keys(subset), mask, worst=2, typical=1)
         sides[name] = [one._replace(why=why) if one.why == WORST else one for one in chosen]
     group, others = masks
     return _number(subset, told, sides, gap, {group: {why: HEARD, TYPICAL: HEARD}, others: {TYPICAL: HEARD}})
@@ -318,24 +322,28 @@ def _heard(evaluation: Evaluation, number: Behind) -> Html:
     return row(shown, title=number.title) if shown else Html()
 
 
-def _listed(number: Behind) -> Html:
-    """List the segments of a number in a table that is folded."""
-    segments = number.subset.segments
-    speakers = "speaker" in segments.columns
-    named = len(number.sides) > 1 or any(number.sides)
-    rows = []
-    for side, chosen in number.sides.items():
-        for n, why in chosen:
-            segment = segments.iloc[n]
-            cells: list[object] = [*([side] if named else []), why, segment_name(segment)]
-            cells += [segment["speaker"]] if speakers else []
-            rows.append([*cells, *_values(number.subset, n)])
-    columns = [*(["whose"] if named else []), "", "segment", *(["speaker"] if speakers else [])]
-    columns += ["label", "prediction", *(["off by"] if number.subset.task.is_regression else [])]
-    table = tables.table(rows, columns, sortable=False)
-    note = element("p", number.note, class_="sc-note", limit=None) if number.note else Html()
-    head = element("summary", f"{counted(len(rows), 'segment')}: {number.title}", limit=300)
-    return element("details", head, table, note, class_="sc-fold sc-segments")
+def _listed(numbers: Sequence[Behind]) -> Html:
+    """List the segments of the numbers of one corpus and task in tables, folded together."""
+    shown, count = [], 0
+    for number in numbers:
+        rows = [_row(number, side, one) for side, chosen in number.sides.items() for one in chosen]
+        columns = [name for name in _COLUMNS if any(row.get(name) for row in rows)]
+        shown.append(tables.table(rows, columns, caption=number.title, sortable=False))
+        if number.note:
+            shown.append(element("p", number.note, class_="sc-note", limit=None))
+        count += len(rows)
+    more = f"; and {counted(len(numbers) - 1, 'other group')}" if len(numbers) > 1 else ""
+    head = element("summary", f"{counted(count, 'segment')}: {numbers[0].title}{more}", limit=400)
+    return element("details", head, *shown, class_="sc-fold sc-segments")
+
+
+def _row(number: Behind, side: str, one: Chosen) -> dict[str, object]:
+    """Give a line of a list: column -> cell; columns that no line fills are not shown."""
+    segment = number.subset.segments.iloc[one.row]
+    speaker = segment.get("speaker")
+    about = {"whose": side, "chosen as": one.why, "segment": segment_name(segment)}
+    about["speaker"] = "" if pd.isna(speaker) else str(speaker)
+    return about | dict(zip(_COLUMNS[-3:], _values(number.subset, one.row), strict=False))
 
 
 def _values(subset: Subset, n: int) -> list[object]:

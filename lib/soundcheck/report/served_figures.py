@@ -146,6 +146,7 @@ def _panels(frame: pd.DataFrame, shown: dict[str, Shown]) -> list[tuple[Shown, p
         for _, rows in known[known["test"].eq(test)].groupby("label", sort=False):
             rising = [measure.better != LOWER, True]
             ranked = rows.sort_values(["value", "group"], ascending=rising, kind="stable")
+            ranked.attrs["of"] = len(ranked)
             found.append((measure, ranked.head(MOST_GROUPS)))
     return found[:MOST_PANELS]
 
@@ -167,7 +168,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, measure: Shown) -> None:
         axes.text(1.02, place, words, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5)
     axes.set_yticks(range(len(rows)), [_name(row) for row in rows.itertuples()], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel(measure.axis)
+    cut = f"\nthe worst {len(rows)} of {rows.attrs['of']} groups" if rows.attrs["of"] > len(rows) else ""
+    axes.set_xlabel(measure.axis + cut)
     axes.set_title(_title(measure, rows) if rows["label"].iloc[0] else "", loc="left", fontsize=9)
 
 

@@ -179,7 +179,10 @@ def _group(
         heard.add(keys[n])
         said = f"{what}: {_said(subset, n, errors[n])}"
         color = "changed" if what == chosen_segments.TYPICAL else "original"
-        shown.append(segment_player(evaluation.media, view, subset.segments.iloc[n], said, color))
+        segment = subset.segments.iloc[n]
+        shown.append(
+            segment_player(evaluation.media, view, segment, said, color, heard=not evaluation.guesses)
+        )
         if subset.task.is_transcription and subset.predictions.clean[n] is not None:
             aligned.append(aligned_words(subset.truth[n], {"recognised": subset.predictions.clean[n]}))
     return row(shown, title=title) + join(aligned) if shown else Html()

@@ -134,7 +134,7 @@ def show(
         pixels, data = True, _picture(figure, True)
     width, height = (round(SCREEN * size) for size in figure.get_size_inches())
     source = media.add(data, ".png" if pixels else ".svg")
-    told = f"{finding}. {alt}" if finding else alt
+    told = f"{alt}. {finding}" if finding else alt
     image = element(
         "img", class_="sc-picture", src=source, alt=told, width=width, height=height, loading="lazy"
     )

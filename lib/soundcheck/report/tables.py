@@ -18,7 +18,7 @@ import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.names import label, measure
+from soundcheck.report.names import hinted, label, measure
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.suite.families import Family, TestDefinition
 
@@ -28,6 +28,7 @@ __all__ = [
     "digits_for",
     "FEW",
     "FEW_MARK",
+    "FILTERS",
     "interval",
     "label",
     "notes",
@@ -45,6 +46,8 @@ __all__ = [
 DIGITS = 3
 MOST_DIGITS = 6
 FEW_MARK = "†"
+# Columns of results by which rows are chosen; that of tests has the groups in small print.
+FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 # The measured shares are those of the page on statistics.
 FEW = (
     f"{FEW_MARK} Fewer than {FEW_BLOCKS} blocks: the interval rests on few speakers. "
@@ -118,6 +121,7 @@ def table(
     sortable: bool = True,
     filters: Mapping[str, str] | None = None,
     beside: str | None = None,
+    stacked: bool = False,
 ) -> Html:
     """Make a table; texts are escaped, numbers aligned to the right, finished HTML is kept.
 
@@ -136,44 +140,50 @@ def table(
     beside
         File beside the page with all rows, see :mod:`soundcheck.book.all_results`, of which these are the
         first; ``None`` = these are all.
+    stacked
+        Whether a telephone shows the cells of a row below each other, each with the header of its column.
     """
     lists = filters or {}
     named = ((name, None if isinstance(name, Html) else lists.get(name)) for name in columns)
-    head = element("tr", *(element("th", name, scope="col", data_filter=choose) for name, choose in named))
+    heads = (
+        element("th", name, scope="col", data_filter=choose) if str(name) else element("td")
+        for name, choose in named
+    )
+    head = element("tr", *heads)
     body = []
     for row in rows:
         cells = [row.get(name, "") for name in columns] if isinstance(row, Mapping) else list(row)
-        body.append(element("tr", *(_cell(cell) for cell in cells)))
+        names = columns if stacked else [None] * len(cells)
+        body.append(element("tr", *(_cell(cell, name) for cell, name in zip(cells, names, strict=True))))
     parts = [element("caption", caption, limit=None)] if caption else []
     parts += [element("thead", head), element("tbody", *body)]
     name = "sc-table sc-sortable" if sortable and len(rows) > 1 else "sc-table"
+    name += " sc-stacked" if stacked else ""
     inner = element("table", *parts, class_=name, data_rows=beside)
     return element(
         "div", inner, class_="sc-scroll", tabindex="0", role="group", aria_label=caption or "table"
     )
 
 
-def _cell(cell: object) -> Html:
+def _cell(cell: object, name: Html | str | None = None) -> Html:
+    """Make a cell; with the header of its column where that may be out of sight."""
+    about: dict[str, object] = {"data_label": None if isinstance(name, Html) else name}
     if isinstance(cell, Cell):
-        about = {
-            "data_key": cell.key,
-            "class_": cell.class_,
-            "data_sort": cell.sort,
-            "data_facet": cell.facet,
-        }
-        return element("td", cell.content, **about)
+        about |= {"data_key": cell.key, "class_": cell.class_, "data_sort": cell.sort}
+        return element("td", cell.content, **about, data_facet=cell.facet)
     if isinstance(cell, Html):
-        return element("td", cell)
+        return element("td", cell, **about)
     if isinstance(cell, bool) or cell is None:
-        return element("td", "" if cell is None else str(cell))
+        return element("td", "" if cell is None else str(cell), **about)
     if isinstance(cell, numbers.Integral):
-        return element("td", f"{cell:,}", class_="sc-number", data_sort=cell)
+        return element("td", f"{cell:,}", **about, class_="sc-number", data_sort=cell)
     if isinstance(cell, numbers.Real):  # numpy's, too
         value = float(cell)
-        return element("td", number(value), class_="sc-number", data_sort=None if pd.isna(value) else value)
+        sort = None if pd.isna(value) else value
+        return element("td", number(value), **about, class_="sc-number", data_sort=sort)
     text = str(cell)
     numeric = text.lstrip("-−").replace(".", "").replace(",", "").isdigit()
-    return element("td", text, class_="sc-number" if numeric else None)
+    return element("td", text, **about, class_="sc-number" if numeric else None)
 
 
 def two_lines(first: Html | str, second: Html | str) -> Html:
@@ -205,7 +215,7 @@ def row_name(row: object, *further: str) -> str:
 def test_cell(row: object) -> Cell:
     """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
     sort = f"{row.test} {row.group} {row.label}"
-    return Cell(two_lines(measure(row.test), below_test(row)), sort, "sc-test", facet=row.group)
+    return Cell(two_lines(hinted(row.test), below_test(row)), sort, "sc-test", facet=row.group)
 
 
 def below_test(row: object) -> str:

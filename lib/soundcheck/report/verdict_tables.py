@@ -19,10 +19,11 @@ from soundcheck.common import files
 from soundcheck.common.wording import counted
 from soundcheck.report import states
 from soundcheck.report.adjusted_gaps import adjusted_cell, has_adjusted, told_below
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.tables import (
     FEW,
     FEW_MARK,
+    FILTERS,
     Cell,
     digits_for,
     interval,
@@ -34,13 +35,12 @@ from soundcheck.report.tables import (
 )
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, SHOWN, STATES, state_of
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
+from soundcheck.statistics.evidence import CLEAR_FAIL, OPEN
 from soundcheck.statistics.rules import GAP_RULES
 
 __all__ = [
-    "FILTERS",
     "Among",
     "anchor_of",
-    "folded",
     "gap_cell",
     "gap_lines",
     "key_of",
@@ -54,7 +54,6 @@ __all__ = [
 REFERENCE = "random passes too"
 MOST_OPEN = 40  # rows above which a table is folded
 LEAST_P = 0.001  # below, only this is said
-FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 FILLED_LATER = "sc-limits"  # class of the note under a table that the book writes
 _KEY_LETTERS = 20
 _ANCHOR_LETTERS = 8  # of the key; a page has some hundred rows
@@ -128,14 +127,19 @@ def verdict_table(
     adjusted = gaps and has_adjusted(frame)
     columns += ["gap and 95 % interval"] * gaps + ["adjusted gap and 95 % interval"] * adjusted
     columns += ["segments", "threshold", "random"]
-    rows = []
-    for row in frame.itertuples():
+    rows: dict[bool, list] = {False: [], True: []}
+    details = frame["test"].str.contains(_DETAIL)
+    apart = among is None and 0 < details.sum() < len(frame)
+    for row, detail in zip(frame.itertuples(), details & apart, strict=True):
         state = state_cell(row, None if among is None else among[row.Index])
         cells = [test_cell(row), state, _value(row, (decimals or {}).get(row.test))]
         cells += [gap_cell(row)] * gaps + [adjusted_cell(row)] * adjusted
         cells += [_counts(row), Cell(rule(row), _some(row.threshold), "sc-rule")]
-        rows.append([*[row.corpus] * several, row.task, *cells, _reference(row)])
-    parts = [folded(table(rows, columns, caption=caption, filters=FILTERS), len(rows))]
+        rows[detail].append([*[row.corpus] * several, row.task, *cells, _reference(row)])
+    main, single = (table(own, columns, caption=caption, filters=FILTERS) for own in rows.values())
+    parts = [_long(main, len(rows[False]))]
+    if apart:
+        parts.append(folded(_inside(frame[details]), [single]))
     if len(frame) < len(whole):
         parts.append(_left(whole[left]))
     if gaps:
@@ -155,11 +159,28 @@ GAP = (
 )
 
 
-def folded(shown: Html, rows: int) -> Html:
+_DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
+_SAID = {CLEAR_PASS: "clear pass", OPEN: "open", CLEAR_FAIL: "clear fail", SHOWN: "without threshold"}
+
+
+def _inside(details: pd.DataFrame) -> str:
+    """Say what is in the table of single bins and classes: ``12 bins: all open``."""
+    bins = int(details["test"].str.contains(r"\bPer Bin\b").sum())
+    sizes = ((bins, "bin"), (len(details) - bins, "class"))
+    what = " and ".join(f"{n} {noun if n == 1 else _PLURAL[noun]}" for n, noun in sizes if n)
+    counts = details["evidence"].map(_SAID).fillna("without verdict").value_counts(sort=False)
+    if len(counts) == 1:
+        return f"{what}, by their own intervals all {counts.index[0]}"
+    words = ", ".join(f"{n} {word}" for word, n in counts.items())
+    return f"{what}, by their own intervals {words}"
+
+
+_PLURAL = {"bin": "bins", "class": "classes"}
+
+
+def _long(shown: Html, rows: int) -> Html:
     """Put a long table behind a line that opens it."""
-    if rows <= MOST_OPEN:
-        return shown
-    return element("details", element("summary", f"All {rows:,} rows"), shown, class_="sc-fold")
+    return shown if rows <= MOST_OPEN else folded(f"All {rows:,} rows", [shown])
 
 
 def _skipped_as_a_whole(frame: pd.DataFrame) -> pd.Series:

@@ -66,7 +66,7 @@ def word_change_table(frame: pd.DataFrame, caption: str, count: int = 40) -> Htm
     return table(rows, columns, caption=f"{caption}; {shown}")
 
 
-def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = MOST_NAMED) -> Html:
+def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html:
     """Show the words that are wrong most often, and of several recognisers which has them right.
 
     Parameters

@@ -40,7 +40,7 @@ def test_the_family_of_the_gravest_finding_comes_first(folder):
     assert [sound.label for sound in first.sounds] == ["original", "noise"]
     assert first.title == "a.wav under Noise: 0.1 → 0.9" and "unchanged noise of arousal" in first.finding
     assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].data == flac()
-    assert second.finding == "" and second.family == "Correctness regression"
+    assert second.finding == "" and second.family == "Correctness of values"
 
 
 def test_of_many_sounds_the_first_and_the_changed_one(folder):

@@ -9,7 +9,7 @@ STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --back: #fff; --muted: #57606a; --line: #c9ced6;
   --box: #eef4fa; --edge: #0072b2; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e6e6; --back: #14181e; --muted: #a7b0ba; --line: #3c444d; --box: #1b2733;
+  :root { --ink: #e6e6e6; --back: #121212; --muted: #a7b0ba; --line: #3c444d; --box: #1b2733;
     --edge: #56b4e9; }
 }
 * { box-sizing: border-box; }
