@@ -765,6 +765,13 @@ def test_characters_are_judged_where_words_cannot_be_told_apart(field):
     assert others == "words are told apart by blanks: see Word Error Rate With Missing"
 
 
+def test_the_terminal_says_characters_where_words_cannot_be_told_apart(field):
+    record = json.loads((field[0] / "build" / "run.json").read_text())
+    figures = {figure["corpus"]: (figure["measure"], figure["value"]) for figure in record["figures"]}
+    assert figures["talk"] == ("word error rate", field[1]["talk"].loc["Word Error Rate", "value"])
+    assert figures["chinese"] == ("character error rate", pytest.approx(1 / 10))
+
+
 def test_the_page_tells_what_is_missing_and_which_wordings_count(field, shown):
     page = shown(field[0] / "build", "known", "asr_word_errors")
     assert "no answer for 6 of 30 segments, 12 words counted as left out" in page
