@@ -68,7 +68,7 @@ def test_rates_by_length_and_rate_are_those_of_a_plain_loop(rng):
         ("speaking rate", "1 to 2.5"): lambda count, second: second > 0 and 1 < count / second <= 2.5,
         ("speaking rate", "more than 2.5"): lambda count, second: second > 0 and count / second > 2.5,
     }
-    assert list(zip(found["column"], found["group"], strict=True)) == list(spans)
+    assert list(zip(found["column"], found["bin"], strict=True)) == list(spans)
     for row, inside in zip(found.itertuples(), spans.values(), strict=True):
         own = [errors for errors, count, second in pairs if inside(count, second)]
         total = sum(errors.words for errors in own)
@@ -84,7 +84,9 @@ def test_characters_are_counted_where_words_are_not():
     own = subset(["请向左转", "停", "今天 天气好"] * 4, ["请向右转", "停", "今天天气"] * 4)
     overall, found = rates_by_speech(looking(), own)
     assert units_of(own) == "character" and overall == pytest.approx(2 / 10)
-    assert found["group"].tolist() == ["1 to 5"] and found["unit"].tolist() == ["character"]  # no duration
+    assert found["group"].tolist() == ["1 to 5 characters"] and found["unit"].tolist() == [
+        "character"
+    ]  # no duration
     assert len(drawn(found, overall).axes) == 1
 
 

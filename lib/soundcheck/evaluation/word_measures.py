@@ -43,7 +43,10 @@ OF_CHARACTERS = {  # test that is needed there alone -> what stands for it elsew
 WITHOUT_BLANKS = "written without blanks, so words cannot be told apart: see {}"
 WITH_BLANKS = "words are told apart by blanks: see {}"
 
-BIN_COLUMNS = ("corpus", "unit", "column", "group", "value", "low", "high", "units", "segments", "blocks")
+BIN_COLUMNS = (
+    *("corpus", "unit", "column", "bin", "group", "value", "low", "high"),
+    *("units", "segments", "blocks"),
+)
 
 # Ends of bins, the upper one included
 LENGTHS = {"word": (1, 2, 3, 5, 10, 20, 40), "character": (5, 10, 20, 40, 80)}
@@ -120,7 +123,8 @@ def rates_by_speech(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.D
     -------
     tuple of float and pandas.DataFrame
         The rate of all; and one row for each bin with segments, columns :data:`BIN_COLUMNS`, in rising
-        order. ``column`` is ``length`` or ``speaking rate``, ``units`` how many words or characters the rate
+        order. ``column`` is ``length`` or ``speaking rate``, ``bin`` its span, ``group`` the same in words,
+        ``units`` how many words or characters the rate
         rests on.
     """
     unit, options = units_of(subset), evaluation.family.options
@@ -143,7 +147,9 @@ def rates_by_speech(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.D
                 low, high = found.interval(evaluation.interval, scale=Scale(0))
                 units = int(errors.words[~np.isnan(errors.errors)].sum())
                 sizes = (units, int(found.segments[0]), int(found.blocks[0]))
-                rows.append((subset.corpus, unit, column, name, found.value[0], low[0], high[0], *sizes))
+                group = f"{name} {unit}s{'' if column == 'length' else ' a second'}"
+                place = (subset.corpus, unit, column, name, group)
+                rows.append((*place, found.value[0], low[0], high[0], *sizes))
     return value(word_error_rate(counts.words, counts.errors)), pd.DataFrame(rows, columns=BIN_COLUMNS)
 
 

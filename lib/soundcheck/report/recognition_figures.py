@@ -77,9 +77,7 @@ def rates_by_speech(frame: pd.DataFrame, overall: float) -> Figure:
             spans = np.nan_to_num(np.abs(own[["low", "high"]].to_numpy(dtype=float).T - values))
             axes.axhline(overall, color=GREY, linewidth=1, linestyle="--", label="all")
             axes.errorbar(places, values, yerr=spans, fmt="o-", color=BLUE, markersize=5, capsize=2)
-            axes.set_xticks(
-                places, [f"{row.group}\n({row.segments})" for row in own.itertuples()], fontsize=8
-            )
+            axes.set_xticks(places, [f"{row.bin}\n({row.segments})" for row in own.itertuples()], fontsize=8)
             axes.set_xlim(-0.5, len(own) - 0.5)
             axes.set_xlabel(f"{measured[column]} (segments in brackets)")
             axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))

@@ -128,10 +128,8 @@ def speech_table(rates: pd.DataFrame) -> Html:
         From :func:`soundcheck.evaluation.word_measures.rates_by_speech`; at least one row.
     """
     unit = rates["unit"].iloc[0]
-    measured = {"length": f"{unit}s", "speaking rate": f"{unit}s a second"}
     rows = [
-        [f"{row.group} {measured[row.column]}", percent_cell(row.value, row.low, row.high)]
-        + [row.units, row.segments, row.blocks]
+        [row.group, percent_cell(row.value, row.low, row.high)] + [row.units, row.segments, row.blocks]
         for row in rates.itertuples()
     ]
     columns = ["what was said", f"{unit} error rate", f"{unit}s", "segments", "blocks"]
