@@ -677,3 +677,124 @@ def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):
     assert results[words]["skipped"].eq("the corpus has no column transcript").all()
     reasons = results[~words].groupby("group")["skipped"].unique().map(list).to_dict()
     assert reasons == {name: [f"the corpus has no column {name}"] for name in ("accent", "sex")}
+
+
+FIELD = """
+title: As the field reports them
+studies: false
+sweeps: false
+replicates: 200
+alternatives: true
+synonyms: words.csv
+corpora:
+  talk: {format: csv, path: talk.csv, audio: false}
+  chinese: {format: csv, path: chinese.csv, audio: false}
+models:
+  known: {predictions: known.csv, tasks: [transcript]}
+families: [asr_word_errors]
+"""
+# What was said, what was recognised, one wording of the former with the fewest errors
+TALK = [
+    ("I have {um / uh / @} seen it (now)", "I have seen it.", "i have seen it"),
+    ("we are going to {go / leave / stay here}", "we are gonna stay hear", "we are gonna stay here"),
+    ("turn left", None, "turn left"),
+    ("it is {colour / color} ٣", "it is color ٣ yes", "it is color ٣"),
+    ("אל תלך", "אל תלך", "אל תלך"),
+]
+CHINESE = [("请向左转", "请 向右转"), ("今天天气好", "今天，天气好"), ("停", None), ("走", "走")]
+
+
+def make_field(folder):
+    """Write two corpora without sounds, in which five speakers say the same, and one table of answers."""
+    folder.mkdir()
+    known = ["file,transcript"]
+    for corpus, pairs in (("talk", [pair[:2] for pair in TALK]), ("chinese", CHINESE)):
+        rows = ["file,speaker,duration,transcript"]
+        for speaker in range(6):
+            for number, (said, heard) in enumerate(pairs):
+                name = f"{corpus}{speaker}_{number}.wav"
+                rows.append(f'{name},s{speaker},2.0,"{said}"')
+                known += [f'{name},"{heard}"'] if heard is not None else []
+        (folder / f"{corpus}.csv").write_text("\n".join(rows), encoding="utf-8")
+    (folder / "known.csv").write_text("\n".join(known), encoding="utf-8")
+    (folder / "words.csv").write_text("phrase,synonym\ngonna,going to\n", encoding="utf-8")
+    (folder / "field.yml").write_text(FIELD)
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory, command, shared_cache):
+    folder = tmp_path_factory.mktemp("field") / "suite"
+    make_field(folder)
+    done = command("run", "field.yml", "--no-book", cwd=folder, **environment(shared_cache))
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = pd.read_csv(folder / "build" / "results.csv", keep_default_na=False, na_values=[""])
+    return folder, {name: rows.set_index("test") for name, rows in table.groupby("corpus")}
+
+
+def test_rates_of_the_field_are_those_of_jiwer(field):
+    rows = field[1]["talk"]
+    pairs = [(" ".join(plain(best)), " ".join(plain(heard or ""))) for _, heard, best in TALK]
+    texts = [list(side) for side in zip(*pairs, strict=True)]
+    heard = [pair for pair, (_, text, _) in zip(pairs, TALK, strict=True) if text]
+    answered = [list(side) for side in zip(*heard, strict=True)]
+    found, every = jiwer.process_words(*answered), jiwer.process_words(*texts)
+    expected = {
+        "Word Error Rate": found.wer,
+        "Word Error Rate With Missing": every.wer,
+        "Sentence Error Rate": np.mean([one != other for one, other in zip(*answered, strict=True)]),
+        "Match Error Rate": found.mer,
+        "Word Information Lost": found.wil,
+        "Character Error Rate": jiwer.cer(*answered),
+    }
+    for test, value in expected.items():
+        assert rows.loc[test, "value"] == pytest.approx(value), test
+    assert rows.loc["Word Error Rate With Missing", "segments"] == 6 * len(TALK)
+    assert rows.loc["Word Error Rate With Missing", "value"] > rows.loc["Word Error Rate", "value"]
+    shown = rows.loc[["Sentence Error Rate", "Match Error Rate", "Word Information Lost"]]
+    assert shown["passed"].isna().all() and set(shown["evidence"]) == {"shown"}
+
+
+def test_characters_are_judged_where_words_cannot_be_told_apart(field):
+    rows = field[1]["chinese"]
+    assert rows.loc["Character Error Rate", "value"] == pytest.approx(1 / 10)
+    assert rows.loc["Character Error Rate With Missing", "value"] == pytest.approx(2 / 11)
+    assert rows.loc["Sentence Error Rate", "value"] == pytest.approx(1 / 3)
+    for test in ("Word Error Rate", "Word Error Rate With Missing", "Match Error Rate"):
+        assert rows.loc[test, "skipped"].startswith("written without blanks"), test
+    others = field[1]["talk"].loc["Character Error Rate With Missing", "skipped"]
+    assert others == "words are told apart by blanks: see Word Error Rate With Missing"
+
+
+def test_the_terminal_says_characters_where_words_cannot_be_told_apart(field):
+    record = json.loads((field[0] / "build" / "run.json").read_text())
+    figures = {figure["corpus"]: (figure["measure"], figure["value"]) for figure in record["figures"]}
+    assert figures["talk"] == ("word error rate", field[1]["talk"].loc["Word Error Rate", "value"])
+    assert figures["chinese"] == ("character error rate", pytest.approx(1 / 10))
+
+
+def test_the_page_tells_what_is_missing_and_which_wordings_count(field, shown):
+    page = shown(field[0] / "build", "known", "asr_word_errors")
+    assert "no answer for 6 of 30 segments, 12 words counted as left out" in page
+    assert "alternatives and words in parentheses, 1 pair of synonyms" in page
+    assert "errors by length and by speaking rate" in page
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "what"),
+    [
+        (
+            "talk.csv",
+            "file,transcript\na.wav,go\nb.wav,go { left / right\n",
+            r"talk\.csv.*3.*\{ and not closed",
+        ),
+        ("words.csv", "phrase,synonym\na,b\nb,a\n", r"words\.csv:3: .*makes a circle"),
+        ("words.csv", "phrase,synonym\na,\n", r"words\.csv:2: the synonym is empty"),
+        ("field.yml", FIELD.replace("words.csv", "absent.csv"), "absent.csv: there is no such file"),
+    ],
+)
+def test_bad_wordings_are_refused_with_their_row(tmp_path, command, shared_cache, file, text, what):
+    make_field(tmp_path / "suite")
+    (tmp_path / "suite" / file).write_text(text)
+    done = command("run", "field.yml", cwd=tmp_path / "suite", **environment(shared_cache))
+    told = done.stdout + done.stderr
+    assert done.returncode == 2 and re.search(what, told) and "Traceback" not in told, told

@@ -196,3 +196,12 @@ def test_examples_show_real_changes_first():
     assert changed_examples(basic, texts, count=0) == changed_examples(basic, []) == []
     shout = Normaliser("shout", "1", "Upper case.", str.upper)
     assert changed_examples(shout, ["a"]) == [("a", "A")]
+
+
+@pytest.mark.parametrize("name", ["none", "basic"])
+@pytest.mark.parametrize("text", ["الساعة ٣ و١٥ دقيقة", "לך ימינה 3", "साढ़े ३ बजे", "۱۲۳ بار", "۳\u200f٫۵"])
+def test_scripts_from_right_to_left_and_digits_of_others_are_words_like_any(name, text):
+    normalised = NORMALISERS[name](text)
+    assert normalised == NORMALISERS[name](normalised) and normalised.split()
+    digits = [character for character in text if character.isdigit()]
+    assert [character for character in normalised if character.isdigit()] == digits  # not turned into others

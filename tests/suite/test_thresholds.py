@@ -451,3 +451,21 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
             assert test.fits(task) == (general is not None)
         assert test.threshold_for(BUILTIN["emotion"]) == test.thresholds.get("emotion")
         assert test.threshold_for(Task("stress", "regression")) == test.thresholds.get("regression")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        ("word: [1, 2, 3,", "word: [2, 1, 3,", "options.lengths.word: these are not rising numbers"),
+        ("lengths: {", "lengths: {letter: [1], ", "options.lengths.letter: unknown key"),
+        ("{transcript: null}", "{transcript: nul}", "'nul' is not a number"),
+        ("{transcript: null}", "{transcript: 1.5}", "1.5 is impossible, scores lie from 0 to 1"),
+    ],
+)
+def test_options_of_word_errors_are_checked_and_no_threshold_is_null(tmp_path, before, after, what):
+    text = (resources.root() / "thresholds" / "asr_word_errors.yml").read_text()
+    assert before in text
+    (tmp_path / "thresholds").mkdir()
+    (tmp_path / "thresholds" / "asr_word_errors.yml").write_text(text.replace(before, after))
+    with pytest.raises(InputError, match=what):
+        read_family("asr_word_errors", tmp_path)

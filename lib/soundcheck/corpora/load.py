@@ -27,6 +27,7 @@ from soundcheck.corpora.table_keys import prepare
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
+from soundcheck.corpora.wordings import check_wordings
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.entries import CorpusEntry, Suite
 
@@ -60,6 +61,8 @@ def load_corpus(
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
     raw = prepare(form.read(entry, suite.tasks), entry, form.values)
+    if suite.alternatives:
+        check_wordings(raw)
     parsed = segments.parse(raw, entry, suite.tasks)
     facts: dict[str, AudioInfo] = {}
     if entry.audio:

@@ -76,7 +76,7 @@ class EvaluationDescription(ModelDescription):
         Corpora that the family looks at, with the predictions of the model.
     others
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, matters, balance_samples, sweeps, normaliser
+    thresholds, matters, balance_samples, sweeps, normaliser, alternatives, synonyms
         See :class:`soundcheck.suite.entries.Suite`.
     transformed_segments, segments_per_change, levels
         See :class:`soundcheck.suite.entries.Suite`.
@@ -107,6 +107,8 @@ class EvaluationDescription(ModelDescription):
     segments_per_change: int | None = None
     levels: int | None = None
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
+    alternatives: bool = False
+    synonyms: tuple[tuple[str, str], ...] = ()
     guesses: bool = False
 
 
@@ -128,7 +130,7 @@ class ComparisonDescription(ModelDescription):
         Files with the rows of the baseline and of the candidate, a pair a family.
     same_draws
         Whether replicates on the same blocks were drawn with the same weights: not those of other seeds.
-    normaliser
+    normaliser, alternatives, synonyms
         See :class:`soundcheck.suite.entries.Suite`.
     """
 
@@ -140,3 +142,5 @@ class ComparisonDescription(ModelDescription):
     pairs: tuple[tuple[Path, Path], ...]
     normaliser: str
     same_draws: bool = True
+    alternatives: bool = False
+    synonyms: tuple[tuple[str, str], ...] = ()

@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.wording import counted
 from soundcheck.evaluation import small_groups
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments, corpus_view
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
+from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.disagreement import Setting, distance_table, group_distances
 from soundcheck.metrics.normalisation import NORMALISERS, changed_examples
 from soundcheck.models.reference import reference_predictions
@@ -132,9 +134,16 @@ class Recognition(Evaluation):
     def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)
         self.normaliser = NORMALISERS[description.normaliser]
-        self._texts: dict[str, str] = {}
+        self._texts: dict[Callable[[str], str], dict[str, str]] = {}
+        self._seen: dict[str, None] = {}  # all of them in the order in which they were looked at
+        self.wordings = WordingReader(self.normaliser, description.alternatives, description.synonyms)
         self._transcripts: dict[tuple[str, str, str], dict[str, str | None]] = {}
         self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
+        if description.alternatives or description.synonyms:
+            forms = ["alternatives and words in parentheses"] if description.alternatives else []
+            pairs = len(description.synonyms)
+            forms += [f"{counted(pairs, 'pair')} of synonyms"] if pairs else []
+            self.note(f"Transcripts may allow several wordings ({', '.join(forms)}): the closest one counts")
         own = [*self.corpora, *self.probes.values()]
         self._views = {self.model: {view.name: view for view in own}}
         for name, described in description.others.items():
@@ -149,26 +158,30 @@ class Recognition(Evaluation):
         subset = super()._subset(*args, **options)
         return dataclasses.replace(
             subset,
-            truth=self._normalised(subset.truth),
-            predictions=self._both(subset.predictions),
-            reference=self._both(subset.reference),
+            truth=self._normalised(subset.truth, self.wordings),
+            predictions=self._both(subset.predictions, self.normaliser),
+            reference=self._both(subset.reference, self.wordings.plain),  # it says what was said elsewhere
         )
 
-    def _both(self, predictions: Predictions) -> Predictions:
-        clean, changed = map(self._normalised, (predictions.clean, predictions.changed))
+    def _both(self, predictions: Predictions, normalise: Callable[[str], str]) -> Predictions:
+        clean, changed = (
+            self._normalised(texts, normalise) for texts in (predictions.clean, predictions.changed)
+        )
         return dataclasses.replace(predictions, clean=clean, changed=changed)
 
-    def _normalised(self, texts: np.ndarray | None) -> np.ndarray | None:
+    def _normalised(self, texts: np.ndarray | None, normalise: Callable[[str], str]) -> np.ndarray | None:
         if texts is None:
             return None
+        known = self._texts.setdefault(normalise, {})
         for text in texts:
-            if text is not None and text not in self._texts:
-                self._texts[text] = self.normaliser(text)
-        return np.array([None if text is None else self._texts[text] for text in texts], dtype=object)
+            if text is not None and text not in known:
+                known[text] = normalise(text)
+                self._seen[text] = None
+        return np.array([None if text is None else known[text] for text in texts], dtype=object)
 
     def normalised_examples(self, count: int = 5) -> list[tuple[str, str]]:
         """Give texts that the normaliser changed, and what became of them; of all that were looked at."""
-        return changed_examples(self.normaliser, self._texts, count)
+        return changed_examples(self.normaliser, self._seen, count)
 
     def groups(self, subset: Subset, column: str) -> list[str]:
         """List the values of a column that are large enough; empty if there are not two of them."""
@@ -197,7 +210,7 @@ class Recognition(Evaluation):
         place = (model, subset.corpus, change)
         if place not in self._transcripts:
             view = self._views[model][subset.corpus]
-            predictions = self._normalised(view.predicted(subset.task, change))
+            predictions = self._normalised(view.predicted(subset.task, change), self.normaliser)
             self._transcripts[place] = dict(zip(view.segments["key"], predictions, strict=True))
         return self._transcripts[place]
 

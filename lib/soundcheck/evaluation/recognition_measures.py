@@ -32,7 +32,8 @@ from soundcheck.metrics.differential import (
     words,
 )
 from soundcheck.metrics.regression import mean_value
-from soundcheck.metrics.word_errors import character_errors, error_rates, word_error_rate, word_errors
+from soundcheck.metrics.word_errors import Counts, character_errors, error_rates, word_error_rate, word_errors
+from soundcheck.metrics.writing import mostly_without_blanks
 from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.draws import block_codes, every_segment
@@ -45,6 +46,7 @@ __all__ = [
     "RATE_COLUMNS",
     "average_drops",
     "cer",
+    "characters_of",
     "compare",
     "counted_words",
     "group_masks",
@@ -74,9 +76,17 @@ def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> S
 
 
 def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
-    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing."""
-    counts = character_errors(references, hypotheses)
+    """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
+
+    Blanks are no characters where most references are in scripts without blanks between words.
+    """
+    counts = characters_of(references, hypotheses)
     return word_error_rate(counts.words, counts.errors)
+
+
+def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
+    """Count character errors as :func:`cer` does."""
+    return character_errors(references, hypotheses, blanks=not mostly_without_blanks(references))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -145,7 +155,7 @@ def group_rates(evaluation: Recognition, subset: Subset, columns: Sequence[str])
         One for each group, with the keys :data:`RATE_COLUMNS`; rates as shares.
     """
     texts = subset.truth, subset.predictions.clean
-    all_words, all_characters = word_errors(*texts), character_errors(*texts)
+    all_words, all_characters = word_errors(*texts), characters_of(*texts)
     members = {EVERYBODY: np.arange(len(subset))}
     for column in columns:
         if column in subset.segments:

@@ -20,6 +20,7 @@ import pandas as pd
 from rapidfuzz.distance import Levenshtein
 
 from soundcheck.metrics.additive import ratio, same_length
+from soundcheck.metrics.alternatives import cheapest
 
 __all__ = ["AlignedWord", "COLUMNS", "align", "confusions"]
 
@@ -68,7 +69,7 @@ def align(reference: str, hypothesis: str) -> list[AlignedWord]:
     equal|sat|sat
     insert||down
     """
-    said, heard = reference.split(), hypothesis.split()
+    said, heard = cheapest(reference, hypothesis).split(), hypothesis.split()
     aligned: list[AlignedWord] = []
     for tag, start, end, from_, to in Levenshtein.opcodes(said, heard):
         if tag == "delete":
@@ -116,7 +117,7 @@ def confusions(references: Sequence[str | None], hypotheses: Sequence[str | None
     words = 0
     pairs = Counter(zip(references[both], hypotheses[both], strict=True))  # short commands come often
     for (reference, hypothesis), times in pairs.items():
-        said, heard = reference.split(), hypothesis.split()
+        said, heard = cheapest(reference, hypothesis).split(), hypothesis.split()
         words += times * len(said)
         if said == heard:
             continue

@@ -8,14 +8,14 @@ no answer without a single word.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.metrics.additive import Statistic, same_length
 from soundcheck.metrics.combinators import difference
-from soundcheck.metrics.word_errors import word_error_rate, word_errors
+from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 
 __all__ = ["dealt_out", "dealt_word_error_rates"]
 
@@ -51,7 +51,10 @@ def dealt_out(texts: Sequence[str | None], draws: Sequence[float]) -> np.ndarray
 
 
 def dealt_word_error_rates(
-    references: Sequence[str | None], hypotheses: Sequence[str | None], draws: Sequence[float]
+    references: Sequence[str | None],
+    hypotheses: Sequence[str | None],
+    draws: Sequence[float],
+    count: Callable[..., Counts] = word_errors,
 ) -> tuple[Statistic, Statistic, Statistic]:
     """Compare the word error rate of transcripts with that of the same ones dealt out.
 
@@ -61,11 +64,13 @@ def dealt_word_error_rates(
         Texts, ``(N,)``; missing ones are ``None`` or NaN.
     draws
         See :func:`dealt_out`.
+    count
+        Counts words or characters, see :mod:`soundcheck.metrics.word_errors`.
 
     Returns
     -------
     tuple of Statistic
-        Word error rate, that of the transcripts dealt out, and the first minus the second, over the same
+        Error rate, that of the transcripts dealt out, and the first minus the second, over the same
         segments.
     """
     references = np.asarray(references, dtype=object)
@@ -73,6 +78,6 @@ def dealt_word_error_rates(
     dealt = dealt_out(np.where(known, hypotheses, None), draws)
     own, other = (
         word_error_rate(counts.words, counts.errors)
-        for counts in (word_errors(references, hypotheses), word_errors(references, dealt))
+        for counts in (count(references, hypotheses), count(references, dealt))
     )
     return own, other, difference(own, other)

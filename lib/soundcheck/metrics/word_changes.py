@@ -18,6 +18,7 @@ import pandas as pd
 
 from soundcheck.metrics.additive import same_length
 from soundcheck.metrics.alignment import align
+from soundcheck.metrics.alternatives import common_wording
 
 __all__ = ["COUNTS", "changed_words", "word_changes", "wrong_words"]
 
@@ -127,6 +128,7 @@ def wrong_words(references: Sequence[str | None], heard: Mapping[str, Sequence[s
     said: Counter[str] = Counter()
     wrong: dict[str, Counter[str]] = {name: Counter() for name in heard}
     for _, (reference, *texts) in _complete(references, *heard.values()):
+        reference = common_wording(reference, texts)
         said.update(reference.split())
         for counter, text in zip(wrong.values(), texts, strict=True):
             counter.update(word.reference for word in align(reference, text) if word.kind in _WRONG)
@@ -148,6 +150,7 @@ def _fates(
     reference: str, baseline: str, candidate: str
 ) -> tuple[list[str], np.ndarray, np.ndarray, list[int]]:
     """Give the words said, which of them each recogniser has right, and how many words each puts in."""
+    reference = common_wording(reference, (baseline, candidate))
     right, put_in = [], []
     for hypothesis in (baseline, candidate):
         aligned = align(reference, hypothesis)

@@ -4,13 +4,16 @@ Conventions
 -----------
 - Words are what white space separates; lower case, punctuation and numerals are the caller's to settle, for
   instance with :mod:`soundcheck.metrics.normalisation`.
-- Characters are those of the words, joined by one blank each; these blanks count, as they do for jiwer.
-  White space around the text and more of it between words do not, only the former of which jiwer drops.
+- Characters are those of the words, joined by one blank each; these blanks count, as they do for jiwer, but
+  where the caller says that they do not.
+- White space around the text and more of it between words do not, only the former of which jiwer drops.
 - The alignment has as few errors as possible; where several have, the split into kinds is RapidFuzz's.
 - Rates divide sums by sums: errors of all segments by words of all references. They may exceed 1.
 - Words inserted where the reference is empty are errors, without adding words; a note counts such references.
   Without a single reference word there is no rate.
 - An empty hypothesis is an answer: all words are deleted.
+- References may allow several wordings, see :mod:`soundcheck.metrics.alternatives`: the one with the fewest
+  word errors counts, and where there is no hypothesis, the first.
 - Very long transcripts take long; how long says :mod:`soundcheck.metrics.alignment`, which has the words.
 """
 
@@ -27,6 +30,7 @@ from rapidfuzz.distance import Levenshtein
 
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
+from soundcheck.metrics.alternatives import cheapest
 
 __all__ = [
     "CHARACTER_RATES",
@@ -132,7 +136,9 @@ def word_errors(references: Sequence[str | None], hypotheses: Sequence[str | Non
     return _errors(references, hypotheses, str.split, "word")
 
 
-def character_errors(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
+def character_errors(
+    references: Sequence[str | None], hypotheses: Sequence[str | None], *, blanks: bool = True
+) -> Counts:
     """Count the character errors of segments, blanks between words included.
 
     Parameters
@@ -140,6 +146,9 @@ def character_errors(references: Sequence[str | None], hypotheses: Sequence[str 
     references, hypotheses
         Texts, ``(N,)``; missing ones are ``None`` or NaN. A character is a code point: a letter and a
         combining mark are two unless they are composed.
+    blanks
+        Whether blanks between words are characters; where a language is written without, they are not, see
+        :mod:`soundcheck.metrics.writing`.
 
     Returns
     -------
@@ -156,11 +165,15 @@ def character_errors(references: Sequence[str | None], hypotheses: Sequence[str 
     >>> character_errors(["go  on"], ["go an"]).substitutions
     array([1.])
     """
-    return _errors(references, hypotheses, _characters, "character")
+    return _errors(references, hypotheses, _characters if blanks else _joined, "character")
 
 
 def _characters(text: str) -> str:
     return " ".join(text.split())
+
+
+def _joined(text: str) -> str:
+    return "".join(text.split())
 
 
 def _errors(
@@ -191,7 +204,8 @@ def _counted(
     for pair in zip(references[both], hypotheses[both], strict=True):
         counts = found.get(pair)
         if counts is None:
-            counts = found[pair] = _count(*map(units, pair))
+            reference, hypothesis = cheapest(*pair), pair[1]
+            counts = found[pair] = _count(units(reference), units(hypothesis))
         rows.extend(counts)
     table = np.full((4, len(references)), np.nan)
     table[:, both] = np.array(rows, dtype=np.float64).reshape(-1, 4).T

@@ -15,7 +15,13 @@ from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
 __all__ = ["RATES", "figure_table", "interval", "marks", "sentence", "significant", "standing_notes", "value"]
 
 MOST_DECIMALS = 4
-RATES = ("word error rate", "equal error rate", "false acceptance rate", "false rejection rate")
+RATES = (
+    "word error rate",
+    "character error rate",
+    "equal error rate",
+    "false acceptance rate",
+    "false rejection rate",
+)
 _PER_CENT = "\xa0%"
 EXPLAINED = {
     PROVEN: "better than guessing",

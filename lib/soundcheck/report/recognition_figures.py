@@ -11,7 +11,14 @@ from matplotlib.ticker import PercentFormatter
 
 from soundcheck.report.style import BLUE, GREY, MARKS, PALETTE, label, look, name_ticks, new, seaborn
 
-__all__ = ["degradation_curves", "rate_bars", "rating_curves", "replicates_of_difference", "violation_bars"]
+__all__ = [
+    "degradation_curves",
+    "rate_bars",
+    "rates_by_speech",
+    "rating_curves",
+    "replicates_of_difference",
+    "violation_bars",
+]
 
 MOST_GROUPS = 40
 MOST_LINES = 16  # lines of a panel; beyond, the groups that are worst
@@ -47,6 +54,36 @@ def rate_bars(frame: pd.DataFrame, overall: float, xlabel: str = "word error rat
         axes.legend(loc="lower right", fontsize=9)
         if len(shown) < len(known):
             axes.set_title(f"the worst {len(shown)} of {len(known)}", loc="right", fontsize=9)
+    return figure
+
+
+def rates_by_speech(frame: pd.DataFrame, overall: float) -> Figure:
+    """Draw error rates with 95 % intervals by length and by speaking rate, a panel each.
+
+    Parameters
+    ----------
+    frame
+        From :func:`soundcheck.evaluation.word_measures.rates_by_speech`; at least one row.
+    overall
+        The rate of everything, as a line.
+    """
+    unit, columns = frame["unit"].iloc[0], list(dict.fromkeys(frame["column"]))
+    measured = {"length": f"{unit}s said", "speaking rate": f"{unit}s a second"}
+    with look():
+        figure, panels = new(7.5, 2.9, 1, len(columns), sharey=True)
+        for axes, column in zip(panels, columns, strict=True):
+            own = frame[frame["column"] == column]
+            values, places = own["value"].to_numpy(), np.arange(len(own))
+            spans = np.nan_to_num(np.abs(own[["low", "high"]].to_numpy(dtype=float).T - values))
+            axes.axhline(overall, color=GREY, linewidth=1, linestyle="--", label="all")
+            axes.errorbar(places, values, yerr=spans, fmt="o-", color=BLUE, markersize=5, capsize=2)
+            axes.set_xticks(places, [f"{row.bin}\n({row.segments})" for row in own.itertuples()], fontsize=8)
+            axes.set_xlim(-0.5, len(own) - 0.5)
+            axes.set_xlabel(f"{measured[column]} (segments in brackets)")
+            axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        panels[0].set_ylim(bottom=0)
+        panels[0].set_ylabel(f"{unit} error rate")
+        panels[0].legend(fontsize=9)
     return figure
 
 

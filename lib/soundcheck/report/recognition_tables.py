@@ -31,6 +31,7 @@ __all__ = [
     "rate_table",
     "rating_notes",
     "small_groups_table",
+    "speech_table",
 ]
 
 SURE = 0.95  # certainty from which a violation counts as sure
@@ -116,6 +117,24 @@ def rate_table(rows: Sequence[Mapping[str, object]], *, caption: str = "") -> Ht
     return table(
         shown, ["corpus", "column", "group", *columns, "words", "segments", "blocks"], caption=caption
     )
+
+
+def speech_table(rates: pd.DataFrame) -> Html:
+    """Show error rates by length and by speaking rate.
+
+    Parameters
+    ----------
+    rates
+        From :func:`soundcheck.evaluation.word_measures.rates_by_speech`; at least one row.
+    """
+    unit = rates["unit"].iloc[0]
+    rows = [
+        [row.group, percent_cell(row.value, row.low, row.high)] + [row.units, row.segments, row.blocks]
+        for row in rates.itertuples()
+    ]
+    columns = ["what was said", f"{unit} error rate", f"{unit}s", "segments", "blocks"]
+    caption = f"{rates['corpus'].iloc[0]}: errors by length and by speaking rate, shown without verdict"
+    return table(rows, columns, caption=caption, sortable=False)
 
 
 def comparison_table(compared: Sequence[Compared], kind: str = "percentile") -> Html:

@@ -21,8 +21,10 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
+from soundcheck.evaluation.recognition_measures import characters_of
 from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.dealt import dealt_word_error_rates
 from soundcheck.metrics.normalisation import NORMALISERS
@@ -34,6 +36,8 @@ from soundcheck.metrics.verification import (
     false_rejection_rate,
 )
 from soundcheck.metrics.weighted import Weighted
+from soundcheck.metrics.word_errors import word_errors
+from soundcheck.metrics.writing import mostly_without_blanks
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.record import KeyFigure
@@ -49,6 +53,7 @@ __all__ = ["key_figures"]
 _SCALES = {
     "concordance": Scale(-1, 1),
     "word error rate": Scale(0),  # without upper end
+    "character error rate": Scale(0),
 }
 _SHARE = Scale(0, 1)
 _MORE_IS_BETTER = ("concordance", "unweighted average recall")
@@ -142,18 +147,23 @@ class _Figures:
             yield self._figure("unweighted average recall", found, guessing, standing)
 
     def _of_words(self, truth: np.ndarray, predicted: np.ndarray) -> KeyFigure:
-        normalise: Callable[[str], str] = NORMALISERS[self._suite.normaliser]
+        normaliser = NORMALISERS[self._suite.normaliser]
+        wordings = WordingReader(normaliser, self._suite.alternatives, self._suite.synonyms)
+        readers: tuple[Callable[[str], str], ...] = (wordings, normaliser)
         truth, predicted = (
-            np.array([None if text is None else normalise(text) for text in texts], dtype=object)
-            for texts in (truth, predicted)
+            np.array([None if text is None else read(text) for text in texts], dtype=object)
+            for read, texts in zip(readers, (truth, predicted), strict=True)
         )
         keys = [f"{self._view.name}|{key}" for key in self._view.segments["key"]]
         draws = seeds.uniform(self._suite.seed, "dealt out", keys=keys)
-        own, dealt, paired = self._resampled(*dealt_word_error_rates(truth, predicted, draws))
+        characters = mostly_without_blanks(truth)  # words cannot be told apart
+        count = characters_of if characters else word_errors
+        own, dealt, paired = self._resampled(*dealt_word_error_rates(truth, predicted, draws, count))
         (low,), (high,) = paired.interval("t", scale=FREE)
         blocks = int(paired.blocks[0])
         standing = compared(low, high, 0.0, blocks, more_is_better=False)
-        return self._figure("word error rate", own, _some(dealt.value[0]), standing)
+        measure = "character error rate" if characters else "word error rate"
+        return self._figure(measure, own, _some(dealt.value[0]), standing)
 
     def of_trials(self, table: TrialTable, family: Family) -> Iterator[KeyFigure]:
         """Give the error rates of verification."""

@@ -184,6 +184,8 @@ def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], out
         replicates=record.replicates,
         interval=record.interval,
         normaliser=record.suite["normaliser"],
+        alternatives=record.suite.get("alternatives", False),  # runs of before know neither
+        synonyms=tuple(map(tuple, record.suite.get("synonyms", ()))),
     )
     notebook = notebook_of(COMPARISON, resources.root())
     return Job(

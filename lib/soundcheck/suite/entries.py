@@ -325,6 +325,11 @@ class Suite:
         Whether robustness pages show how models do from mild to severe.
     normaliser
         What is done to transcripts before words are compared; see :mod:`soundcheck.metrics.normalisation`.
+    alternatives
+        Whether braces and words in parentheses in transcripts of corpora mean several wordings; see
+        :mod:`soundcheck.metrics.alternatives`.
+    synonyms
+        Pairs of phrases that count as the same there.
     matters_worse
         By how much a value has to be worse than in an earlier run before it counts.
     tests
@@ -374,6 +379,7 @@ class Suite:
     sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
     sweeps: schema.Boolean = True
     normaliser: schema.choice(*NORMALISERS) = "basic"
+    alternatives: schema.Boolean = False
     matters_worse: schema.number(0, 1e6) = 0.01
     tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
     accepted: tuple[AcceptedFailure, ...] = ()
@@ -389,6 +395,7 @@ class Suite:
     card: Card = Card()
     history: Path | None = None
     shown_history: str = ""
+    synonyms: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def settings(cls) -> dict[str, tuple[Any, Any]]:

@@ -136,7 +136,8 @@ class TestDefinition:
     rule
         See :func:`passes`.
     thresholds
-        Task name, ``"regression"`` or ``"classification"`` -> threshold.
+        Task name, ``"regression"`` or ``"classification"`` -> threshold; ``None`` where the value is shown
+        without verdict.
     source, note
         Where the thresholds come from (key of the bibliography or words), and what to know.
     decimals
@@ -166,7 +167,7 @@ class TestDefinition:
 
     name: str
     rule: str
-    thresholds: dict[str, float]
+    thresholds: dict[str, float | None]
     source: str = ""
     note: str = ""
     decimals: int = 3

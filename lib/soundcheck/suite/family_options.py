@@ -8,6 +8,9 @@ Other options are what their notebook makes of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from soundcheck.common.errors import did_you_mean
 from soundcheck.metrics.disagreement import AVERAGES
@@ -17,6 +20,12 @@ from soundcheck.suite.families import PerturbationSeries
 
 COMMON = ("segments", "sweep_segments", "sample", "pairs")  # options that any family may have
 NAME_SETTINGS = ("excluded", "ratings")  # options that name levels of the family's transformations
+
+
+def _check_rising(ends: list[float]) -> list[float]:
+    if not ends or ends != sorted(set(ends)):
+        raise schema.wrong("these are not rising numbers", "Write [1, 5, 10]")
+    return ends
 
 
 class _Drawn(schema.Section):
@@ -97,9 +106,24 @@ class _Spoken(_Predicted):
     samples: schema.whole(1, 1_000_000)
 
 
+class _Bins(schema.Section):
+    """Ends of bins, rising, for each unit."""
+
+    word: Annotated[list[schema.number(0, 1e6)], AfterValidator(_check_rising)]
+    character: Annotated[list[schema.number(0, 1e6)], AfterValidator(_check_rising)]
+
+
+class _Binned(schema.Section):
+    """Options of the family that shows errors by length and by speaking rate."""
+
+    lengths: _Bins | None = None
+    speaking_rates: _Bins | None = None
+
+
 _KNOWN = {
     "asr_fairness": _Judged,
     "asr_fault_localisation": _Counted,
+    "asr_word_errors": _Binned,
     "correctness_classification": _Named,
     "fairness_accent": _Predicted,
     "fairness_groups": _Served,

@@ -23,6 +23,7 @@ from soundcheck.common import resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
+from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite import schema
 from soundcheck.suite.card_reader import read_benchmark, read_card
 from soundcheck.suite.corpus_format import (
@@ -45,6 +46,7 @@ from soundcheck.suite.entry_reader import EntryReader
 from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn, GroupsReader
 from soundcheck.suite.model_entries import ModelReader
 from soundcheck.suite.own_rules_reader import OwnRulesReader
+from soundcheck.suite.synonyms import read_synonyms
 from soundcheck.suite.yaml_reader import Document, read_yaml
 
 __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "read_suite"]
@@ -85,7 +87,7 @@ class _Balance(schema.Section):
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
-    *("tests", "accepted", "groups", "adjust", "card", "history"),
+    *("tests", "accepted", "groups", "adjust", "card", "history", "synonyms"),
 )
 
 
@@ -174,6 +176,7 @@ class _Reader(EntryReader):
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         card = read_card(self, ("card",), data.get("card"))
         history, shown_history = self.read_history(data.get("history"))
+        synonyms = self.read_synonyms(data.get("synonyms"), top.normaliser if top else "none")
         if len(self.problems):
             return None
         return Suite(
@@ -202,7 +205,16 @@ class _Reader(EntryReader):
             card=card,
             history=history,
             shown_history=shown_history,
+            synonyms=synonyms,
         )
+
+    def read_synonyms(self, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:
+        """Read the file of phrases that count as the same."""
+        shown = None if value is None else self.check(("synonyms",), value, schema.Text)
+        if shown is None:
+            return ()
+        path = self.root / os.path.expanduser(shown)
+        return read_synonyms(path, shown, NORMALISERS[normaliser], self.problems)
 
     def read_history(self, value: object) -> tuple[Path | None, str]:
         """Read where finished runs are kept: a folder, which need not be there."""

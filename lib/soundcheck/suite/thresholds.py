@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import WrapValidator
 
 from soundcheck.common import resources
 from soundcheck.common.errors import Problems, did_you_mean, input_error
@@ -23,7 +26,7 @@ from soundcheck.suite import schema
 from soundcheck.suite.document_reader import DocumentReader
 from soundcheck.suite.families import CATEGORIES, Family, Perturbation, PerturbationSeries, TestDefinition
 from soundcheck.suite.family_options import check_options, known_options
-from soundcheck.suite.yaml_reader import Document, read_yaml
+from soundcheck.suite.yaml_reader import Document, Plain, read_yaml
 
 
 def _check_rule(value: object) -> object:
@@ -127,9 +130,13 @@ class _Sweep(schema.Section):
     steps: dict[str, _Options] = {}
 
 
+def _number_or_null(value: object, number: Callable[[object], float]) -> float | None:
+    return None if isinstance(value, Plain) and value == "null" else number(value)
+
+
 class _Test(schema.Section):
     rule: schema.parsed(schema.choice(*RULES), _check_rule)
-    thresholds: dict[str, schema.Number]
+    thresholds: dict[str, Annotated[schema.Number, WrapValidator(_number_or_null)]]  # null: only shown
     source: schema.Prose
     note: schema.Prose = ""
     decimals: schema.whole(0, 9) = 3
@@ -331,7 +338,7 @@ class _Reader(DocumentReader):
         if not test.thresholds:
             self.note((*path, "thresholds"), "there is no threshold", "Write {arousal: 0.5}")
         for task, threshold in test.thresholds.items():
-            if test.range and not test.range[0] <= threshold <= test.range[1]:
+            if threshold is not None and test.range and not test.range[0] <= threshold <= test.range[1]:
                 what = f"{threshold:g} is impossible, scores lie from {test.range[0]:g} to {test.range[1]:g}"
                 self.note((*path, "thresholds", task), what, "Give a threshold in between")
         return TestDefinition(

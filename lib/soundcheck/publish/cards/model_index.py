@@ -31,6 +31,7 @@ _TASKS = {
 }
 _METRICS = {
     "word error rate": "wer",
+    "character error rate": "cer",
     "concordance": "ccc",
     "unweighted average recall": "uar",
     "equal error rate": "eer",

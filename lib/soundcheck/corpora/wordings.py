@@ -1,0 +1,38 @@
+"""Checks transcripts that allow several wordings before anything is run."""
+
+from __future__ import annotations
+
+from soundcheck.common.errors import Problems
+from soundcheck.common.escaping import quoted
+from soundcheck.corpora.segments import RawTable
+from soundcheck.metrics.alternatives import parse
+
+__all__ = ["check_wordings"]
+
+_COLUMN = "transcript"
+_SHOWN = 60  # characters of a transcript that a message shows
+_REMEDY = "Write { um / uh / @ } with blanks round each /, or leave out alternatives: true"
+
+
+def check_wordings(raw: RawTable) -> None:
+    """Refuse transcripts whose alternatives cannot be read.
+
+    Parameters
+    ----------
+    raw
+        What a reader delivered.
+
+    Raises
+    ------
+    InputError
+        All such rows at once.
+    """
+    problems = Problems()
+    for place, text in zip(raw.places, raw.table.get(_COLUMN, ()), strict=False):
+        if isinstance(text, str):
+            try:
+                parse(text)
+            except ValueError as error:
+                start = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+                problems.add(place, f"{quoted(start)}: {error}", _REMEDY)
+    problems.raise_if_any()

@@ -1,0 +1,172 @@
+"""What the page about word errors measures beside groups: rates that fit a script, rates by length and speed.
+
+Conventions
+-----------
+- Where most references of a corpus are in scripts without blanks between words, see
+  :mod:`soundcheck.metrics.writing`, its *units* are characters, else words.
+- Lengths count units of the reference. Speaking rates divide them by the duration of the segment, pauses
+  included.
+- Rates here are shown, never judged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.wording import counted
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.recognition_measures import characters_of
+from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.metrics.additive import value
+from soundcheck.metrics.word_errors import word_error_rate, word_errors
+from soundcheck.metrics.writing import mostly_without_blanks, without_blanks
+from soundcheck.statistics.evidence import Scale
+
+__all__ = ["BIN_COLUMNS", "OF_CHARACTERS", "OF_WORDS", "fitting_tests", "rates_by_speech", "units_of"]
+
+OF_WORDS = {  # test of words -> the one that takes its place where words cannot be told apart
+    "Word Error Rate": "Character Error Rate",
+    "Word Error Rate With Missing": "Character Error Rate With Missing",
+    "Word Error Rate Difference": "Character Error Rate Difference",
+    "Match Error Rate": "Character Error Rate",
+    "Word Information Lost": "Character Error Rate",
+}
+OF_CHARACTERS = {  # test that is needed there alone -> what stands for it elsewhere
+    "Character Error Rate With Missing": "Word Error Rate With Missing",
+    "Character Error Rate Difference": "Word Error Rate Difference",
+}
+WITHOUT_BLANKS = "written without blanks, so words cannot be told apart: see {}"
+WITH_BLANKS = "words are told apart by blanks: see {}"
+
+BIN_COLUMNS = (
+    *("corpus", "unit", "column", "bin", "group", "value", "low", "high"),
+    *("units", "segments", "blocks"),
+)
+
+# Ends of bins, the upper one included
+LENGTHS = {"word": (1, 2, 3, 5, 10, 20, 40), "character": (5, 10, 20, 40, 80)}
+SPEAKING_RATES = {"word": (1, 2, 3, 4, 5), "character": (2, 4, 6, 8, 10)}  # a second
+
+
+def units_of(subset: Subset) -> str:
+    """Say what is counted on a corpus: ``"word"``, or ``"character"`` where words cannot be told apart."""
+    return "character" if mostly_without_blanks(subset.truth) else "word"
+
+
+def fitting_tests(
+    evaluation: Evaluation, subsets: Sequence[Subset], tests: Mapping[str, Measure]
+) -> Iterator[tuple[Subset, dict[str, Measure]]]:
+    """Choose for each corpus the tests that mean something in its script.
+
+    Parameters
+    ----------
+    evaluation
+        Skips the other tests, with the reason. Tests of characters that no corpus needs are taken from its
+        family, so that they leave no row.
+    subsets
+        All corpora.
+    tests
+        Test -> its measure. Those that the family's file does not have are passed over: a suite may have a
+        copy of its own that is older than they are.
+
+    Yields
+    ------
+    tuple
+        A corpus, and the tests to judge.
+    """
+    units = [units_of(subset) for subset in subsets]
+    if "character" not in units:
+        kept = {name: test for name, test in evaluation.family.tests.items() if name not in OF_CHARACTERS}
+        evaluation.family = dataclasses.replace(evaluation.family, tests=kept)
+    for subset, unit in zip(subsets, units, strict=True):
+        own = {}
+        for test, measure in tests.items():
+            if test not in evaluation.family.tests:
+                continue
+            if unit == "character" and test in OF_WORDS:
+                evaluation.skip(subset, WITHOUT_BLANKS.format(OF_WORDS[test]), test)
+            elif unit == "word" and test in OF_CHARACTERS:
+                evaluation.skip(subset, WITH_BLANKS.format(OF_CHARACTERS[test]), test)
+            else:
+                own[test] = measure
+        _note_other_scripts(evaluation, subset, unit)
+        yield subset, own
+
+
+def _note_other_scripts(evaluation: Evaluation, subset: Subset, unit: str) -> None:
+    """Say that a corpus has some references in scripts without blanks although its units are words."""
+    count = int(without_blanks(subset.truth).sum())
+    if unit == "word" and count:
+        told = (
+            f"{count} of {counted(len(subset), 'reference')} {'is' if count == 1 else 'are'} written without"
+        )
+        evaluation.note(f"{subset.corpus}: {told} blanks between words; for them word errors mean nothing")
+
+
+def rates_by_speech(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.DataFrame]:
+    """Compute the error rate by length of the reference and by speaking rate.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap. Its family's options ``lengths`` and ``speaking_rates`` may give other bins: the
+        ends, rising, by ``word`` and ``character``.
+    subset
+        Segments with transcripts. Those whose reference holds nothing are left out: they have no rate.
+
+    Returns
+    -------
+    tuple of float and pandas.DataFrame
+        The rate of all; and one row for each bin with segments, columns :data:`BIN_COLUMNS`, in rising
+        order. ``column`` is ``length`` or ``speaking rate``, ``bin`` its span, ``group`` the same in words,
+        ``units`` how many words or characters the rate
+        rests on.
+    """
+    unit, options = units_of(subset), evaluation.family.options
+    count = characters_of if unit == "character" else word_errors
+    counts = count(subset.truth, subset.predictions.clean)
+    places = {"length": (counts.words, options.get("lengths", LENGTHS)[unit])}
+    if "duration" in subset.segments:
+        seconds = subset.segments["duration"].to_numpy(dtype=np.float64)
+        rate = np.divide(counts.words, seconds, out=np.full(len(subset), np.nan), where=seconds > 0)
+        places["speaking rate"] = (rate, options.get("speaking_rates", SPEAKING_RATES)[unit])
+    rows = []
+    for column, (numbers, ends) in places.items():
+        bins = np.digitize(numbers, ends, right=True)
+        for n, name in enumerate(_names(ends, whole=column == "length")):
+            own = np.flatnonzero((bins == n) & (counts.words > 0) & np.isfinite(numbers))
+            if len(own):
+                errors = counts.take(own)
+                statistic = word_error_rate(errors.words, errors.errors)
+                found = evaluation.resample(statistic, subset.blocks[own])
+                low, high = found.interval(evaluation.interval, scale=Scale(0))
+                units = int(errors.words[~np.isnan(errors.errors)].sum())
+                sizes = (units, int(found.segments[0]), int(found.blocks[0]))
+                group = f"{name} {unit}s{'' if column == 'length' else ' a second'}"
+                place = (subset.corpus, unit, column, name, group)
+                rows.append((*place, found.value[0], low[0], high[0], *sizes))
+    return value(word_error_rate(counts.words, counts.errors)), pd.DataFrame(rows, columns=BIN_COLUMNS)
+
+
+def _names(ends: Sequence[float], *, whole: bool) -> list[str]:
+    """Name the bins between some ends.
+
+    Examples
+    --------
+    >>> _names((1, 2, 5), whole=True)
+    ['1', '2', '3 to 5', 'more than 5']
+    >>> _names((1, 2.5), whole=False)
+    ['up to 1', '1 to 2.5', 'more than 2.5']
+    """
+    names = [f"up to {ends[0]:g}"]
+    if whole:
+        names = ["1" if ends[0] == 1 else f"1 to {ends[0]:g}"]
+    for low, high in itertools.pairwise(ends):
+        first = low + 1 if whole else low
+        names.append(f"{high:g}" if whole and first == high else f"{first:g} to {high:g}")
+    return [*names, f"more than {ends[-1]:g}"]

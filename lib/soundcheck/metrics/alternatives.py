@@ -1,0 +1,345 @@
+"""References that allow several wordings: alternatives, words that may be missing, synonyms.
+
+The forms are those of NIST's sclite: ``{ um / uh / @ }`` stands for one of several texts, ``@`` for none,
+and alternatives may hold others; ``(uh)`` is a word that may be left out. A recogniser is compared with the
+wording that it has the fewest errors with.
+
+Conventions
+-----------
+- Braces need no blanks around them; a slash does, as *and/or* is a word. ``@`` is special only where it is
+  all of an alternative, parentheses only around a single word.
+- A *wording* is a tuple of elements, one after the other: words as a tuple of texts, or a :class:`Choice`.
+- Of wordings with as few word errors the first that is written is taken. So the words of a reference, by
+  which errors are divided, may depend on what was recognised. sclite counts a word in parentheses that is
+  left out as right; here it is not there.
+- Each part between braces and slashes is normalised by itself.
+- Synonyms are looked for within such a part from the left, the longest first; they do not overlap.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+__all__ = [
+    "Choice",
+    "Reference",
+    "Wording",
+    "WordingReader",
+    "cheapest",
+    "common_wording",
+    "parse",
+    "synonym_sets",
+]
+
+NOTHING = "@"
+_TOKENS = re.compile(r"[{}]|[^\s{}]+")
+_OPTIONAL = re.compile(r"\(([^\s()]+)\)")
+_DEEPEST = 20  # alternatives within alternatives
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """One of several wordings.
+
+    Parameters
+    ----------
+    options
+        At least two, in the order in which they are preferred.
+    """
+
+    options: tuple[Wording, ...]
+
+
+Wording = tuple["tuple[str, ...] | Choice", ...]
+
+
+class Reference(str):
+    """A reference that allows several wordings; as a text it is the first of them.
+
+    Parameters
+    ----------
+    wording
+        Words as they are compared, with at least one choice.
+    """
+
+    __slots__ = ("wording",)
+    wording: Wording
+
+    def __new__(cls, wording: Wording) -> Reference:
+        """Make the text of the first wording."""
+        made = super().__new__(cls, " ".join(_first(wording)))
+        made.wording = wording
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self.wording == other.wording
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.wording)
+
+    def __getnewargs__(self) -> tuple[Wording]:
+        return (self.wording,)
+
+
+def parse(text: str) -> Wording:
+    """Read a reference with alternatives and words that may be missing.
+
+    Parameters
+    ----------
+    text
+        As written.
+
+    Raises
+    ------
+    ValueError
+        If braces do not match, an alternative is empty or alone, or they are nested too deeply.
+
+    Examples
+    --------
+    >>> parse("go { left / right }")
+    (('go',), Choice(options=((('left',),), (('right',),))))
+    """
+    stack: list[list[list[list[str] | Choice]]] = [[[]]]  # open braces -> alternatives -> elements
+    for token in _TOKENS.findall(text):
+        options = stack[-1]
+        if token == "{":
+            if len(stack) > _DEEPEST:
+                raise ValueError(f"alternatives are nested more than {_DEEPEST} deep")
+            stack.append([[]])
+        elif token == "}":
+            if len(stack) == 1:
+                raise ValueError("an alternative is closed by } that { did not open")
+            stack.pop()
+            stack[-1][-1].append(_choice(options))
+        elif token == "/" and len(stack) > 1:
+            options.append([])
+        elif optional := _OPTIONAL.fullmatch(token):
+            options[-1].append(Choice((((optional[1],),), ())))
+        elif options[-1] and isinstance(options[-1][-1], list):
+            options[-1][-1].append(token)
+        else:
+            options[-1].append([token])
+    if len(stack) > 1:
+        raise ValueError("an alternative is opened by { and not closed")
+    return _frozen(stack[0][0])
+
+
+def _choice(options: list[list[list[str] | Choice]]) -> Choice:
+    if len(options) < 2:
+        raise ValueError("there is only one alternative between { and }; blanks stand around each /")
+    if not all(options):
+        raise ValueError(f"an alternative is empty; {NOTHING} stands for nothing")
+    return Choice(tuple(() if option == [[NOTHING]] else _frozen(option) for option in options))
+
+
+def _frozen(elements: list[list[str] | Choice]) -> Wording:
+    return tuple(tuple(element) if isinstance(element, list) else element for element in elements)
+
+
+def _first(wording: Wording) -> Iterator[str]:
+    for element in wording:
+        yield from _first(element.options[0]) if isinstance(element, Choice) else element
+
+
+# Normalised references
+
+
+def synonym_sets(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Put phrases that mean the same together.
+
+    Parameters
+    ----------
+    pairs
+        Two normalised phrases each; either may stand for the other, and for what that stands for.
+
+    Returns
+    -------
+    dict
+        Words of each phrase -> the words of all others that mean the same, in the order of the pairs.
+
+    Raises
+    ------
+    ValueError
+        If a pair says what others say already; its text is the number of the pair, from 0.
+    """
+    sets: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for n, pair in enumerate(pairs):
+        one, other = (sets.setdefault(words, [words]) for words in (tuple(text.split()) for text in pair))
+        if one is other:
+            raise ValueError(n)
+        one += other
+        for words in other:
+            sets[words] = one
+    return {words: tuple(each for each in same if each != words) for words, same in sets.items()}
+
+
+class WordingReader:
+    """Normalises references with all their wordings; call it with a text.
+
+    Parameters
+    ----------
+    normalise
+        Makes words of a text, see :mod:`soundcheck.metrics.normalisation`.
+    alternatives
+        Whether braces and words in parentheses mean alternatives; else they are text.
+    synonyms
+        Pairs of phrases that mean the same.
+    """
+
+    def __init__(
+        self,
+        normalise: Callable[[str], str],
+        alternatives: bool = False,
+        synonyms: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self._normalise, self._alternatives = normalise, alternatives
+        pairs = [(normalise(one), normalise(other)) for one, other in synonyms]
+        self._synonyms: Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]] = synonym_sets(pairs)
+        self._longest = max(map(len, self._synonyms), default=0)
+
+    def __call__(self, text: str) -> str:
+        """Give the normalised text; a :class:`Reference` if it allows several wordings."""
+        if self._alternatives and re.search("[{}(]", text):
+            wording = self._normalised(parse(text))
+        elif self._synonyms:
+            wording = self._with_synonyms(self._normalise(text).split())
+        else:
+            return self._normalise(text)
+        if any(isinstance(element, Choice) for element in wording):
+            return Reference(wording)
+        return " ".join(_first(wording)) if self._synonyms else self._normalise(text)
+
+    def plain(self, text: str) -> str:
+        """Give the first wording of a text, as the random reference says it."""
+        return " ".join(self(text).split())
+
+    def _normalised(self, wording: Wording) -> Wording:
+        found: list[tuple[str, ...] | Choice] = []
+        for element in wording:
+            if isinstance(element, Choice):
+                found.append(Choice(tuple(map(self._normalised, element.options))))
+            else:
+                found += self._with_synonyms(self._normalise(" ".join(element)).split())
+        return tuple(found)
+
+    def _with_synonyms(self, words: list[str]) -> Wording:
+        found: list[tuple[str, ...] | Choice] = []
+        start = place = 0
+        while place < len(words):
+            lengths = range(min(self._longest, len(words) - place), 0, -1)
+            phrases = (tuple(words[place : place + length]) for length in lengths)
+            phrase = next((phrase for phrase in phrases if phrase in self._synonyms), None)
+            if phrase is None:
+                place += 1
+                continue
+            found += [tuple(words[start:place])] if start < place else []
+            found.append(Choice(tuple((each,) for each in (phrase, *self._synonyms[phrase]))))
+            start = place = place + len(phrase)
+        return (*found, tuple(words[start:])) if start < len(words) else tuple(found)
+
+
+# The wording with the fewest errors
+
+
+def cheapest(reference: str, hypothesis: str) -> str:
+    """Give the wording of a reference that a hypothesis has the fewest word errors with.
+
+    Parameters
+    ----------
+    reference
+        Any text; one that is no :class:`Reference` stays as it is.
+    hypothesis
+        What was recognised.
+
+    Examples
+    --------
+    >>> cheapest(WordingReader(str, alternatives=True)("i've { um / uh / @ } seen it"), "i've seen it")
+    "i've seen it"
+    """
+    if not isinstance(reference, Reference):
+        return reference
+    heard = np.array([*hypothesis.split(), None], dtype=object)[:-1]
+    walk = _Walk(heard)
+    _, _, steps = walk.through(reference.wording, np.arange(len(heard) + 1))
+    return " ".join(walk.words(reference.wording, steps, len(heard)))
+
+
+def common_wording(reference: str, hypotheses: Sequence[str]) -> str:
+    """Give one wording of a reference by which several hypotheses are compared word by word.
+
+    Parameters
+    ----------
+    reference
+        See :func:`cheapest`.
+    hypotheses
+        At least one.
+
+    Returns
+    -------
+    str
+        Of the wordings that are the cheapest for one of them that with the fewest errors of all; of several
+        the one of the earliest hypothesis.
+    """
+    if not isinstance(reference, Reference):
+        return reference
+    heard = [hypothesis.split() for hypothesis in hypotheses]
+    possible = [cheapest(reference, hypothesis) for hypothesis in hypotheses]
+    return min(possible, key=lambda text: sum(Levenshtein.distance(text.split(), words) for words in heard))
+
+
+class _Walk:
+    """Finds the way through a wording that costs the fewest errors against some words.
+
+    Costs are int64 ``(n + 1,)``: the fewest errors with the first 0 to n words of the hypothesis, whatever
+    follows. Entries, of the same shape, say at which word of the hypothesis the best way there began.
+    """
+
+    def __init__(self, heard: np.ndarray) -> None:
+        self._heard = heard
+        self._base = len(heard) + 1  # a cost and an entry are one number, so that one minimum keeps both
+
+    def through(self, wording: Wording, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[tuple]]:
+        """Walk through all elements; gives costs, entries, and what :meth:`words` needs of each element."""
+        entries, steps = np.arange(self._base), []
+        for element in wording:
+            if isinstance(element, Choice):
+                found = [self.through(option, costs) for option in element.options]
+                every = np.stack([cost for cost, _, _ in found])
+                best = every.argmin(axis=0)  # of equal ones the first
+                costs = every.min(axis=0)
+                here = np.stack([entry for _, entry, _ in found])[best, np.arange(self._base)]
+                steps.append((here, best, [step for _, _, step in found]))
+            else:
+                costs, here = self._along(element, costs)
+                steps.append((here, None, None))
+            entries = entries[here]
+        return costs, entries, steps
+
+    def _along(self, words: tuple[str, ...], costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        base, places = self._base, np.arange(self._base)
+        keys = costs * base + places
+        for word in words:
+            left_out = keys + base
+            left_out[1:] = np.minimum(left_out[1:], keys[:-1] + base * (self._heard != word))
+            keys = np.minimum.accumulate(left_out - places * base) + places * base  # words put in
+        return np.divmod(keys, base)
+
+    def words(self, wording: Wording, steps: list[tuple], place: int) -> list[str]:
+        """Give the words of the best way that ends at a word of the hypothesis."""
+        parts = []
+        for element, (here, best, below) in zip(reversed(wording), reversed(steps), strict=True):
+            if isinstance(element, Choice):
+                chosen = best[place]
+                parts.append(self.words(element.options[chosen], below[chosen], place))
+            else:
+                parts.append(list(element))
+            place = int(here[place])
+        return [word for part in reversed(parts) for word in part]

@@ -1,0 +1,169 @@
+"""References with several wordings: sclite's documented forms; every wording written out."""
+
+import itertools
+import pickle
+
+import jiwer
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from soundcheck.metrics.alignment import align, confusions
+from soundcheck.metrics.alternatives import (
+    Choice,
+    Reference,
+    WordingReader,
+    cheapest,
+    common_wording,
+    parse,
+    synonym_sets,
+)
+from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.metrics.word_changes import word_changes, wrong_words
+from soundcheck.metrics.word_errors import character_errors, word_errors
+
+basic = NORMALISERS["basic"]
+read = WordingReader(basic, alternatives=True)
+
+
+def errors(reference, hypothesis):
+    return word_errors([reference], [hypothesis]).errors[0]
+
+
+@pytest.mark.parametrize("heard", ["i've um as far as i'm concerned", "i've uh as far as i'm concerned"])
+def test_the_documented_example_of_sclite(heard):
+    said = read("i've { um / uh / @ } as far as i'm concerned")
+    assert said == read("I've {um / uh / @} as far as I'm concerned.")
+    assert errors(said, heard) == 0 and word_errors([said], [heard]).words[0] == 7
+    without = word_errors([said], ["i've as far as i'm concerned"])
+    assert without.errors[0] == 0 and without.words[0] == 6
+    assert errors(said, "i've eh as far as i'm concerned") == 1
+    assert errors(said, "i've um uh as far as i'm concerned") == 1
+
+
+def test_words_that_may_be_missing_and_nested_alternatives():
+    said = read("(well) we {are going to / {'re / are} gonna} go")
+    for heard in ("well we are going to go", "we 're gonna go", "we are gonna go"):
+        assert errors(said, basic(heard)) == 0
+    assert errors(said, "we going go") == 2
+    assert errors(read("he (said so) then"), "he said so then") == 0  # not one word: text
+
+
+def wordings(wording):
+    """Write out every wording."""
+    parts = [
+        [each for option in element.options for each in wordings(option)]
+        if isinstance(element, Choice)
+        else [list(element)]
+        for element in wording
+    ]
+    return [sum(way, []) for way in itertools.product(*parts)]
+
+
+words = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3).map(tuple)
+choices = st.recursive(
+    words,
+    lambda below: st.lists(st.lists(below, max_size=2).map(tuple), min_size=2, max_size=3).map(
+        lambda options: Choice(tuple(options))
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(choices, min_size=1, max_size=3).map(tuple), st.lists(st.sampled_from("abcd"), max_size=6))
+def test_the_fewest_errors_of_all_wordings(wording, heard):
+    said, text = Reference(wording), " ".join(heard)
+    every = wordings(wording)
+
+    def count(way):
+        return len(heard) if not way else sum_of(jiwer.process_words(" ".join(way), text))
+
+    fewest = min(map(count, every))
+    assert errors(said, text) == fewest
+    chosen = cheapest(said, text).split()
+    assert chosen in every and count(chosen) == fewest
+    assert said.split() == every[0]
+
+
+def sum_of(output):
+    return output.substitutions + output.deletions + output.insertions
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("go { left / right", "opened by { and not closed"),
+        ("go left / right }", "} that { did not open"),
+        ("go { left }", "only one alternative"),
+        ("go {left/right}", "blanks stand around each /"),
+        ("go { left / }", "an alternative is empty; @ stands for nothing"),
+        ("{ a / " * 21 + "b" + " }" * 21, "nested more than 20 deep"),
+    ],
+)
+def test_bad_alternatives(text, what):
+    with pytest.raises(ValueError, match=what.replace("{", r"\{").replace("}", r"\}")):
+        parse(text)
+
+
+def test_braces_are_text_unless_asked_for():
+    text = "go { left / right } (now)"
+    assert WordingReader(basic)(text) == "go left right now" and type(WordingReader(basic)(text)) is str
+    assert type(read("go left. / @")) is str and read("go left. / @") == basic("go left. / @")
+
+
+def test_synonyms_stand_for_each_other():
+    reader = WordingReader(basic, synonyms=[("going to", "gonna"), ("gonna", "gunna"), ("OK", "okay")])
+    for said in ("I'm going to be ok", "i'm gonna be okay", "I'm GUNNA be OK!"):
+        for heard in ("i'm going to be okay", "i'm gonna be ok", "i'm gunna be ok"):
+            assert errors(reader(said), heard) == 0
+    assert errors(reader("going"), "gonna") == 1
+    assert type(reader("going on")) is str
+    both = WordingReader(basic, alternatives=True, synonyms=[("ok", "okay")])
+    assert errors(both("{ ok / fine } then"), "okay then") == 0
+
+
+def test_synonyms_that_say_it_again_are_refused():
+    assert synonym_sets([("a", "b"), ("c", "d"), ("b", "c")])[("a",)] == (("b",), ("c",), ("d",))
+    for pairs in ([("a", "b"), ("b", "c"), ("c", "a")], [("x", "y"), ("a", "b"), ("b", "a")]):
+        with pytest.raises(ValueError, match="2"):
+            synonym_sets(pairs)
+    with pytest.raises(ValueError, match="0"):
+        synonym_sets([("a b", "a  b")])
+
+
+def test_all_that_aligns_takes_the_same_wording():
+    said, heard = read("{ colour / color } me (very) red"), "color me rad"
+    assert [word.kind for word in align(said, heard)] == ["equal", "equal", "substitute"]
+    table = confusions([said], [heard])
+    assert table[["reference", "hypothesis"]].to_numpy().tolist() == [["red", "rad"]]
+    assert table["share"].tolist() == [1 / 3]
+    counts = character_errors([said], [heard])
+    assert counts.words[0] == len("color me red") and counts.errors[0] == 1
+
+
+def test_two_recognisers_are_compared_by_one_wording():
+    said = read("{ colour / color } me (very) red")
+    assert common_wording(said, ["color me red", "color me very red"]) == "color me red"
+    changes = word_changes([said], ["color me red"], ["colour me very bread"])
+    assert changes.to_numpy().tolist() == [[0.0, 2.0, 3.0, 0.0, 1.0]]
+    table = wrong_words([said, said], {"a": ["color me red"] * 2, "b": ["color me bed"] * 2})
+    assert table.to_numpy().tolist() == [["red", 2, 0, 2]]
+
+
+def test_a_reference_is_not_the_text_of_its_first_wording():
+    said = read("go { left / right }")
+    assert str(said) == "go left" and said != "go left" and "go left" != said
+    assert word_errors(["go left", said], ["go right"] * 2).errors.tolist() == [1, 0]
+    assert word_errors([said, "go left"], ["go right"] * 2).errors.tolist() == [0, 1]
+    again = pickle.loads(pickle.dumps(said))
+    assert again == said and hash(again) == hash(said) and read.plain("go { left / right }") == "go left"
+    assert word_errors([said, None], [None, "go"]).words.tolist()[0] == 2  # without an answer, the first
+
+
+@pytest.mark.parametrize(
+    "text", ["اذهب { يسار / يمين } ٣", "לך { ימינה / שמאלה }", "１２ {三 / 3} 🙂", "{ \u202e / b } a"]
+)
+def test_other_scripts_and_digits(text):
+    said = read(text)
+    assert errors(said, " ".join(said.split())) == 0
