@@ -1,12 +1,12 @@
 r"""Transforms after which nobody speaks, or nobody says what could be written down.
 
-What comes out has the signal's place among the segments, and perhaps its length, but nothing or only a part of
-its sound. A recogniser ought to write nothing there, or nothing more than what is said.
+What comes out has the signal's place among the segments, and perhaps its length, but nothing or only a part
+of its sound. A recogniser ought to write nothing there, or nothing more than what is said.
 
 Conventions
 -----------
-- Sounds that stand alone have no signal-to-noise ratio. Their level is a root mean square in dB re full scale,
-  over the samples that are not digital silence: a cough is as loud as its level says, however long it lasts.
+- Sounds that stand alone have no signal-to-noise ratio. Their level is a root mean square in dB re full
+  scale, over the samples that are not digital silence: a cough is as loud as its level says, however short.
 - ``seconds`` is the length of the result; 0 stands for the length of the signal.
 """
 

@@ -51,6 +51,13 @@ class Kind:
     unspoken: np.ndarray
     looped: bool
 
+    def of_speech(self) -> Kind:
+        """Give the answers to the speech of the same segments as it is, under an empty name."""
+        predictions = dataclasses.replace(self.subset.predictions, changed=self.subset.predictions.clean)
+        subset = dataclasses.replace(self.subset, predictions=predictions, change="")
+        heard = subset.segments["duration"].to_numpy(dtype=np.float64)
+        return Kind(subset, heard, np.zeros(len(heard)), looped=False)
+
     @property
     def name(self) -> str:
         """Name of the change."""
@@ -107,11 +114,21 @@ def kinds(evaluation: Recognition) -> list[Kind]:
             ]
             heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
             found.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
+            _note_silent(evaluation, subset)
             missing = sum(text is None for text in subset.predictions.changed)
             if missing:
                 told = f"{missing} of {len(subset)} answers are missing or were too long to be kept"
                 evaluation.note(f"{subset.corpus}, {change.name}: {told}; they do not count as empty")
     return found
+
+
+def _note_silent(evaluation: Recognition, subset: Subset) -> None:
+    """Tell of a recogniser that writes nothing into most of the speech either: that is no merit."""
+    given = [text for text in subset.predictions.clean if text is not None]
+    nothing = sum(not text.split() for text in given)
+    if given and nothing > len(given) / 2:
+        told = f"{subset.corpus}: nothing is written for {nothing} of {len(given)} segments of speech either"
+        evaluation.note(f"{told}, so empty answers tell little")
 
 
 def _options(evaluation: Recognition, subset: Subset, row: int) -> dict[str, object]:

@@ -2,8 +2,8 @@ r"""How much a recogniser writes where nobody speaks: empty answers, words a min
 
 Conventions
 -----------
-- Texts are normalised transcripts, ``(segments,)``; ``None`` if there is no answer. Words are what white space
-  separates; characters are those of the words, joined by one blank each.
+- Texts are normalised transcripts, ``(segments,)``; ``None`` if there is no answer. Words are what white
+  space separates; characters are those of the words, joined by one blank each.
 - Rates divide sums by sums: words of all answers by minutes of all signals. A long signal counts more.
 - A sequence of words is *repeated* k times if it stands k times in a row, with nothing in between.
 """

@@ -27,14 +27,19 @@ def summary_table(evaluation: Recognition, kinds: Sequence[Kind]) -> Html:
     options = evaluation.family.options
     limit = options["characters_a_minute"]
     rows = []
-    for kind in kinds:
+    for kind in [*map(Kind.of_speech, _first_of_corpora(kinds)), *kinds]:
         found = kind.summary(limit, options["repeats"])
         rates = [number(found[name], 1) for name in ("words", "characters")]
         counts = [found[name] for name in ("runaway", "repeating", "missing")]
-        rows.append([kind.subset.corpus, kind.name, found["answers"], found["empty"], *rates, *counts])
+        name = kind.name or "the speech as it is"
+        rows.append([kind.subset.corpus, name, found["answers"], found["empty"], *rates, *counts])
     columns = ["corpus", "what is heard", "answers", "empty", "words a minute", "characters a minute"]
     columns += [f"above {limit:g} characters a minute", "with words that repeat", "no answer"]
     return table(rows, columns, caption="What is written, by kind of sound")
+
+
+def _first_of_corpora(kinds: Sequence[Kind]) -> list[Kind]:
+    return list({kind.subset.corpus: kind for kind in reversed(kinds)}.values())[::-1]
 
 
 def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
@@ -80,9 +85,8 @@ def heard_and_written(evaluation: Recognition, kinds: Sequence[Kind], count: int
 def _played(evaluation: Recognition, kind: Kind, place: int) -> Html:
     segment = kind.subset.segments.iloc[place]
     said = f"written: {shorten(kind.subset.predictions.changed[place], MOST_CHARACTERS)}"
-    title = (
-        f"{kind.name} in the place of {segment['file']}" if kind.silent else f"{segment['file']}: {kind.name}"
-    )
+    name = segment["file"]
+    title = f"{kind.name} in the place of {name}" if kind.silent else f"{name}: {kind.name}"
     if not evaluation.view(kind.subset).audio:
         return element("p", f"{title}; {said}", limit=None)
     signal, _ = apply(

@@ -1,6 +1,7 @@
 """The demo's speech recognisers: PocketSphinx with its English model, told what to listen for.
 
-In a suite: ``python: "soundcheck_demo.models.recogniser:grammar"``, or ``hurried``, ``gated``, ``words``, ``digits``.
+In a suite: ``python: "soundcheck_demo.models.recogniser:grammar"``, or ``hurried``, ``gated``, ``words``,
+``digits``.
 
 - ``grammar`` expects a sentence of :mod:`soundcheck_demo.speech.commands` from beginning to end.
 - ``hurried`` expects the same and looks less closely: it needs less time and errs more.
@@ -40,7 +41,7 @@ __all__ = ["digits", "fingerprint", "gated", "grammar", "hurried", "words"]
 SAMPLING_RATE = 16000
 SHORTEST = 0.1  # seconds; shorter signals hold no word
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-GATE = 25  # dB between loud and quiet frames; commands of the demo have 32 and more, babble 17 at most
+GATE = 25  # dB between loud and quiet frames; commands have 36 and more, babble about 17 at most
 FRAME = 320  # samples of a frame of the gate
 SENTENCES = ("grammar", "hurried")  # tasks that expect whole sentences
 # What the decoder is told. Looser beams and a second pass over the lattice take longer and find no more.
@@ -84,7 +85,7 @@ def gated(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
     samples = np.asarray(signal, dtype=np.float64).ravel()
     frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
     if len(frames):
-        quiet, loud = np.percentile(np.sqrt(np.mean(frames**2, axis=1)), [10, 90])
+        quiet, loud = np.percentile(np.sqrt(np.mean(frames**2, axis=1)), [10, 99])
         if loud < max(quiet, 1e-6) * 10 ** (GATE / 20):
             return {"transcript": ""}
     return grammar(signal, sampling_rate)
