@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import missing, started_browser
 from preloaded import Preloaded
 from pydantic import TypeAdapter
 
@@ -160,6 +161,18 @@ def started(
 def started_command():
     """The ``soundcheck`` command as a user starts it: ``started_command("run", "suite.yml", cwd=folder)``."""
     return started
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """The system's Chromium: ``browser.open(path, width=390, theme="dark")``; tests skip where there is none.
+
+    It ends with the module of tests: as long as it is there, no other event loop can run.
+    """
+    if why := missing():
+        pytest.skip(why)
+    with started_browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,8 @@
 """All correctness and fairness families on an audformat database, through the command, against formulas."""
 
+import json
+import re
+
 import audformat
 import numpy as np
 import pandas as pd
@@ -120,12 +123,17 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory, table, command):
+def out(tmp_path_factory, table, command):
     folder = tmp_path_factory.mktemp("families")
     save(table, folder)
     done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
-    frame = read_results(folder / "out" / "results.csv")
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def results(out):
+    frame = read_results(out / "results.csv")
     return frame.assign(label=frame["label"].fillna(""))
 
 
@@ -154,6 +162,31 @@ def test_every_family_judges_every_task(results):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_segments_stand_behind_every_number(out, family):
+    """A few are heard, more are read; a link of each cell of a confusion table has its list."""
+    cells = json.loads((out / "notebooks" / "table" / f"{family}.ipynb").read_text())["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    html = "".join("".join(output.get("data", {}).get("text/html", "")) for output in outputs)
+    assert 1 <= html.count("<audio") <= 6 and "sc-segments" in html
+    assert set(re.findall('href="#([^"]+)"', html)) == set(re.findall('<p id="([^"]+)"', html))
+    assert (family == "correctness_classification") == ("sc-confusions" in html)
+
+
+def test_the_worst_segment_is_the_one_with_the_largest_error(out, table):
+    cells = json.loads((out / "notebooks" / "table" / "correctness_regression.ipynb").read_text())["cells"]
+    html = "".join(
+        "".join(o.get("data", {}).get("text/html", "")) for c in cells for o in c.get("outputs", ())
+    )
+    for dimension in DIMENSIONS:
+        error = (table[f"predicted {dimension}"] - table[dimension]).abs()
+        worst = table.loc[error.idxmax()]
+        listed = html.partition(f"db, {dimension}: mean error {error.mean():.3f}</caption>")[2]
+        first = listed.partition("<tbody>")[2].partition("</tr>")[0]
+        assert "worst" in first and worst["file"] in first, dimension
+        assert f">{worst[dimension]:.2f}<" in first and f">{error.max():.2f}<" in first
+
+
 def test_correctness_against_formulas(table, value):
     known = table[table["emotion"].isin(CLASSES)]
     for task in DIMENSIONS:

@@ -249,6 +249,20 @@ def test_pages_tell_standard_error_and_words(run):
         assert re.search(rf"<td[^>]*>{words}</td><td[^>]*>{both.sum()}</td><td[^>]*>8</td>", text), page
 
 
+def test_words_of_segments_are_read_side_by_side(run):
+    """The lines that one copies are the transcripts; what differs has signs."""
+    pages = run[0] / "build" / "html" / "results" / "poor"
+    for family, wanted in (
+        ("asr_word_errors", ("wrong most often", "mean word errors")),
+        ("asr_comparison", ("fewest errors", "most words broken by poor", "right in good only")),
+        ("asr_fairness", ("the other groups",)),
+        ("asr_fault_localisation", ("lost", "<dt>as it is</dt>")),
+    ):
+        text = (pages / f"{family}.html").read_text()
+        assert 'class="sc-words"' in text and "sc-sign" in text, family
+        assert [words for words in wanted if words not in text] == [], family
+
+
 def test_violations_are_those_of_the_plain_computation(run, results):
     family = read_family("asr_fairness")
     sides = {}

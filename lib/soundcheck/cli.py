@@ -20,6 +20,7 @@ from soundcheck.common.errors import (
     SoundcheckError,
 )
 from soundcheck.common.escaping import quoted, terminal
+from soundcheck.common.media import VOICES
 
 if TYPE_CHECKING:
     from soundcheck.predict.shares import Share
@@ -31,6 +32,14 @@ class _Terminated(BaseException):
 
 def _say(text: str) -> None:
     click.echo(terminal(text), err=True)
+
+
+_VOICES = click.option(
+    "--voices",
+    type=click.Choice(VOICES),
+    help="What is heard in the book; none: no sounds, nor pictures of single recordings. Default: as the "
+    "suite says, else all.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -57,6 +66,7 @@ def commands() -> None:
 @click.option(
     "--cluster", metavar="ADDRESS", default="", help="Ask the models on the workers of this Dask scheduler."
 )
+@_VOICES
 def run(
     suite: Path,
     out: Path,
@@ -69,6 +79,7 @@ def run(
     plan: bool,
     no_book: bool,
     cluster: str,
+    voices: str | None,
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
@@ -84,6 +95,7 @@ def run(
         what = "A shard is part of the whole suite, and other shards may use the same cache: "
         raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
     chosen = {"models": models, "families": families, "fresh": fresh, "book": not no_book}
+    chosen["voices"] = voices or ""
     common = {"jobs": jobs or os.cpu_count() or 1, "no_code": no_code}
     if plan or share is not None:
         from soundcheck import pipeline
@@ -122,8 +134,15 @@ def _share(text: str) -> Share:
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
+@_VOICES
 def merge(
-    suite: Path, shards: tuple[Path, ...], out: Path, jobs: int | None, no_code: bool, no_book: bool
+    suite: Path,
+    shards: tuple[Path, ...],
+    out: Path,
+    jobs: int | None,
+    no_code: bool,
+    no_book: bool,
+    voices: str | None,
 ) -> NoReturn:
     """Put the shards of SUITE together, and build its book.
 
@@ -135,7 +154,13 @@ def merge(
     from soundcheck import pipeline
 
     outcome = pipeline.merge(
-        suite, shards, out, jobs=jobs or os.cpu_count() or 1, no_code=no_code, book=not no_book
+        suite,
+        shards,
+        out,
+        jobs=jobs or os.cpu_count() or 1,
+        no_code=no_code,
+        book=not no_book,
+        voices=voices or "",
     )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)
@@ -160,6 +185,7 @@ def merge(
 @click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
 @click.option("--cluster", metavar="ADDRESS", default="", help="As for run.")
+@_VOICES
 def compare(
     suite: Path,
     baseline: str | None,
@@ -171,6 +197,7 @@ def compare(
     strict: bool,
     no_book: bool,
     cluster: str,
+    voices: str | None,
 ) -> NoReturn:
     """Test two models of SUITE on the same segments, and say where CANDIDATE differs from BASELINE.
 
@@ -207,6 +234,7 @@ def compare(
         strict=strict,
         book=not no_book,
         cluster=cluster,
+        voices=voices or "",
     )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)

@@ -26,6 +26,7 @@ from soundcheck.history.kept_runs import check_place, keep
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
+from soundcheck.publish.day import given_day
 from soundcheck.results.record import KeyFigure
 from soundcheck.run import notebook_jobs, planning, runner, tables
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
@@ -40,7 +41,7 @@ from soundcheck.run.output import Output
 from soundcheck.run.predictions import predict_all
 from soundcheck.run.record import compose
 from soundcheck.run.sealing import seal
-from soundcheck.run.selection import comparing, corpus_folders, select
+from soundcheck.run.selection import comparing, corpus_folders, select, with_voices
 from soundcheck.run.shards import ask_shard
 from soundcheck.run.stages import Stages
 from soundcheck.suite.entries import Suite
@@ -63,6 +64,7 @@ def run(
     cluster: str = "",
     early: Early | None = None,
     kept: bool = True,
+    voices: str = "",
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -90,6 +92,8 @@ def run(
         What has begun with the same arguments.
     kept
         Whether the run is kept in the history, if the suite wants one.
+    voices
+        What is heard in the book, ``"all"`` or ``"none"``; ``""`` = as the suite says.
 
     Raises
     ------
@@ -100,7 +104,8 @@ def run(
     suite = read_suite(suite_file) if early is None else early.suite
     ahead = Ahead(jobs) if early is None else early.ahead
     suite = suite if kept else dataclasses.replace(suite, history=None)
-    _check_history(suite, out)
+    suite = with_voices(suite, voices)
+    _check_before(suite, out)
     asked = {"jobs": jobs, "no_code": no_code, "fresh": fresh, "book": book, "ahead": ahead}
     with opened(suite, out, models, families) as folder, _connected(cluster) as workers:
         return _run(folder, cluster=workers, history=suite.history, **asked)
@@ -117,6 +122,7 @@ def plan_run(
     fresh: bool = False,
     book: bool = True,
     share: Share | None = None,
+    voices: str = "",
 ) -> Outcome:
     """Say what :func:`run` would do with the same arguments, and how long it would take.
 
@@ -127,7 +133,7 @@ def plan_run(
     InputError
         As a run.
     """
-    with opened(read_suite(suite_file), out, models, families) as folder:
+    with opened(with_voices(read_suite(suite_file), voices), out, models, families) as folder:
         tested, output = folder.begin(no_code=no_code), folder.output
         start = time.monotonic()
         material = load(folder.plan, tested, output, jobs)
@@ -163,12 +169,13 @@ def merge(
     jobs: int = 1,
     no_code: bool = False,
     book: bool = True,
+    voices: str = "",
 ) -> Outcome:
     """Take the answers of all shards over, and go on as :func:`run`.
 
     Parameters
     ----------
-    suite_file, out, jobs, no_code, book
+    suite_file, out, jobs, no_code, book, voices
         See :func:`run`.
     shards
         Output folders of :func:`run_shard`.
@@ -178,8 +185,8 @@ def merge(
     InputError
         As a run. If shards are missing, or do not belong to the suite, the models or the data.
     """
-    suite = read_suite(suite_file)
-    _check_history(suite, out)
+    suite = with_voices(read_suite(suite_file), voices)
+    _check_before(suite, out)
     found = read_shards(shards, suite)
     asked = {"jobs": jobs, "no_code": no_code, "book": book}
     with opened(suite, out) as folder:
@@ -197,12 +204,13 @@ def compare(
     strict: bool = False,
     book: bool = True,
     cluster: str = "",
+    voices: str = "",
 ) -> Outcome:
     """Run the models that are to be compared, and compare them.
 
     Parameters
     ----------
-    suite_file, out, families, jobs, no_code, book, cluster
+    suite_file, out, families, jobs, no_code, book, cluster, voices
         See :func:`run`.
     pair
         Names of baseline and candidate; ``None`` for the comparisons that the suite lists.
@@ -214,7 +222,8 @@ def compare(
     InputError
         If anything that is asked for cannot be used; nothing has run then.
     """
-    suite = comparing(select(read_suite(suite_file), (), families), pair)
+    suite = comparing(select(with_voices(read_suite(suite_file), voices), (), families), pair)
+    given_day()
     with opened(suite, out) as folder, _connected(cluster) as workers:
         outcome = _run(folder, jobs=jobs, no_code=no_code, book=book, cluster=workers)
     if strict and outcome.exit_code == EXIT_OK and outcome.worse:
@@ -222,7 +231,9 @@ def compare(
     return outcome
 
 
-def _check_history(suite: Suite, out: Path) -> None:
+def _check_before(suite: Suite, out: Path) -> None:
+    """Refuse what only the end of the run would come across: its day, and the place where it is kept."""
+    given_day()
     if suite.history is not None:
         check_place(suite.history, suite.shown_history, out, corpus_folders(suite))
 

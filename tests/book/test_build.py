@@ -260,7 +260,10 @@ def test_result_pages_begin_with_the_answer_and_say_what_holds(book):
     held = int(own["holds"].eq(True).sum())
     answer, verdicts = page.index('class="sc-answer"'), page.index("data-key=")
     assert page.index("<h1") < answer < verdicts
-    assert f"Of {own['passed'].notna().sum()} tests, {held} failures hold: " in page[answer:verdicts]
+    assert (
+        f"Of {own['passed'].notna().sum()} tests, {held} failures hold, the gravest: "
+        in page[answer:verdicts]
+    )
     assert page.count('class="sc-badge sc-holds"') == held
     tests = own["p_value"].notna() & own["category"].eq("correctness")
     assert f"among {tests.sum()} tests" in page

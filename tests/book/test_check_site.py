@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from soundcheck.book import check_site
-from soundcheck.book.check_site import PAGE_BYTES, inspect
+from soundcheck.book.check_site import PAGE_BYTES, inspect, sounds_in
 from soundcheck.common.escaping import escape
 
 CONTENT = "0123456789abcdef0123"
@@ -148,3 +148,14 @@ def test_a_page_that_was_fine_is_not_parsed_again_until_it_or_its_surroundings_c
     assert "the link gone.html leads nowhere" in found(site, known)
     (site / "models" / "one.html").write_text(page("models/one") + f"{site.parent}/run.json")
     assert "models/one.html: the file holds the path of the output folder" in found(site, known)
+
+
+def test_sounds_are_found_in_a_book_that_is_to_have_none(tmp_path):
+    (tmp_path / "media").mkdir()
+    (tmp_path / "index.html").write_text("<p>an audio file, &lt;audio src=x&gt;</p>")
+    assert sounds_in(tmp_path) == []
+    (tmp_path / "media" / "a.FLAC").touch()
+    (tmp_path / "a.html").write_text("<AUDIO controls>")
+    (tmp_path / "b.html").write_text("<source src='data:audio/wav;base64,UklG'>")
+    found = {problem.where for problem in sounds_in(tmp_path)}
+    assert found == {"html/media/a.FLAC", "html/a.html", "html/b.html"}

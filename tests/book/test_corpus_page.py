@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import soundfile
 
-from soundcheck.book.model_and_corpus_pages import corpus_cells
+from soundcheck.book import corpus_page
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.results.record import CorpusRecord
@@ -23,7 +23,7 @@ def page(tmp_path):
     ) -> str:
         soundfile.write(tmp_path / "a.wav", 0.1 * np.sin(np.arange(16000) / 10), 16000)
         table = pd.DataFrame({"file": ["a.wav"] * 4, "start": np.nan, "end": np.nan, "duration": 1.0})
-        table = table.assign(speaker=["a", "a", "b", "b"], **columns)
+        table = table.assign(speaker=["a", "a", "b", "b"], audio=list("wxyz"), **columns)
         entry = CorpusEntry("c", "csv", audio=audio)
         corpus = Corpus("c", entry, tmp_path, table, (), (), False, "", groups=groups)
         about = CorpusRecord(
@@ -31,7 +31,9 @@ def page(tmp_path):
             **{"description": "", "synthetic": False, "segments": 4, "speakers": 2, "seconds": 4.0},
             **{"left_out": (), "notices": notices},
         )
-        cells = corpus_cells(about, corpus, {}, MediaStore(tmp_path / "media", "../media/"))
+        cells = corpus_page.cells(
+            about, corpus, {}, MediaStore(tmp_path / "media", "../media/"), tmp_path / "cache"
+        )
         shown = [o["data"]["text/html"] for cell in cells for o in cell.get("outputs", [])]
         return "\n".join([*(cell["source"] for cell in cells), *shown])
 

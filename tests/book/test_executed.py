@@ -36,13 +36,14 @@ def html(text):
 
 @pytest.fixture
 def clean(tmp_path):
-    def run(*cells, outcome=OK):
+    def run(*cells, outcome=OK, switch=False):
         path = tmp_path / "n.ipynb"
         metadata = {"papermill": {"input_path": "/secret/in.ipynb", "output_path": str(path)}}
         path.write_text(
             json.dumps({"cells": list(cells), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
         )
-        return executed.cells(path, "m: F", outcome, tmp_path)
+        made = executed.cells(path, "m: F", outcome, tmp_path)
+        return made if switch else [cell for cell in made if "sc-code-switch" not in text_of([cell])]
 
     return run
 
@@ -55,14 +56,23 @@ def text_of(cells):
     return json.dumps(cells)
 
 
-def test_code_is_folded_and_parameters_are_removed(clean):
+def test_one_box_a_page_shows_all_code(clean):
+    cells = clean(words("# Family"), code(), words("More"), code(), switch=True)
+    boxes = [number for number, cell in enumerate(cells) if "sc-code-switch" in text_of([cell])]
+    assert boxes == [1]  # before the first code
+    assert text_of(cells).count("checkbox") == 1
+    assert "Show the code of this page" in text_of(cells)
+    assert "checkbox" not in text_of(clean(words("# Family"), words("No code"), switch=True))
+
+
+def test_code_is_marked_and_parameters_are_removed(clean):
     cells = clean(
         words("# Family"),
         code('run = ""', tags=["parameters"]),
         code("run = 'x'", tags=["injected-parameters"]),
         code(),
     )
-    assert [tags(cell) for cell in cells[1:]] == [["hide-input"]]
+    assert [tags(cell) for cell in cells[1:]] == [["sc-code"]]
 
 
 def test_title_names_the_model(clean):

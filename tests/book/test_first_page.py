@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from soundcheck.book import findings, overview
+from soundcheck.book import find_your_way, findings, overview
 from soundcheck.book.model_tables import family_table, kinds, model_table
 from soundcheck.report import failures
 from soundcheck.results import Verdict, to_frame
@@ -237,9 +237,10 @@ def test_the_title_is_that_of_the_suite_and_what_holds_stands_first(run):
         page.index("3 failures hold among 5 tests"),
         page.index("## What to worry"),
     )
-    assert first < rest < page.index("arousal of spanish speakers is 0.18 higher")
+    finding = page.index("<strong>spanish speakers</strong></span>: <span>arousal is 0.18 higher")
+    assert first < rest < finding
     assert "hollow at arousal: concordance of arousal 0 (95 % 0 to 0, 26 speakers)" in page
-    assert 'href="about.html"' in page
+    assert 'href="find_your_way.html"' in page
 
 
 def test_models_that_know_nothing_win_nothing(run):
@@ -295,7 +296,7 @@ def test_an_accepted_failure_is_listed_with_its_reason(run, recorded):
     entry = {"model": "good", "why": f"being collected {IMAGE}", "until": "2999-01-01"}
     content = {name: getattr(record, name) for name in ("models", "notebooks", "families", "figures")}
     page = text(overview.cells(recorded(**content, accepted=[entry]), frame))
-    finding = page[page.index("arousal of spanish speakers is 0.18 higher") :]
+    finding = page[page.index("arousal is 0.18 higher") :]
     assert "being collected &lt;img" in finding[: finding.index("</li>")]
     assert page.count("being collected") == 1 and "1 of them is accepted." in page
 
@@ -319,3 +320,26 @@ def test_what_is_open_says_how_much_it_may_hide(run):
     on_threshold = row(gap=0.075, gap_low=0.0, gap_high=0.15, evidence="open", holds=False)
     shown = str(findings.open_table(record, to_frame([on_threshold]), result_page))
     assert "more than can be planned" in shown
+
+
+def test_find_your_way_leaves_out_what_the_run_does_not_have(run):
+    page = text(find_your_way.cells(*run))
+    assert page.startswith("# Find your way") and IMAGE not in page
+    assert "whether one model is better" not in page and "from run to run" not in page
+    assert "what changed from run to run" in text(find_your_way.cells(*run, ["over_time"]))
+
+
+def test_find_your_way_leads_to_the_rows_of_the_worst_groups(run):
+    page = text(find_your_way.cells(*run))
+    line = page[page.index("whom a model serves worse") :]
+    address, name = re.search(r'href="([^"]+)">([^<]+)<', line).groups()
+    assert name == "good: accent: spanish"
+    assert re.fullmatch(r"results/good/fairness_accent\.html#row-[0-9a-f]{8}", address)
+    assert f'href="{address}"' in text(overview.cells(*run))
+
+
+def test_the_cards_name_models_and_the_next_step(run):
+    page = text(overview.cells(*run))
+    cards = page[page.index('class="sc-cards"') : page.index("## What to worry")]
+    assert re.search(r'<a href="models/good.html">good</a><span>: <strong>1</strong> \(fairness 1\)', cards)
+    assert "Look at the gravest failure" in cards and "Rely on no model at tasks" in cards

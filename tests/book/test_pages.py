@@ -5,7 +5,7 @@ import json
 import nbformat
 import pytest
 
-from soundcheck.book import model_and_corpus_pages, pages
+from soundcheck.book import model_pages, pages
 from soundcheck.common.remembered import Remembered
 from soundcheck.report.html import element
 from soundcheck.results.page_names import result_page
@@ -98,7 +98,7 @@ def test_a_link_among_the_sources_is_replaced_and_never_written_through(tmp_path
 
 def test_failed_notebooks_are_listed_escaped(recorded):
     entry = {"model": HOSTILE, "family": "f", "status": "failed", "error": f"ValueError: {HOSTILE}\nmore"}
-    cells = model_and_corpus_pages.failures_cells(recorded(notebooks=[entry, entry | {"status": "ok"}]))
+    cells = model_pages.failures_cells(recorded(notebooks=[entry, entry | {"status": "ok"}]))
     html = cells[1]["outputs"][0]["data"]["text/html"]
     assert html.count("<tr>") == 2
     assert "<script" not in html

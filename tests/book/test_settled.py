@@ -9,7 +9,7 @@ import pytest
 from soundcheck import results
 from soundcheck.book import answers, settled
 from soundcheck.report import states
-from soundcheck.report.verdict_tables import key_of, verdict_table
+from soundcheck.report.verdict_tables import anchor_of, key_of, verdict_table
 from soundcheck.results import Verdict, settle
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL
 
@@ -103,16 +103,21 @@ def test_accepted_failures_keep_their_reason(table):
 def test_the_answer_names_what_holds_and_how_much_may_hide(table):
     text = str(answers.answer(table, f"Is it fair? {HOSTILE}"))
     assert "Of 3 tests, 1 failure holds: " in text
-    assert "arousal · Recall Per Class · sex: female · anger: gap −0.300" in text
-    assert "95 % −0.400 to −0.200, 0.1 matters" in text
-    assert "1 is a clear pass; 1 is open: a gap of up to 0.350 may hide (arousal" in text
+    said = "recall per class of arousal, anger, of female speakers is 0.30 lower than that of the others"
+    key = key_of(next(table[table["label"].eq("anger")].itertuples()))
+    assert f'<a href="#{anchor_of(key)}">{said}</a> (95 % 0.20 to 0.40, 5 speakers; 0.10 matters)' in text
+    assert f'id="{anchor_of(key)}"' in filled(table)
+    assert "; 1 is a clear pass, 1 is open." in text
+    assert "Open: a gap of up to 0.350 may hide (arousal" in text
     assert "<table" not in text and "<img" not in text
 
 
 def test_the_answer_for_values_tells_how_far_beyond_the_threshold():
     table = settle(results.to_frame([value("CCC", 0.55, 0.42, 0.9), value("PCC", 0.6, 0.49, 0.95)]))
     text = str(answers.answer(table, "Good?"))
-    assert "no failure holds; none is a clear pass; 2 are open: up to 0.080 beyond" in text
+    assert (
+        "no failure holds; none is a clear pass, 2 are open." in text and "Open: up to 0.080 beyond" in text
+    )
     assert "(arousal · CCC)" in text
 
 
@@ -121,7 +126,7 @@ def test_open_tests_without_interval_rule_nothing_out():
         group("a", 0.2, 0.1, None, gap_low=None, gap_high=None, bound=None, evidence="none", least_p=None)
     ]
     text = str(answers.answer(settle(results.to_frame(rows)), "Fair?"))
-    assert "1 is open: it has no interval, so nothing is ruled out there." in text
+    assert "1 is open.</p>" in text and "Open: it has no interval, so nothing is ruled out there." in text
 
 
 def test_nothing_judged_is_said():

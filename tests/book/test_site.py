@@ -29,7 +29,7 @@ def site(tmp_path):
 
     def made() -> Path:
         more = {"media": [tmp_path / "sound.flac"], "tables": [tmp_path / "results.csv"]}
-        lay_out(tmp_path / "built", tmp_path / "site", run="0123456789ab", **more)
+        lay_out(tmp_path / "built", tmp_path / "site", style=".sc-footer {}", **more)
         return tmp_path / "site"
 
     return made
@@ -50,8 +50,8 @@ def test_formulas_bring_what_they_need_and_no_more(site):
     assert sum(path.stat().st_size for path in mathjax.rglob("*") if path.is_file()) < 3_000_000
 
 
-def test_the_style_names_the_run(site):
-    assert '", run 0123456789ab"' in (site() / "_static" / "run.css").read_text()
+def test_what_names_the_run_is_a_style_sheet(site):
+    assert (site() / "_static" / "run.css").read_text() == ".sc-footer {}"
 
 
 def test_sounds_are_the_same_file_and_pages_are_not(site, tmp_path):

@@ -47,3 +47,12 @@ def test_a_full_disk_is_told_and_leaves_no_part(tmp_path):
     (tmp_path / "media").write_text("a file where the folder should be")
     with pytest.raises(SoundcheckError, match="Cannot write"):
         MediaStore(tmp_path / "media").add(b"x", ".png")
+
+
+def test_a_book_without_voices_takes_pictures_and_no_sound(tmp_path):
+    store = MediaStore(tmp_path / "media", voices="none")
+    assert not store.heard and store.add(b"x", ".svg").endswith(".svg")
+    for suffix in (".flac", ".WAV", ".mp3"):
+        with pytest.raises(ValueError, match="without sounds"):
+            store.add(b"x", suffix)
+    assert [path.suffix for path in (tmp_path / "media").iterdir()] == [".svg"]

@@ -41,6 +41,18 @@ def test_every_movement_is_shown_with_its_text(shown, tmp_path):
     assert 'alt="How predictions move: &lt;script&gt;' in shown[0]
 
 
+def test_many_movements_are_behind_a_line_for_each_change_that_says_what_is_inside(shown, tmp_path):
+    evaluation = SimpleNamespace(media=MediaStore(tmp_path))
+    several = [subset(task, change) for change in ("Babble", "Music") for task in ["arousal", "valence"] * 3]
+    page.movements(evaluation, several)
+    assert len(shown) == 2
+    assert (
+        shown[0].startswith("<details")
+        and "<summary>Babble: 6 figures, arousal, valence</summary>" in shown[0]
+    )
+    assert shown[0].count("<figcaption>") == 6
+
+
 def test_curves_pass_over_series_without_a_subset_and_follow_figures_by_tables(shown, tmp_path):
     rows = {"corpus": "c", "task": "arousal", "value": 0.5, "low": 0.4, "high": 0.6, "reference": 0.1}
     measured = []
@@ -56,7 +68,7 @@ def test_curves_pass_over_series_without_a_subset_and_follow_figures_by_tables(s
     swept = [(dataclasses.replace(series, name="Empty"), []), (series, [steps, steps])]
     page.curves(evaluation, swept, robustness.quality, "CCC or UAR", "quality of the predictions")
     assert measured == [robustness.quality] * 2 and len(shown) == 2
-    assert 'alt="Babble: quality of the predictions"' in shown[0] and "<table" in shown[1]
+    assert 'alt="Babble: quality of the predictions. ' in shown[0] and "<table" in shown[1]
     assert "Empty" not in "".join(shown)
 
 

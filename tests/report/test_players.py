@@ -6,10 +6,11 @@ import re
 import numpy as np
 import pytest
 import soundfile
-from PIL import Image
+from PIL import Image, ImageColor
 
 from soundcheck.common.media import MediaStore
-from soundcheck.report.players import player, row, settings
+from soundcheck.report.players import LONGEST, player, row, settings
+from soundcheck.report.sound_pictures import COLORS
 
 RATE = 16000
 
@@ -43,7 +44,7 @@ def test_player_loads_nothing_until_asked_and_has_words(media):
     assert 'preload="none"' in html
     assert "controls" in html
     assert 'aria-label="Original"' in html
-    assert 'alt="Waveform of Original, 0.20 seconds"' in html
+    assert 'alt="Waveform and spectrogram of Original: 0.20 s, peak −20.0 dBFS, level −23.0 dBFS"' in html
     assert "arousal 0.4" in html
 
 
@@ -73,6 +74,16 @@ def test_no_samples_are_told(media):
     assert "nothing to hear" in html and "<audio" not in html and "&lt;b&gt;" in html and "cut" in html
 
 
+def test_of_a_long_sound_the_beginning_is_carried_and_said(media):
+    signal = np.concatenate([tone(0.1, LONGEST), tone(0.5, 10)])
+    html = str(player(media, signal, RATE, "x"))
+    assert "40.00 s, peak −6.0 dBFS" in html  # levels are those of all of it
+    assert "drawn and played are the first 30 s" in html and 'data-seconds="30.000"' in html
+    assert len(sound(media, html)) == LONGEST * RATE
+    short = str(player(media, tone(0.1, LONGEST), RATE, "x"))
+    assert "drawn and played" not in short and 'data-seconds="30.000"' in short
+
+
 def test_clipping_by_the_format_is_said(media):
     html = str(player(media, tone(1.2), RATE, "x"))
     assert "clipped by the file format" in html
@@ -82,8 +93,8 @@ def test_clipping_by_the_format_is_said(media):
 def test_louder_looks_louder(media):
     def ink(html: str) -> int:
         name = re.search(r'<img[^>]*src="../media/([^"]+)"', html).group(1)
-        pixels = np.asarray(Image.open(media.folder / name).convert("L"))
-        return int((pixels < 200).sum())
+        pixels = np.asarray(Image.open(media.folder / name).convert("RGB"))
+        return int((pixels == ImageColor.getrgb(COLORS["original"])).all(axis=2).sum())
 
     assert ink(str(player(media, tone(0.4), RATE, "x"))) > 2 * ink(str(player(media, tone(0.1), RATE, "x")))
 

@@ -162,3 +162,11 @@ def test_pages_say_which_signals_were_rated():
     assert notes(Clipping="released", Noise=None) == "The signals are made as those were that people rated."
     shipped = read_family("asr_fairness").transformations
     assert recognition_tables.rating_notes(shipped)[0].startswith("Clipping, High pass and Low pass: ")
+
+
+def test_bars_of_many_groups_are_cut_and_say_so():
+    table = pd.DataFrame([np.arange(300)], index=["all"], columns=[f"group {n}" for n in range(300)])
+    (axes,) = recognition_figures.violation_bars([("in all", table)]).axes
+    assert len(axes.patches) == recognition_figures.MOST_GROUPS
+    assert axes.get_title("right") == "the 40 of 300 groups with the most violations"
+    assert min(bar.get_height() for bar in axes.patches) == 260

@@ -9,6 +9,7 @@ from soundcheck.report.served_figures import (
     LOWER,
     MOST_GROUPS,
     Shown,
+    clear_groups,
     described_groups,
     served_groups,
     with_verdicts,
@@ -103,3 +104,22 @@ def test_groups_without_value_or_verdict_and_everybody_without_value():
     figure.savefig("/dev/null", format="svg")
     assert "everybody" not in texts(figure) and "not judged" in texts(figure)
     assert served_groups(frame.head(0), SHOWN).axes
+
+
+def test_a_figure_of_the_worst_groups_says_of_how_many():
+    many = {f"group {n}": n / 300 for n in range(300)}
+    frame = values("Agreement", many).assign(gap=np.nan, passed=None, evidence="")
+    assert f"the worst {MOST_GROUPS} of 300 groups" in served_groups(frame, SHOWN).axes[0].get_xlabel()
+    few = frame.head(3)
+    assert "worst" not in served_groups(few, SHOWN).axes[0].get_xlabel()
+
+
+def test_the_finding_names_only_groups_that_clearly_differ():
+    frame = with_verdicts(
+        values("Errors", {"old": 0.7, "young": 0.4}),
+        verdicts("Errors", {"old": (0.3, False, "clear fail"), "young": (-0.3, False, "open")}),
+    )
+    assert clear_groups(frame, SHOWN) == "Clearly different from the others: errors: old 0.700 (worse)"
+    frame = frame.assign(evidence="open")
+    assert clear_groups(frame, SHOWN) == "No group can be told to differ from the others by what matters"
+    assert clear_groups(frame.head(0), SHOWN) == ""

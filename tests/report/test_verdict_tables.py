@@ -213,7 +213,7 @@ def test_labels_of_several_rows_and_corpora_are_told_apart():
     rows = Cells(shown(row(label="anger"), row(corpus="d", label="(-inf, 0.25]"))).rows
     assert rows[0][0].strip() == "corpus"
     assert "anger" in rows[1][2]
-    assert "(−∞, 0.25]" in rows[2][2]
+    assert "up to 0.25" in rows[2][2]
 
 
 def test_hostile_text_stays_text():
@@ -228,6 +228,23 @@ def test_decimals_of_a_test_are_kept():
     first, second = Cells(str(verdict_table(frame, decimals={"Other": 1}))).rows[1:]
     assert "0.612 0.550 to 0.670" in first[3]
     assert "0.6 0.6 to 0.7" in second[3]
+
+
+def test_single_bins_are_behind_a_line_that_says_how_they_are():
+    bins = [
+        row(test="Recall Per Bin", label=name, evidence="open") for name in ("(-inf, 0.25]", "(0.75, inf]")
+    ]
+    table = shown(row(), *bins)
+    before, _, inside = table.partition("<details")
+    assert "<summary>2 bins, by their own intervals all open</summary>" in inside
+    assert "up to 0.25" in inside and "up to 0.25" not in before
+    assert "Concordance" in before
+    pairs = (("anger", "open"), ("joy", "clear fail"))
+    classes = [row(test="Recall Per Class", label=name, evidence=found) for name, found in pairs]
+    assert "<summary>2 classes, by their own intervals 1 open, 1 clear fail</summary>" in shown(
+        row(), *classes
+    )
+    assert "<details" not in shown(*bins)  # nothing is left to see first
 
 
 def test_an_empty_frame_is_an_empty_table():

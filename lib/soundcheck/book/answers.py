@@ -9,26 +9,30 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.report.failures import SEARCHED, sentence
+from soundcheck.report import failures
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.tables import digits_for, interval, number, row_name, rule
-from soundcheck.report.verdict_tables import MOST_OPEN, verdict_table
+from soundcheck.report.tables import number, row_name
+from soundcheck.report.verdict_tables import MOST_OPEN, anchor_of, key_of, verdict_table
 from soundcheck.results import holding
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN
 from soundcheck.statistics.rules import ABOVE, one_sided
 
 __all__ = ["answer", "excess"]
 
-NAMED = 3  # failures that hold, or reasons for no verdict, that the sentence names
+NAMED = 3  # reasons for no verdict that the sentence names
 
 
 def answer(
-    rows: pd.DataFrame, question: str, notes: Sequence[str] = (), among: pd.Series | None = None
+    rows: pd.DataFrame,
+    question: str,
+    notes: Sequence[str] = (),
+    among: pd.Series | None = None,
+    blocks: Callable[[str], str] = lambda _: "speaker",
 ) -> Html:
     """Answer the question of a family for a model.
 
@@ -43,11 +47,14 @@ def answer(
         :func:`soundcheck.report.key_figures.standing_notes`: robust and fair is then nothing to its credit.
     among
         From :func:`soundcheck.book.settled.among`.
+    blocks
+        Names what is resampled of a corpus, in the singular.
 
     Returns
     -------
     Html
-        A paragraph, and where there are many tests a table of those that hold.
+        A sentence with the gravest failure, what is open, and where there are many tests a table of those
+        that hold.
     """
     states = holding.states(rows)
     judged, shown = int(rows["passed"].notna().sum()), int(states.eq(SHOWN).sum())
@@ -62,18 +69,20 @@ def answer(
         why = "; ".join(reasons[:NAMED]) + ("; …" if len(reasons) > NAMED else "")
         told = f" None of {counted(len(rows), 'test')} was judged: {why}."
         return element("p", asked, told, class_="sc-answer", limit=None)
-    held = rows[states.eq(HOLDS)].sort_values("p_value", kind="stable")
+    held = failures.by_excess(rows[states.eq(HOLDS)])
     counts = {name: int(states.eq(name).sum()) for name in (CLEAR_PASS, OPEN_PASS, OPEN_FAIL)}
     clear, undecided = counts[CLEAR_PASS], counts[OPEN_PASS] + counts[OPEN_FAIL]
-    told = f" Of {counted(judged, 'test')}, {_held(held)}; {_are(clear)} "
-    told += f"{'clear passes' if clear > 1 else 'a clear pass'}; {_are(undecided)} open"
-    if counts[OPEN_FAIL] and counts[OPEN_PASS]:
-        told += f" ({counts[OPEN_PASS]} passed, {counts[OPEN_FAIL]} failed)"
-    told += "." if not undecided else f": {_hidden(rows[states.isin([OPEN_PASS, OPEN_FAIL])])}"
-    parts = [element("p", asked, told, without, class_="sc-answer", limit=None)]
+    told = f"; {_are(clear)} {'clear passes' if clear > 1 else 'a clear pass'}, {_are(undecided)} open."
+    first = (f" Of {counted(judged, 'test')}, ", *_held(held, blocks), told, without)
+    parts = [element("p", asked, *first, class_="sc-answer", limit=None)]
+    if undecided:
+        both = f"{counts[OPEN_PASS]} passed, {counts[OPEN_FAIL]} failed; "
+        both = both if counts[OPEN_FAIL] and counts[OPEN_PASS] else ""
+        hidden = _hidden(rows[states.isin([OPEN_PASS, OPEN_FAIL])])
+        parts.append(element("p", f"Open: {both}{hidden}", class_="sc-note", limit=None))
     parts += [element("p", f"{note[:1].upper()}{note[1:]}.", class_="sc-note", limit=None) for note in notes]
     if len(held) and judged > MOST_OPEN:
-        parts.append(verdict_table(held, caption="What holds", among=among))
+        parts.append(verdict_table(held, caption="What holds, the gravest first", among=among))
     return join(parts)
 
 
@@ -92,32 +101,17 @@ def excess(rows: pd.DataFrame) -> pd.Series:
     return size.where(grouped, beyond)
 
 
-def _held(held: pd.DataFrame) -> str:
+def _held(held: pd.DataFrame, blocks: Callable[[str], str]) -> tuple[Html | str, ...]:
+    """Say how many failures hold, and what the gravest of them says, with the way to its row."""
     if held.empty:
-        return "no failure holds"
-    verb = "holds" if len(held) == 1 else "hold"
-    named = "; ".join(_sized(row) for row in held.head(NAMED).itertuples())
-    more = f"; and {len(held) - NAMED} more" if len(held) > NAMED else ""
-    return f"{counted(len(held), 'failure')} {verb}: {named}{more}"
-
-
-def _sized(row: object) -> str:
-    """Say in a line how large a failure is."""
-    if row.test == SEARCHED:
-        return sentence(row)
-    if pd.isna(row.matters):
-        digits = digits_for(row.value, row.low, row.high)
-        bounds = interval(row, digits)
-        size = number(row.value, digits, row.threshold)
-        limit = rule(row)
-    else:
-        digits = digits_for(row.gap, row.gap_low, row.gap_high)
-        bounds = f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}"
-        bounds = "" if pd.isna(row.gap_low) else bounds
-        size = f"gap {number(row.gap, digits, row.matters)}"
-        limit = f"{row.matters:g} matters"
-    bounds = f"95 % {bounds}" if bounds else ""
-    return f"{row_name(row, row.task)}: {size} ({', '.join(filter(None, (bounds, limit)))})"
+        return ("no failure holds",)
+    worst = next(held.itertuples())
+    found = failures.finding(worst, blocks(worst.corpus))
+    about = f" of {found.who}" if found.who else ""
+    says = f"{found.measured}{about} is {found.says}" if found.rests else found.says
+    link = element("a", says, href=f"#{anchor_of(key_of(worst))}")
+    first = "1 failure holds: " if len(held) == 1 else f"{len(held)} failures hold, the gravest: "
+    return (first, link, f" ({found.rests})" if found.rests else "")
 
 
 def _are(count: int) -> str:

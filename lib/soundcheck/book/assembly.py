@@ -10,16 +10,20 @@ import pandas as pd
 import yaml
 
 from soundcheck.book import (
+    all_results,
     answers,
+    corpus_page,
     executed,
+    find_your_way,
     history_page,
     inputs,
     measures,
     methods,
-    model_and_corpus_pages,
+    model_pages,
     overview,
     pages,
     recorded_tables,
+    search_index,
     settled,
     sheets,
 )
@@ -29,10 +33,11 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.report import look_of_pages
+from soundcheck.report import failures, look_of_pages
 from soundcheck.report.key_figures import standing_notes
+from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
-from soundcheck.results.page_names import comparison_sheet, corpus_page, model_page
+from soundcheck.results.page_names import comparison_sheet, model_page
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.run.output import Output
@@ -63,7 +68,7 @@ def assemble(
 ) -> None:
     """Write all sources of the book, and remove those of pages that it no longer has."""
     share = resources.root()
-    near = MediaStore(output.media, "../media/")
+    near = MediaStore(output.media, "../media/", record.voices)
     kept = KeptCells(output.folder / "book-cells", output.media, inputs.made_with())
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
@@ -95,17 +100,18 @@ def assemble(
         page = model_page(model.slug)
         own = results[results["model"].eq(model.name)]
         rows = own.to_json(orient="split", double_precision=15)
-        draw = functools.partial(model_and_corpus_pages.value_cells, own, near)
+        draw = functools.partial(model_pages.value_cells, own, near)
         values = kept.cells(f"{page}/values", draw, rows)  # apart: the page changes with any family
-        make = functools.partial(model_and_corpus_pages.model_cells, model, record, own, values)
+        make = functools.partial(model_pages.model_cells, model, record, own, values)
         titles = [(family.name, family.title, family.question) for family in record.families]
         about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
     for about, corpus in zip(record.corpora, corpora, strict=True):
-        page = corpus_page(about.slug)
-        make = functools.partial(model_and_corpus_pages.corpus_cells, about, corpus, tasks, near)
+        page = page_names.corpus_page(about.slug)
+        make = functools.partial(corpus_page.cells, about, corpus, tasks, near, output.cache)
         table = corpus.segments.to_json(orient="split", double_precision=15)
-        sources.page(page, kept.cells(page, make, about, corpus.entry, corpus.groups, tasks, table))
+        depends = (about, corpus.entry, corpus.groups, corpus.formats, tasks, table, record.voices)
+        sources.page(page, kept.cells(page, make, *depends))
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
@@ -115,17 +121,21 @@ def assemble(
         make = functools.partial(methods.cells, family, suite_root, near, own, record.seed, sounds)
         words = files.digest(methods.written(family, suite_root))
         heard = None if own is None else files.digest(own.tobytes())
-        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets)
+        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
         sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
-    sources.page("all_results", model_and_corpus_pages.all_results_cells(results, among))
+    titles = {family.name: family.title for family in record.families}
+    sources.page("all_results", all_results.cells(results, among, titles))
+    sources.data(all_results.ROWS, all_results.data(results, among, titles))
     sheets.write(sources, output, record, results)
-    sources.page("provenance", model_and_corpus_pages.provenance_cells(record))
+    sources.page("provenance", model_pages.provenance_cells(record))
     if record.failed:
-        sources.page("failures", model_and_corpus_pages.failures_cells(record))
+        sources.page("failures", model_pages.failures_cells(record))
     history_page.write(sources, output, kept, history)
     for page in sorted((share / "book").glob("*.md")):
         words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
         sources.words(page.stem, words)
+    sources.page(find_your_way.NAME, find_your_way.cells(record, results, sources.pages))
+    sources.data(search_index.NAME, search_index.data(record, results, corpora, sources.folder))
     configure(sources, share, record)
     _contents(sources, share, record)
     sources.prune()
@@ -160,7 +170,8 @@ def _result_cells(
     fill = settled.Filling(settled.settled_cells(rows, among), str(settled.limits(rows, among)))
     cells = executed.cells(notebook, title, entry, output.folder, fill)
     about = f"How these tests work: [method](../../methods/{files.slug(entry.family)}.ipynb)."
-    answered = answers.answer(rows, family.question, _no_merit(record, rows), among)
+    blocks = functools.partial(failures.blocks_of, record)
+    answered = answers.answer(rows, family.question, _no_merit(record, rows), among, blocks)
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
     cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
@@ -195,18 +206,25 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
     """Write the table of contents."""
     contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
     results = []
+    titles = {family.name: heading(family.title) for family in record.families}  # below their model's name
     for model in record.models:
         own = [entry for entry in record.notebooks if entry.model == model.name]
-        sections = [{"file": overview.page_of(entry)} for entry in own]
-        chapter = {"file": model_page(model.slug)}
+        sections = [{"file": overview.page_of(entry), "title": titles[entry.family]} for entry in own]
+        chapter = {"file": model_page(model.slug), "title": heading(model.name)}
         results.append(chapter | ({"sections": sections} if sections else {}))
     failures = [{"file": "failures"}] if record.failed else []
     over_time = [{"file": history_page.NAME}] if history_page.NAME in sources.pages else []
     compared = [{"file": overview.page_of(entry)} for entry in record.comparisons]
     generated = [
+        {"chapters": [{"file": find_your_way.NAME}]},
         {"caption": "Results", "chapters": [*results, {"file": "all_results"}, *over_time, *failures]},
         *([{"caption": "Comparisons", "chapters": compared}] if compared else []),
-        {"caption": "Corpora", "chapters": [{"file": corpus_page(c.slug)} for c in record.corpora]},
+        {
+            "caption": "Corpora",
+            "chapters": [
+                {"file": page_names.corpus_page(c.slug), "title": heading(c.name)} for c in record.corpora
+            ],
+        },
         {
             "caption": "Methods",
             "chapters": [{"file": f"methods/{files.slug(f.name)}"} for f in record.families],

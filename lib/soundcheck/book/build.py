@@ -8,6 +8,7 @@ after a small change only the pages that say something else are built and looked
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,16 +16,19 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.book import history_page, inputs
-from soundcheck.book.check_site import inspect
+from soundcheck.book.check_site import inspect, sounds_in
 from soundcheck.book.jupyter_book import run_jupyter_book
 from soundcheck.book.pages import MEDIA, Sources
+from soundcheck.book.run_style import run_style
 from soundcheck.book.site import into_place, lay_out, signature
 from soundcheck.common import manifest
 from soundcheck.common.errors import Problem
 from soundcheck.common.json_file import JsonFile
+from soundcheck.common.media import NONE
 from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.publish.day import given_day, today
 from soundcheck.publish.sheet.style import MOST_BYTES
 from soundcheck.results.provenance import PROVENANCE, Provenance
 from soundcheck.results.record import RunRecord
@@ -45,11 +49,16 @@ class State(JsonFile):
         Signature of ``html``, see :func:`soundcheck.book.site.signature`.
     inspected
         File of the site -> digest of its content, of those without a problem.
+    results, day
+        Digest of the results that it shows, and the day of the run that made them; ``None`` if older versions
+        built the book.
     """
 
     inputs: str
     site: str
     inspected: dict[str, str]
+    results: str = ""
+    day: datetime.date | None = None
 
 
 def build(
@@ -104,7 +113,7 @@ def build(
     if history_page.NAME in sources.pages:
         tables.append(history_page.table_of(output))
     about = Provenance.of(record)
-    problems = finish(sources, output, record.run, tables, about=about, depends=depends, jobs=jobs)
+    problems = finish(sources, output, record, tables, about=about, depends=depends, jobs=jobs)
     output.prune(output.media, sources.media | _kept_by_notebooks(output))
     return problems
 
@@ -112,7 +121,7 @@ def build(
 def finish(
     sources: Sources,
     output: Output,
-    run: str,
+    record: RunRecord,
     tables: Sequence[Path],
     *,
     about: Provenance | None = None,
@@ -127,8 +136,8 @@ def finish(
         All sources.
     output
         The output folder.
-    run
-        Name of the run.
+    record
+        The run's record.
     tables
         Tables that pages offer, as far as they are there.
     about
@@ -147,18 +156,19 @@ def finish(
     problem = run_jupyter_book(sources.folder, work, output.log, jobs=jobs)
     if problem:
         return [problem]
+    state = _read(output)
+    day = _day(state, record)
     lay_out(
         work / "html",
         new,
-        run=run,
+        style=run_style(record, day),
         media=_media(sources.media, output),
-        tables=[table for table in tables if table.is_file()],
+        tables=[*(table for table in tables if table.is_file()), *sources.beside],
         finished=sources.finished,
     )
     if about is not None:
         about.write(new / PROVENANCE)
     manifest.write(new)  # the last file of the site: it names all others
-    state = _read(output)
     problems, inspected = inspect(
         new,
         sources.pages,
@@ -166,12 +176,21 @@ def finish(
         state.inspected if state is not None else {},
         dict.fromkeys(sources.finished, MOST_BYTES),
     )
+    if record.voices == NONE:
+        problems += sounds_in(new)
     if problems:
         shutil.rmtree(new)
         return problems
     into_place(new, output.html)
-    State(inputs=depends, site=signature(output.html), inspected=inspected).write(_state(output))
+    about_site = {"site": signature(output.html), "inspected": inspected}
+    State(inputs=depends, **about_site, results=record.results, day=day).write(_state(output))
     return []
+
+
+def _day(state: State | None, record: RunRecord) -> datetime.date:
+    """Give the day of the run that made the results; a book that is built again of the same keeps it."""
+    known = state.day if state is not None and state.results == record.results else None
+    return given_day() or known or today()
 
 
 def _state(output: Output) -> Path:

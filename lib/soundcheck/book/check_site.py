@@ -15,6 +15,7 @@ from soundcheck.book.pages import MARK
 from soundcheck.common import files
 from soundcheck.common.errors import Problem
 from soundcheck.common.escaping import escape
+from soundcheck.common.media import SOUNDS
 
 PAGE_BYTES = 1_000_000
 TEXT_SUFFIXES = {".html", ".js", ".css", ".svg", ".csv", ".json", ".txt", ".inv"}
@@ -25,6 +26,8 @@ FETCHED = re.compile(
     r"""(@import\s*["']|url\(\s*["']?)\s*(https?:|//)""", re.IGNORECASE
 )  # addresses in comments and SVG name spaces are not fetched
 LOADED = {"script": "src", "img": "src", "audio": "src", "source": "src", "iframe": "src", "link": "href"}
+SOUNDING = re.compile(r"<(audio|video)\b|data:(audio|video)/", re.IGNORECASE)
+UNHEARD_REMEDY = "Show recordings by soundcheck.report.players alone, or build the book with --voices all"
 OURS = {"_static", "_sphinx_design_static"}  # folders of the theme, whose own links are not ours to check
 
 
@@ -109,6 +112,18 @@ def inspect(
     problems += _styles(html)
     problems += _leaks(html, out)
     return problems, digests
+
+
+def sounds_in(html: Path) -> list[Problem]:
+    """Search a site that is to be without sounds for any: files, players, sounds inside of pages."""
+    problems = []
+    for path in sorted(html.rglob("*")):
+        where = f"html/{path.relative_to(html).as_posix()}"
+        if path.suffix.lower() in SOUNDS:
+            problems.append(Problem(where, "a sound, in a book without them", UNHEARD_REMEDY))
+        elif path.suffix == ".html" and SOUNDING.search(path.read_text(encoding="utf-8", errors="replace")):
+            problems.append(Problem(where, "the page plays a sound, in a book without them", UNHEARD_REMEDY))
+    return problems
 
 
 def _last(name: str) -> str:

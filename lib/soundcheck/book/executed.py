@@ -1,4 +1,4 @@
-"""Executed notebooks, made fit for publishing: code folded, no paths, bounded outputs, errors readable."""
+"""Executed notebooks, made fit for publishing: code out of the way, no paths, bounded outputs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from soundcheck.common.escaping import escape, heading
 from soundcheck.report.html import Html, element
 from soundcheck.results.record import Executed
 
+CODE = "sc-code"  # tag of cells whose code is shown if a reader asks for it
 MOST_LINES = 200  # of printed text that an output keeps
 MOST_CHARACTERS = 20_000
 MOST_OUTPUTS = 60  # of one cell
@@ -86,11 +87,13 @@ def cells(
             continue
         if {"injected-parameters", "parameters"} & set(tags):
             continue  # says where a run has put what the notebook reads
+        if not any(CODE in before["metadata"].get("tags", []) for before in cleaned):
+            cleaned.append(pages.output(_switch()))
         outputs, room = _outputs(cell.get("outputs", []), room, out, fill)
         cleaned.append(
             pages.code(
                 without_paths(_writable("".join(cell["source"])), out) or "pass",  # else outputs would vanish
-                "hide-input",
+                CODE,
                 outputs,
                 cell.get("execution_count"),
             )
@@ -98,6 +101,12 @@ def cells(
     if not titled:
         cleaned.insert(0, pages.markdown(f"# {title}"))
     return cleaned + failure
+
+
+def _switch() -> Html:
+    """Make the box that shows all code of a page; the style sheet does the rest, without a script."""
+    box = element("input", type="checkbox", autocomplete="off")
+    return element("p", element("label", box, "Show the code of this page"), class_="sc-code-switch")
 
 
 def _failure(outcome: Executed, out: Path) -> dict:

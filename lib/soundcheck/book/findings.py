@@ -11,12 +11,13 @@ from soundcheck.report import failures, tables
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.key_figures import significant
 from soundcheck.report.unsettled import noun, unsettled
+from soundcheck.report.verdict_tables import anchor_of, key_of
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.record import RunRecord
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
-__all__ = ["open_table", "worries"]
+__all__ = ["open_table", "place_of", "worries"]
 
 TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", ROBUSTNESS: "Robustness"}
 FIRST, FIRST_OF_GROUPS, MORE = 3, 10, 25  # findings of an aspect that are shown, and that are folded below
@@ -63,24 +64,32 @@ def worries(record: RunRecord, holding: pd.DataFrame, page: Page) -> Html:
     return join(parts)
 
 
+def place_of(row: object, page: Page) -> str:
+    """Give the address of a row: its page, and where on it the row stands."""
+    return f"{page(row.model, row.family)}.html#{anchor_of(key_of(row))}"
+
+
 def _items(
     record: RunRecord, rows: pd.DataFrame, excuses: pd.Series, several: bool, page: Page
 ) -> list[Html]:
-    """Write rows as items of a list; several corpora are named, and why a failure is accepted."""
+    """Write rows as items of a list: model and group first, in small print what the finding rests on."""
     items = []
     for row in rows.itertuples():
         excuse = excuses[row.Index]
-        items.append(
-            element(
-                "li",
-                element("a", row.model, href=f"{page(row.model, row.family)}.html"),
-                f" on {row.corpus}: " if several else ": ",
-                element("span", failures.sentence(row, failures.blocks_of(record, row.corpus)), limit=None),
-                element("small", f" accepted: {excuse}", class_="sc-accepted", limit=None)
-                if excuse
-                else Html(),
-            )
-        )
+        found = failures.finding(row, failures.blocks_of(record, row.corpus))
+        says = f"{found.measured} is {found.says}" if found.rests else found.says
+        parts = [
+            element("a", row.model, href=place_of(row, page)),
+            element("span", ", ", element("strong", found.who)) if found.who else Html(),
+            f" ({row.corpus}): " if several else ": ",
+            element("span", says, limit=None),
+        ]
+        small = f"{found.rests}{found.more}"
+        if small:
+            parts.append(element("small", small, class_="sc-line", limit=None))
+        if excuse:
+            parts.append(element("small", f"accepted: {excuse}", class_="sc-line sc-accepted", limit=None))
+        items.append(element("li", *parts))
     return items
 
 
@@ -115,9 +124,10 @@ def open_table(record: RunRecord, open_rows: pd.DataFrame, page: Page) -> Html:
         )
     columns = ["model", "family", "open", "up to this may hide", f"fewer than {LEAST_BLOCKS} {speakers}"]
     columns.append(f"{speakers} to settle half of them (planning figure)")
-    shown = tables.table(rows[:OPEN_ROWS], columns)
+    lists = {"model": "model", "family": "family"}
+    shown = tables.table(rows[:OPEN_ROWS], columns, filters=lists, stacked=True)
     left = len(rows) - OPEN_ROWS
     if left <= 0:
         return shown
-    rest = tables.table(rows[OPEN_ROWS:], columns)
+    rest = tables.table(rows[OPEN_ROWS:], columns, filters=lists, stacked=True)
     return shown + element("details", element("summary", f"{left} more"), rest)

@@ -10,6 +10,7 @@ from pathlib import Path
 from soundcheck.book import executed, history_page
 from soundcheck.common import files, resources
 from soundcheck.common.library import installed, library_digest
+from soundcheck.publish.day import given_day
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sources import speech_digest
@@ -46,6 +47,7 @@ def digest(
         *(executed.places(), executed.user_name(), str(output.folder)),
         *(_contents(paths) for paths in (written, methods, made)),
         history_page.state(history),
+        given_day(),  # which the style sheet names
     ]
     return files.digest(repr(parts))
 

@@ -29,6 +29,7 @@ __all__ = ["LIMIT", "run_jupyter_book"]
 LIMIT = 1800  # seconds that Jupyter Book may take
 LOOK_SECONDS = 1.0  # between two looks at how many pages there are
 WHOLE = ("_config.yml", "_toc.yml", "references.bib", "_static")  # a change of these changes all pages
+OWN = ("accessible.py", "incremental.py", "jupyter_book.py")  # and so do changes of these
 
 
 def run_jupyter_book(source: Path, work: Path, log: Path, *, jobs: int = 1) -> Problem | None:
@@ -107,7 +108,7 @@ def _key(source: Path) -> str:
     """Digest of what concerns all pages: configuration, contents, style, versions and the place."""
     chosen = [path for name in WHOLE for path in [source / name, *source.joinpath(name).rglob("*")]]
     contents = [f"{path.relative_to(source)} {files.digest(path)}" for path in chosen if path.is_file()]
-    own = [files.digest(Path(__file__).with_name(name)) for name in ("incremental.py", "jupyter_book.py")]
+    own = [files.digest(Path(__file__).with_name(name)) for name in OWN]
     return files.digest("\n".join([str(source), *sorted(contents), *own, *installed()]))
 
 

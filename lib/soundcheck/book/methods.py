@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora import audio
 from soundcheck.report import study_figures, tables
-from soundcheck.report.html import Html, element, join
-from soundcheck.report.players import player, row, settings
+from soundcheck.report.html import Html, join
+from soundcheck.report.pair_player import Side, sweep, switched
+from soundcheck.report.players import settings
 from soundcheck.report.sound_tables import material
 from soundcheck.report.spectrum_figures import magnitude_responses, spectra
 from soundcheck.report.style import show
@@ -125,29 +127,28 @@ def cells(
 def _listening(family: Family, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
     """Play the sample and every changed version of it, made by the transforms that test the models.
 
-    Of transformations every step is played, of a sweep the mildest, the middle and the most severe one. A
-    family that compares recordings plays those that other microphones would make of the sample.
+    Changes from mild to severe have a slider with every step. A family that compares recordings plays those
+    that other microphones would make of the sample.
     """
     speech = speech_source()
     if not family.all_changes:
-        shown = []
+        sides = []
         for name, caption in speech.conditions.items():
             recorded = speech.record(signal, name, SAMPLE).astype(np.float32)
-            shown.append(player(media, recorded, audio.SAMPLING_RATE, name.capitalize(), caption=caption))
-        return row(shown)
-    shown = [player(media, signal, audio.SAMPLING_RATE, "Original", caption=speech.sample_caption)]
-    rows = [
-        row([*shown, *(_changed(change, media, signal, seed, sounds) for change in family.changes.values())])
-    ]
+            sides.append(Side(recorded, name.capitalize(), caption))
+        return switched(media, sides)
+
+    def changed(changes: Iterable[Perturbation]) -> list[Side]:
+        original = Side(signal, "Original", speech.sample_caption)
+        return [original, *(_changed(change, signal, seed, sounds) for change in changes)]
+
+    shown = [switched(media, changed(family.changes.values()))] if family.changes else []
     for series in family.transformations.values():
-        played = [_changed(change, media, signal, seed, sounds) for change in series.steps.values()]
-        rows.append(row(played, title=f"{series.name}: {series.axis}, from mild to severe"))
-    for sweep in family.sweeps.values():
-        steps = list(sweep.steps.values())
-        chosen = [steps[0], steps[len(steps) // 2], steps[-1]]
-        played = [_changed(change, media, signal, seed, sounds) for change in chosen]
-        rows.append(row(played, title=f"{sweep.name}, from mild to severe"))
-    return join(rows)
+        title = f"{series.name}: {series.axis}, from mild to severe"
+        shown.append(sweep(media, changed(series.steps.values()), title))
+    for series in family.sweeps.values():
+        shown.append(sweep(media, changed(series.steps.values()), f"{series.name}, from mild to severe"))
+    return join(shown)
 
 
 def _spectra(family: Family, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
@@ -195,8 +196,8 @@ def _filters(family: Family, media: MediaStore) -> Html:
     return show(media, figure, f"Magnitude responses in decibel: {', '.join(filters)}")
 
 
-def _changed(change: Perturbation, media: MediaStore, signal: np.ndarray, seed: int, sounds: Sounds) -> Html:
+def _changed(change: Perturbation, signal: np.ndarray, seed: int, sounds: Sounds) -> Side:
     if problem := missing(change, sounds):
-        return element("figure", element("strong", change.name), element("figcaption", problem))
+        return Side(None, change.name, problem)
     changed, drawn = apply(change, signal, audio.SAMPLING_RATE, seed=seed, content=SAMPLE, sounds=sounds)
-    return player(media, changed, audio.SAMPLING_RATE, change.name, caption=settings(drawn), color="changed")
+    return Side(changed, change.name, settings(drawn))

@@ -94,7 +94,8 @@ def model_table(record: RunRecord, results: pd.DataFrame, standing: pd.Series, k
             continue
         rows = [_model_row(record, results, standing, kind, model) for model in models]
         columns = ["model", "how good", *ASPECTS]
-        parts.append(tables.table(rows, columns, caption=caption, sortable=len(models) > 1))
+        sortable = len(models) > 1
+        parts.append(tables.table(rows, columns, caption=caption, sortable=sortable, stacked=True))
     return join(parts)
 
 

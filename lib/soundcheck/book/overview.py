@@ -7,20 +7,19 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from soundcheck.book import findings, pages
+from soundcheck.book.conclusions import conclusions
 from soundcheck.book.model_tables import Kind, family_table, kinds, model_table
 from soundcheck.common.escaping import heading
-from soundcheck.report import failures, key_figures, tables
+from soundcheck.report import failures, tables
 from soundcheck.report.bars import legend
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import states, tally
-from soundcheck.results.accepted import accepted_reasons
+from soundcheck.results import states
 from soundcheck.results.page_names import comparison_page, corpus_page, model_page, result_page
 from soundcheck.results.record import ComparisonRecord, NotebookRecord, RunRecord, StudyRecord
 from soundcheck.results.standing import HOLLOW, standings
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN
 
 MOST_LINKS = 50  # models that a method page links to
-MOST_NOTES = 20  # tasks at which models are not better than guessing
 
 
 def page_of(notebook: NotebookRecord | ComparisonRecord | StudyRecord) -> str:
@@ -86,7 +85,6 @@ OPEN = (
     "An open test is no pass: what its interval still allows may hide. Intervals shrink with the square root "
     "of the number of speakers; the last column plans with that, and with values that stay as they are."
 )
-HOLLOW_WORDS = "That a model is robust and fair means little where it cannot be told from guessing: "
 
 
 def _kind_cells(made: Sequence[Kind], show: Callable[[Kind], Html]) -> list[dict]:
@@ -97,50 +95,6 @@ def _kind_cells(made: Sequence[Kind], show: Callable[[Kind], Html]) -> list[dict
             cells.append(pages.markdown(f"### {kind.title}"))
         cells.append(pages.output(show(kind)))
     return cells
-
-
-def conclusions(record: RunRecord, rows: pd.DataFrame, found: pd.Series) -> Html:
-    """Say in a few sentences what holds, what is clear, what is open and who knows nothing.
-
-    Parameters
-    ----------
-    record
-        The run's record.
-    rows
-        Rows that count, see :mod:`soundcheck.results.standing`.
-    found
-        The state of each of them.
-    """
-    total = tally(rows)
-    by_model = rows.loc[found.eq(HOLDS), "model"].value_counts()
-    tests = f"{total.judged:,} tests"
-    if total.holds:
-        named = ", ".join(f"{name} {count}" for name, count in by_model.items())
-        some = "failure holds" if total.holds == 1 else "failures hold"
-        first = f"{total.holds:,} {some} among {tests} ({named})."
-    else:
-        first = f"No failure holds among {tests}."
-    then = f" {total.clear_pass:,} are clear passes; {total.open:,} are open: the data do not settle them."
-    excused = int(accepted_reasons(rows[found.eq(HOLDS)], record.accepted).ne("").sum())
-    if excused:
-        then = f" {excused:,} of them {'is' if excused == 1 else 'are'} accepted.{then}"
-    lines = [element("p", element("strong", first, limit=None), element("span", then), limit=None)]
-    notes, short = [], []
-    for model in record.models:
-        own = key_figures.standing_notes(record.figures, model.name, model.tasks)
-        if own and model.kind != "random":
-            notes += [f"{model.name} is {note}" for note in own]
-            tasks = ", ".join(note.partition(":")[0].partition(" at ")[2] for note in own)
-            short.append(f"{model.name} at {tasks}")
-    if notes:
-        listed = element("ul", *(element("li", note, limit=None) for note in notes[:MOST_NOTES]))
-        more = element("p", f"… and {len(notes) - MOST_NOTES} more.") if len(notes) > MOST_NOTES else Html()
-        folded = element(
-            "details", element("summary", f"{HOLLOW_WORDS}{'; '.join(short)}", limit=400), listed, more
-        )
-        lines.append(folded)
-    lines.append(element("p", "Not sure what that means? ", link("How to read this book", "about"), "."))
-    return element("div", join(lines), class_="sc-conclusions")
 
 
 def comparisons(record: RunRecord) -> list[dict]:

@@ -18,6 +18,7 @@ from nbformat import NotebookNode, v4
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.media import UNHEARD
 from soundcheck.common.remembered import Remembered
 from soundcheck.report.html import Html, element
 
@@ -26,6 +27,10 @@ KERNEL = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+NO_VOICES = (
+    "Sounds and pictures of single recordings are left out of this book: --voices none, or voices: none in "
+    "its suite."
+)
 MEDIA = re.compile(rb"media/([0-9a-f]{20}\.[a-z0-9]+)")
 
 
@@ -72,6 +77,8 @@ class Sources:
         Names of the sounds and pictures that these pages refer to.
     finished
         Name of each page that is HTML already -> its file; these are pages, too.
+    beside
+        Files that stand beside the pages as they are.
     """
 
     def __init__(self, folder: Path, kept: Remembered | None = None) -> None:
@@ -80,6 +87,7 @@ class Sources:
         self.pages: dict[str, str] = {}
         self.media: set[str] = set()
         self.finished: dict[str, Path] = {}
+        self.beside: list[Path] = []
         self._written: set[Path] = set()
 
     def words(self, name: str, text: str) -> None:
@@ -97,6 +105,7 @@ class Sources:
         cells
             From :func:`markdown` and :func:`output`, or of an executed notebook.
         """
+        cells = _said_once(cells)
         numbered = [nbformat.from_dict({**cell, "id": f"cell-{n}"}) for n, cell in enumerate(cells)]
         notebook = v4.new_notebook(cells=numbered, metadata=KERNEL)
         content = self._content(name, v4.writes_json(notebook))
@@ -142,6 +151,11 @@ class Sources:
         self.file(f"{name}.html", make(mark(name, content)))
         self.finished[name] = self.folder / f"{name}.html"
 
+    def data(self, name: str, text: str) -> None:
+        """Write a file that is put beside the pages of the top folder as it is."""
+        self.file(name, text)
+        self.beside.append(self.folder / name)
+
     def file(self, name: str, text: str) -> None:
         """Write any other file."""
         path = self.folder / name
@@ -162,6 +176,15 @@ class Sources:
     def _content(self, name: str, text: str) -> str:
         self.pages[name] = files.digest(text)[:20]
         return self.pages[name]
+
+
+def _said_once(cells: Sequence[dict]) -> Sequence[dict]:
+    """Say above the first recording of a page that cannot be heard why nobody hears it."""
+    for number, cell in enumerate(cells):
+        shown = ("".join(one.get("data", {}).get("text/html", "")) for one in cell.get("outputs", ()))
+        if any(UNHEARD in html for html in shown):
+            return [*cells[:number], output(element("p", NO_VOICES, class_="sc-notice")), *cells[number:]]
+    return cells
 
 
 def _holds(path: Path, digest: str) -> bool:

@@ -19,7 +19,7 @@ import pandas as pd
 from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import table
-from soundcheck.report.verdict_tables import FILLED_LATER, Among, key_of, p_value, state_cell
+from soundcheck.report.verdict_tables import FILLED_LATER, Among, anchor_of, key_of, p_value, state_cell
 from soundcheck.results import holding
 from soundcheck.results.verdict import OPEN_FAIL, OPEN_PASS
 from soundcheck.statistics.permutation import least_p_value
@@ -42,15 +42,29 @@ class Filling:
         Key of a row -> its finished cell.
     note
         What stands under tables of verdicts.
+    anchored
+        Anchors that the page has: a row that stands in two of its tables has one.
     """
 
     cells: Mapping[str, str]
     note: str = ""
 
+    anchored: set[str] = dataclasses.field(default_factory=set)
+
     def __call__(self, html: str) -> str:
-        """Fill the HTML of an output."""
-        html = _CELL.sub(lambda found: self.cells.get(found[1], found[0]), html)
+        """Fill the HTML of an output; the first cell of each row becomes the place that links lead to."""
+        html = _CELL.sub(self._filled, html)
         return _NOTE.sub(lambda _: self.note, html)
+
+    def _filled(self, found: re.Match) -> str:
+        key = found[1]
+        if key not in self.cells:
+            return found[0]
+        anchor, cell = anchor_of(key), self.cells[key]
+        if anchor in self.anchored:
+            return cell
+        self.anchored.add(anchor)
+        return cell.replace(f'data-key="{key}"', f'data-key="{key}" id="{anchor}"', 1)
 
 
 def among(results: pd.DataFrame, accepted: pd.Series | None = None) -> pd.Series:

@@ -12,10 +12,19 @@ from soundcheck.common import files
 
 __all__ = ["into_place", "lay_out", "signature"]
 
-# Of MathJax: the component that pages load, and what that loads when a formula or a reader asks for it.
-MATHJAX = ("tex-chtml.js", "a11y", "input/tex/extensions", "output/chtml", "ui")
+# Of MathJax: the component that pages load, and what that loads when a formula asks for it.
+MATHJAX = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts/woff-v2")
 SPARE = ("input/tex/extensions/all-packages.js",)  # all of its neighbours once more
-NOT_PUBLISHED = (".map", ".buildinfo")  # of the theme's scripts, and Sphinx's own note
+NOT_PUBLISHED = (
+    *(".map", ".buildinfo"),  # of the theme's scripts, and Sphinx's own note
+    *("webpack-macros.html", "sphinx-thebe.js", "sphinx-thebe.css"),  # of templates, and for servers
+    "fontawesome.js",  # draws icons that the style sheet has as a font
+    *(
+        ".ttf",
+        "fa-brands-400.woff2",
+        "fa-regular-400.woff2",
+    ),  # for old browsers; icons of no page
+)
 LOCALES = "locales"  # texts of the theme in other languages; books are in English
 
 
@@ -23,7 +32,7 @@ def lay_out(
     built: Path,
     target: Path,
     *,
-    run: str,
+    style: str,
     media: Iterable[Path],
     tables: Iterable[Path],
     finished: Mapping[str, Path] | None = None,
@@ -36,8 +45,9 @@ def lay_out(
         What Sphinx wrote; it writes into the same files again, so that they are copied.
     target
         The new folder.
-    run
-        Name of the run, which the style sheet shows at the end of each page.
+    style
+        Style sheet that says at the end of each page of which run it is, from
+        :func:`soundcheck.book.run_style.run_style`.
     media
         Sounds and pictures; they get a second name in the site.
     tables
@@ -49,7 +59,7 @@ def lay_out(
     static = target / "_static"
     shutil.copytree(built, target, ignore=_spare)
     _mathjax(static / "mathjax")
-    files.write_text(static / "run.css", f'.sc-footer::after {{ content: ", run {run}"; }}\n')
+    files.write_text(static / "run.css", style)
     (target / "media").mkdir()
     for path in media:
         _share(path, target / "media" / path.name)

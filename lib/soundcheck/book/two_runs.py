@@ -172,4 +172,4 @@ def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Prob
     sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
     assembly.configure(sources, resources.root(), record)
     sources.prune()
-    return build.finish(sources, output, record.run, [output.comparison_table])
+    return build.finish(sources, output, record, [output.comparison_table])

@@ -24,11 +24,14 @@ class Description(JsonFile):
         The way from the notebook's page to that folder in the finished book.
     rows
         File for the rows and notes that the notebook saves.
+    voices
+        Whether recordings may be heard and seen, see :class:`soundcheck.common.media.MediaStore`.
     """
 
     media: Path
     prefix: str
     rows: Path
+    voices: str = "all"
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> Self:

@@ -7,6 +7,7 @@ They pass through exactly one of these functions on their way out:
 - :func:`terminal` for messages, logs and progress bars
 - :func:`quoted` for a value inside a message
 - :func:`spreadsheet` for text cells of CSV files
+- :func:`css_string` for generated content in style sheets
 - :func:`heading` for page titles and headings, which end up in search indexes as live HTML
 """
 
@@ -53,6 +54,19 @@ def escape(value: object, limit: int | None = PAGE_LIMIT) -> str:
         text = shorten(text, limit)
     text = _SPOOFING.sub(_visible, _ILLEGAL_XML.sub(_visible, text))
     return html.escape(text, quote=True)
+
+
+def css_string(value: object, limit: int = PAGE_LIMIT) -> str:
+    r"""Write a value as a string of a style sheet, in quotes; whatever is not plain ASCII is escaped.
+
+    Examples
+    --------
+    >>> css_string('calls "A"')
+    '"calls \\000022A\\000022"'
+    """
+    text = _SPOOFING.sub(_visible, _ILLEGAL_XML.sub(_visible, shorten(str(value), limit)))
+    plain = (c if c.isascii() and (c.isalnum() or c in " .,-") else f"\\{ord(c):06x}" for c in text)
+    return f'"{"".join(plain)}"'
 
 
 def xml_text(value: object) -> str:

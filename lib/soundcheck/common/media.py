@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
+from typing import Self
 
 from soundcheck.common import files
 from soundcheck.common.description import Description
 
+UNHEARD = "sc-unheard"  # class of what stands for a recording in a book without voices
+ALL, NONE = VOICES = ("all", "none")  # what is heard in a book
+SOUNDS = (".flac", ".wav", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".m4a", ".webm", ".mp4")
+
 
 def open_media(run: str) -> MediaStore:
     """Open the store that the runner describes in a JSON file, for pages that need nothing else."""
-    description = Description.read(run)
-    return MediaStore(description.media, description.prefix)
+    return MediaStore.of(Description.read(run))
 
 
 class MediaStore:
@@ -25,18 +29,40 @@ class MediaStore:
     prefix
         The way from a page to the folder in the finished book, such as ``../../media/``; relative, so that
         the book works from a disk and below any address.
+    voices
+        One of :data:`VOICES`: with ``"none"`` no sound is stored, and whoever shows a recording leaves out
+        its pictures, too, since speech can be made of a spectrogram.
+
+    Attributes
+    ----------
+    heard
+        Whether recordings may be heard and seen.
     """
 
-    def __init__(self, folder: Path, prefix: str = "media/") -> None:
+    def __init__(self, folder: Path, prefix: str = "media/", voices: str = ALL) -> None:
         self.folder = folder
         self.prefix = prefix
+        self.heard = voices != NONE
+
+    @classmethod
+    def of(cls, description: Description) -> Self:
+        """Open the store that a description names."""
+        return cls(description.media, description.prefix, description.voices)
 
     def name(self, data: bytes, suffix: str) -> str:
         """Name a file by its content: 20 digits of its digest and the suffix, such as ``.flac``."""
         return f"{files.digest(data)[:20]}{suffix}"
 
     def add(self, data: bytes, suffix: str) -> str:
-        """Store a file if it is not there yet; returns its address for a page."""
+        """Store a file if it is not there yet; returns its address for a page.
+
+        Raises
+        ------
+        ValueError
+            If it is a sound, and the book has none.
+        """
+        if suffix.lower() in SOUNDS and not self.heard:
+            raise ValueError("the book is built without sounds (voices: none), but a page wants to store one")
         name = self.name(data, suffix)
         path = self.folder / name
         if not path.is_file() or path.stat().st_size != len(data):

@@ -65,6 +65,8 @@ class AudioInfo:
         Why the file cannot be used, a short sentence without path; empty if it can.
     notice
         What is odd although it can be used.
+    container, encoding
+        Of :data:`FORMATS` and :data:`SUBTYPES`, as the header says; empty if it could not be read.
     """
 
     digest: str = ""
@@ -74,6 +76,8 @@ class AudioInfo:
     duration: float = 0.0
     problem: str = ""
     notice: str = ""
+    container: str = ""
+    encoding: str = ""
 
 
 def inspect(path: Path, limit_seconds: float) -> AudioInfo:
@@ -194,7 +198,8 @@ def _pieces(sound: soundfile.SoundFile, frames: int = _UNKNOWN) -> Iterator[np.n
 def _listen(sound: soundfile.SoundFile, head: bytes, slack: int, limit_seconds: float) -> AudioInfo:
     """Decode a sound in pieces and judge it."""
     rate, channels, promised = sound.samplerate, sound.channels, sound.frames
-    known = AudioInfo(sampling_rate=rate, channels=channels)
+    about = {"container": sound.format, "encoding": sound.subtype}
+    known = AudioInfo(sampling_rate=rate, channels=channels, **about)
     if sound.format not in FORMATS or sound.subtype not in SUBTYPES:
         problem = f"the encoding {sound.format} {sound.subtype} is not read here"
         return dataclasses.replace(known, problem=problem)

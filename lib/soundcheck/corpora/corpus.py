@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.sound_formats import SoundFormat
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.suite.entries import CorpusEntry
 
@@ -45,6 +46,8 @@ class Corpus:
         Columns by which differences between groups are adjusted, words or numbers.
     offered
         Names of all columns of the source.
+    formats
+        How the sounds of its segments are stored, the most frequent format first; empty without audio.
     """
 
     name: str
@@ -60,3 +63,4 @@ class Corpus:
     groups: tuple[str, ...] = ()
     adjust: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
+    formats: tuple[SoundFormat, ...] = ()

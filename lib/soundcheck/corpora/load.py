@@ -22,6 +22,7 @@ from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import Excluded, RawTable, SegmentTable
+from soundcheck.corpora.sound_formats import sound_formats
 from soundcheck.corpora.table_keys import prepare
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
@@ -97,6 +98,7 @@ def load_corpus(
         trials=trials,
         unlabelled=strange,
         offered=raw.offered,
+        formats=sound_formats(table["file"], facts),
     )
 
 

@@ -91,7 +91,7 @@ class Comparison:
         self.seed = description.seed
         self.replicates = description.replicates
         self.interval = description.interval
-        self.media = MediaStore(description.media, description.prefix)
+        self.media = MediaStore.of(description)
         self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description.corpora]
         self._rows_file = description.rows
         self._normaliser = NORMALISERS[description.normaliser]

@@ -86,6 +86,8 @@ class EvaluationDescription(ModelDescription):
         Whether the model can be asked about changed signals.
     tests
         Test -> what the suite changes about it.
+    guesses
+        Whether the model answers at random and hears nothing.
     """
 
     model: str
@@ -105,6 +107,7 @@ class EvaluationDescription(ModelDescription):
     segments_per_change: int | None = None
     levels: int | None = None
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
+    guesses: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -83,9 +83,10 @@ class Evaluation(Judging):
         self.matters = description.matters
         self.balance_samples = description.balance_samples
         self.predicts_changes = description.predicts_changes
+        self.guesses = description.guesses
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
-        self.media = MediaStore(description.media, description.prefix)
+        self.media = MediaStore.of(description)
         found = [corpus_view.read_view(corpus) for corpus in description.corpora]
         family = with_suite_groups(family, (name for corpus in found for name in corpus.groups))
         self.family: Family = with_own_tests(family, description.tests)

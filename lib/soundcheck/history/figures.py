@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from soundcheck.history.points import GAP, JOINED
-from soundcheck.report import tables
+from soundcheck.report import names
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 from soundcheck.results.contrast import BETTER, WORSE
 from soundcheck.statistics.rules import ABOVE, GAP_RULES, GAP_WITHIN, WITHIN
@@ -105,9 +105,9 @@ def _panel(axes: Axes, rows: pd.DataFrame, runs: int, several: list[str]) -> Non
     axes.set_ylabel(_direction(rows["rule"].iloc[-1]), fontsize=8)
     axes.margins(y=0.18)
     row = rows.iloc[-1]
-    first = label(tables.label(row["test"]), 42)
+    first = label(names.measure(row["test"]), 42)
     second = " · ".join(
-        filter(None, [*(row[name] for name in several), row["group"], tables.label(row["label"])])
+        filter(None, [*(row[name] for name in several), names.label(row["group"]), names.label(row["label"])])
     )
     axes.set_title(f"{first}\n{label(second, 46)}" if second else first, loc="left", fontsize=9)
 

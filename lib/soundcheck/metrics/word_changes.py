@@ -11,7 +11,7 @@ Conventions
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,9 @@ import pandas as pd
 from soundcheck.metrics.additive import same_length
 from soundcheck.metrics.alignment import align
 
-__all__ = ["COUNTS", "changed_words", "word_changes"]
+__all__ = ["COUNTS", "changed_words", "word_changes", "wrong_words"]
 
+_WRONG = ("substitute", "delete")
 COUNTS = ("corrected", "broken", "words", "put_in_baseline", "put_in_candidate")
 
 
@@ -97,6 +98,42 @@ def changed_words(
     )
     rows = [(word, said[word], corrected[word], broken[word], wrong[word]) for word in changed]
     return pd.DataFrame(rows, columns=["word", "said", "corrected", "broken", "wrong"])
+
+
+def wrong_words(references: Sequence[str | None], heard: Mapping[str, Sequence[str | None]]) -> pd.DataFrame:
+    """Count for each word how often some recognisers have it wrong.
+
+    Parameters
+    ----------
+    references
+        What was said, ``(N,)``; missing ones are ``None`` or NaN.
+    heard
+        Recogniser -> what it wrote, ``(N,)``. Segments that any of them has no answer for do not count.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a word that anybody has wrong: ``word``, ``said`` (how often), and for each recogniser how
+        often it is wrong. Those that are wrong most often, over all recognisers, come first, then
+        alphabetically.
+
+    Examples
+    --------
+    >>> wrong_words(["go on", "go up"], {"a": ["no on", "no up"], "b": ["go on", "go on"]})
+      word  said  a  b
+    0   go     2  2  0
+    1   up     1  0  1
+    """
+    said: Counter[str] = Counter()
+    wrong: dict[str, Counter[str]] = {name: Counter() for name in heard}
+    for _, (reference, *texts) in _complete(references, *heard.values()):
+        said.update(reference.split())
+        for counter, text in zip(wrong.values(), texts, strict=True):
+            counter.update(word.reference for word in align(reference, text) if word.kind in _WRONG)
+    total = sum(wrong.values(), Counter())
+    words = sorted(total, key=lambda word: (-total[word], word))
+    rows = [(word, said[word], *(counter[word] for counter in wrong.values())) for word in words]
+    return pd.DataFrame(rows, columns=["word", "said", *heard])
 
 
 def _complete(*texts: Sequence[str | None]) -> list[tuple[int, tuple[str, ...]]]:

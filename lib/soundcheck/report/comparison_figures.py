@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 
 from soundcheck.evaluation.comparison import Pair
 from soundcheck.metrics.impact import EVENTS, impact_codes
-from soundcheck.report import tables
+from soundcheck.report import names as written
 from soundcheck.report.distribution_figures import heat_map
 from soundcheck.report.shapes import counts_map
 from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, name_ticks, new
@@ -75,8 +75,8 @@ def improvements(frame: pd.DataFrame) -> Figure:
 
 def _name(row: dict, several: bool) -> str:
     parts = [label(row["corpus"], 20)] if several else []
-    parts += [row["task"], label(row["test"], 48), label(row["group"], 45)]
-    parts += [label(tables.label(row["label"]), 30)]
+    parts += [row["task"], label(written.measure(row["test"]), 48)]
+    parts += [label(written.label(row["group"]), 45), label(written.label(row["label"]), 30)]
     return " · ".join(filter(None, parts))
 
 

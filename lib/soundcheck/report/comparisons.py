@@ -53,7 +53,7 @@ def badge(outcome: str) -> Html:
     return element("span", text, class_=f"sc-badge {name}")
 
 
-def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
+def contrast_table(frame: pd.DataFrame, caption: str = "", titles: Mapping[str, str] | None = None) -> Html:
     """Show contrasts: both values, difference with interval, outcome; worse first, then better.
 
     Parameters
@@ -62,6 +62,8 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
         Contrasts of two models.
     caption
         What the table shows.
+    titles
+        Family -> what pages call it; default: its name.
     """
     order = {WORSE: 0, BETTER: 1, NO_EVIDENCE: 2, "": 3}
     frame = frame.assign(order=frame["outcome"].map(order)).sort_values("order", kind="stable")
@@ -76,7 +78,7 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
         if row.skipped:
             outcome = outcome + element("small", row.skipped, class_="sc-reason sc-line")
         cells += [
-            row.family,
+            (titles or {}).get(row.family, row.family),
             row.task,
             tables.test_cell(row),
             _value(row.baseline_value, row.baseline_passed),
@@ -97,7 +99,7 @@ def contrast_table(frame: pd.DataFrame, caption: str = "") -> Html:
         "relative",
         "outcome",
     ]
-    parts = [tables.table(rows, columns, caption=caption)]
+    parts = [tables.table(rows, columns, caption=caption, filters=tables.FILTERS)]
     if len(frame) > MOST_ROWS:
         parts.append(
             element("p", f"{len(frame) - MOST_ROWS} more rows are in comparisons.csv.", class_="sc-note")
@@ -121,8 +123,11 @@ def _sortable(value: float) -> float | None:
     return None if pd.isna(value) else value
 
 
-def turned(frame: pd.DataFrame) -> Html:
-    """List the tests whose verdict is another one for the candidate, those that it fails first."""
+def turned(frame: pd.DataFrame, titles: Mapping[str, str] | None = None) -> Html:
+    """List the tests whose verdict is another one for the candidate, those that it fails first.
+
+    Parameters as for :func:`contrast_table`.
+    """
     both = frame["baseline_passed"].notna() & frame["candidate_passed"].notna()
     other = frame[both & (frame["baseline_passed"] != frame["candidate_passed"])]
     if other.empty:
@@ -130,7 +135,8 @@ def turned(frame: pd.DataFrame) -> Html:
     rows = []
     for row in other.sort_values("candidate_passed", kind="stable").itertuples():
         way = "pass → fail" if row.baseline_passed else "fail → pass"
-        rows.append([way, row.family, row.corpus, tables.row_name(row, row.task), badge(row.outcome)])
+        title = (titles or {}).get(row.family, row.family)
+        rows.append([way, title, row.corpus, tables.row_name(row, row.task), badge(row.outcome)])
     return tables.table(rows, ["verdict", "family", "corpus", "test", "outcome of the comparison"])
 
 

@@ -14,9 +14,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from soundcheck.report import palettes
 from soundcheck.report.shapes import density, draw_density, histogram
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn
 
@@ -236,6 +238,7 @@ def expected_ranges(
                 orient="h",
                 width=0.5,
                 color=BLUE,
+                saturation=1,
                 boxprops={"alpha": 0.75},
                 flierprops={"markersize": 2.5, "markeredgecolor": GREY},
                 ax=axes,
@@ -272,6 +275,10 @@ def heat_map(
     """
     options = {"vmin": 0, "vmax": highest, "cmap": "Blues", "cbar": False, "fmt": ""}
     seaborn.heatmap(values, annot=np.array(texts, dtype=object), ax=axes, **options)
+    axes.collections[0].set_gid(palettes.CELLS)
+    cells = axes.collections[0].get_facecolors()  # seaborn's words are pale on cells in between
+    for text, cell in zip(axes.texts, cells, strict=True):
+        text.set_color(palettes.on(to_hex(cell)))
     name_ticks(axes, names[0], 30, longest=9)
     axes.set_yticks(range(len(names[1])), [label(name) for name in names[1]], rotation=0)
     for axis in (axes.xaxis, axes.yaxis):  # cells are between whole numbers

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
-from soundcheck.report import tables
 from soundcheck.report.adjusted_gaps import in_short
 from soundcheck.report.key_figures import significant
+from soundcheck.report.names import in_words, label
 from soundcheck.results.record import RunRecord
 from soundcheck.statistics.rules import ABOVE, BELOW
 
 __all__ = [
     "SEARCHED",
+    "Finding",
     "blocks_of",
     "by_excess",
     "counted_in",
     "excess",
+    "finding",
     "mirrored",
     "sentence",
     "speakers_needed",
@@ -59,6 +63,22 @@ def speakers_needed(frame: pd.DataFrame) -> pd.Series:
     return np.ceil(needed.clip(lower=frame["blocks"] + 1).round(6))
 
 
+class Finding(NamedTuple):
+    """What a failure says, in parts: ``{measured} of {who} is {says} ({rests}){more}``."""
+
+    who: str
+    measured: str
+    says: str
+    rests: str
+    more: str = ""
+
+    def __str__(self) -> str:
+        if not self.rests:
+            return self.says
+        about = f" of {self.who}" if self.who else ""
+        return f"{self.measured}{about} is {self.says} ({self.rests}){self.more}"
+
+
 def sentence(row: object, blocks: str = "speaker") -> str:
     """Write what a failure says.
 
@@ -74,36 +94,38 @@ def sentence(row: object, blocks: str = "speaker") -> str:
     ``arousal of Spanish speakers is 0.18 higher than that of the others (95 % 0.11 to 0.32, 10 speakers;
     0.075 matters)``
     """
+    return str(finding(row, blocks))
+
+
+def finding(row: object, blocks: str = "speaker") -> Finding:
+    """Say in parts what a failure says; parameters as of :func:`sentence`."""
     if row.test == SEARCHED and row.skipped:
         found = "1 group is" if row.value == 1 else f"{row.value:g} groups are"
         task = "" if row.task in SINGLE else f" in {row.task}"
-        return f"{found} served worse than the others{task}: {row.skipped}"
+        return Finding("", "", f"{found} served worse than the others{task}: {row.skipped}", "")
     measured = _subject(row)
     if row.label:
-        measured += f", {tables.label(row.label)},"
+        measured += f", {label(row.label)},"
+    who = _people(row.group) if row.group else ""
     count = f"{row.blocks} {blocks}" if row.blocks == 1 else f"{row.blocks} {blocks}s"
     if row.group and not pd.isna(row.gap):
         low, high = (row.gap_low, row.gap_high) if row.gap > 0 else (-row.gap_high, -row.gap_low)
         span = "no interval" if pd.isna(low) else f"95 % {significant(low)} to {significant(high)}"
         matters = "" if pd.isna(row.matters) else f"; {significant(row.matters)} matters"
         way = "higher" if row.gap > 0 else "lower"
-        size = significant(abs(row.gap))
-        return (
-            f"{measured} of {_people(row.group)} is {size} {way} than that of the others "
-            f"({span}, {count}{matters}){_adjusted(row)}"
-        )
+        says = f"{significant(abs(row.gap))} {way} than that of the others"
+        return Finding(who, measured, says, f"{span}, {count}{matters}", _adjusted(row))
     span = "no interval" if pd.isna(row.low) else f"95 % {significant(row.low)} to {significant(row.high)}"
-    about = f" of {_people(row.group)}" if row.group else ""
     side = {ABOVE: "above", BELOW: "below"}.get(row.rule, "within ±")
     limit = significant(row.threshold)
     has_to = f"it has to be {side} {limit}" if side[-1] != "±" else f"it has to be {side}{limit}"
-    return f"{measured}{about} is {significant(row.value)} ({span}, {count}); {has_to}"
+    return Finding(who, measured, significant(row.value), f"{span}, {count}", f"; {has_to}")
 
 
 def subject(row: object) -> str:
     """Name what a row is about, as its sentence does: ``arousal of Spanish speakers``."""
     about = f" of {_people(row.group)}" if row.group else ""
-    return ", ".join(filter(None, (f"{_subject(row)}{about}", tables.label(row.label))))
+    return ", ".join(filter(None, (f"{_subject(row)}{about}", label(row.label))))
 
 
 def _adjusted(row: object) -> str:
@@ -117,14 +139,14 @@ def _subject(row: object) -> str:
     """Name what was measured; the gap of a group says by itself that it is a difference."""
     if row.test == "Mean Value":
         return row.task
-    name = row.test.lower().replace("coeff", "coefficient")
+    name = in_words(row.test)
     name = name.removesuffix(" difference") if row.group else name
     return name if row.task in SINGLE else f"{name} of {row.task}"
 
 
 def _people(group: str) -> str:
-    column, _, name = group.partition(": ")
-    return f"{name} speakers" if column in PEOPLE and name and ": " not in name else f"“{group}”"
+    column, _, name = label(group).partition(": ")
+    return f"{name} speakers" if column in PEOPLE and name and ": " not in name else f"“{label(group)}”"
 
 
 def blocks_of(record: RunRecord, corpus: str) -> str:

@@ -23,6 +23,7 @@ from soundcheck.report.distribution_figures import (
     heat_map,
     overlaid,
 )
+from soundcheck.report.palettes import for_words
 from soundcheck.report.shapes import counts_map, histogram
 from soundcheck.report.speaker_figures import averages, ranks
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn, show
@@ -182,7 +183,7 @@ def shift(
         counts_map(upper, clean, np.clip(movement, -REACH, REACH), [edges, heights], cbar=True)
         upper.axhline(0, color=GREY, linestyle="--", linewidth=1)
         upper.set(ylim=(-REACH, REACH), ylabel=f"{after} − {before}" if sides is None else "difference")
-        upper.text(1.01, TOLERANCE, "unchanged", color=GREEN, fontsize=8, ha="right", va="bottom")
+        upper.text(1.01, TOLERANCE, "unchanged", color=for_words(GREEN), fontsize=8, ha="right", va="bottom")
         note = f"\n{beyond} beyond the edge" if beyond else ""
         upper.set_title(label(title, 70) + note, loc="left", fontsize=10)
         for values, color, line, name in ((clean, RED, "-", before), (changed, BLUE, "--", after)):

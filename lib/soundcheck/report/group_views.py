@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.groups import least_per_bin, least_predictions
 from soundcheck.evaluation.subset import Subset
-from soundcheck.report import figures, tables
-from soundcheck.report.html import Html, join
+from soundcheck.report import figures, findings_of_rows, findings_of_values, tables
+from soundcheck.report.html import Html, folded, join
+from soundcheck.report.style import label
 
 __all__ = ["agreements", "balance_table", "contexts", "differences", "predictions"]
 
@@ -49,7 +51,10 @@ def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
     found = {test: frame[frame["test"].eq(test) & frame["value"].notna()] for test in alts}
     return join(
         figures.show(
-            evaluation.media, figures.group_difference(rows), f"{alts[test]}; {figures.described(rows)}"
+            evaluation.media,
+            figures.group_difference(rows),
+            f"{alts[test]}; {figures.described(rows)}",
+            finding=findings_of_rows.gaps(rows),
         )
         for test, rows in found.items()
         if len(rows)
@@ -57,14 +62,19 @@ def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
 
 
 def agreements(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]], column: str) -> Html:
-    """Draw truth and prediction of each group."""
-    shown = []
+    """Draw truth and prediction of each group, behind a line for each corpus and task."""
+    folds = []
     for subset, groups in compared:
+        shown = []
         for group in groups:
             title = f"{subset.corpus}, {subset.task.name}: {group}"
-            figure = figures.agreement(subset.take(np.flatnonzero(subset.mask(column, group))), title)
-            shown.append(figures.show(evaluation.media, figure, f"Predictions against labels: {title}"))
-    return join(shown)
+            own = subset.take(np.flatnonzero(subset.mask(column, group)))
+            figure, finding = figures.agreement(own, title), findings_of_values.of_subset(own)
+            alt = f"Predictions against labels: {title}"
+            shown.append(figures.show(evaluation.media, figure, alt, finding=finding))
+        inside = f"{subset.corpus}, {subset.task.name}: {', '.join(label(group) for group in groups)}"
+        folds.append(folded(inside, shown))
+    return join(folds)
 
 
 def predictions(evaluation: Evaluation, subset: Subset, column: str, groups: Sequence[str], alt: str) -> Html:
@@ -93,7 +103,8 @@ def predictions(evaluation: Evaluation, subset: Subset, column: str, groups: Seq
         title,
         compared=groups,
     )
-    return figures.show(evaluation.media, figure, f"{alt}: {title}")
+    finding = findings_of_values.of_groups(subset.predictions.clean, names, groups, subset.blocks)
+    return figures.show(evaluation.media, figure, f"{alt}: {title}", finding=finding)
 
 
 def contexts(
@@ -127,4 +138,5 @@ def contexts(
         )
         alt = f"Predictions for each {context} in one {column} and in all: {title}"
         shown.append(figures.show(evaluation.media, figure, alt))
-    return join(shown)
+    inside = f"{subset.corpus}, {subset.task.name}: {counted(len(shown), 'figure')}, one a {column}"
+    return folded(inside, shown)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from soundcheck.common.escaping import escape
 
-__all__ = ["Html", "element", "join", "style_sheet"]
+__all__ = ["Html", "element", "folded", "join", "style_sheet"]
 
 _EMPTY = {"img", "br", "hr", "input", "source", "col", "meta"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
@@ -117,6 +117,11 @@ def style_sheet(text: str) -> Html:
 def _carried(tag: str, name: str, address: str) -> bool:
     """Say whether an address holds what a picture or a player shows."""
     return name == "src" and tag in _CARRIED and bool(_CARRIED[tag].fullmatch(address))
+
+
+def folded(summary: str, parts: Iterable[Html]) -> Html:
+    """Put what not everybody reads behind a line that says what is inside, and opens it."""
+    return element("details", element("summary", summary, limit=None), *parts, class_="sc-fold")
 
 
 def join(parts: Iterable[Html]) -> Html:

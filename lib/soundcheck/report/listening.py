@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.augment.registry import apply
-from soundcheck.common.media import MediaStore
-from soundcheck.corpora.audio import SAMPLING_RATE, read
+from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.evaluation.comparison import Comparison, Pair
-from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.impact import EVENTS, impact_codes
-from soundcheck.metrics.word_changes import word_changes
-from soundcheck.metrics.word_errors import word_errors
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element
-from soundcheck.report.players import player, row, settings
-from soundcheck.report.word_tables import aligned_words
+from soundcheck.report.pair_player import Side, switched
+from soundcheck.report.players import row, settings
+from soundcheck.report.segment_player import segment_player, signal_of
 
 __all__ = [
     "hardest_trials",
-    "most_changed_words",
     "most_different",
     "most_moved",
     "recordings",
-    "worst_recognised",
 ]
 
 
@@ -79,7 +73,7 @@ def recordings(subset: Subset, most: int) -> dict[str, np.ndarray]:
     rows = np.unique(np.linspace(0, len(subset) - 1, min(most, len(subset))).round().astype(int))
     sides = zip(subset.sides, (subset.segments, subset.partner), strict=True)
     return {
-        name: np.concatenate([_signal(subset.root, segments.iloc[n]) for n in rows])
+        name: np.concatenate([signal_of(subset.root, segments.iloc[n]) for n in rows])
         for name, segments in sides
     }
 
@@ -105,27 +99,25 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
     title = f"{segment['file']} under {subset.change}: {task.name} {before} → {after}"
     if not evaluation.view(subset).audio:
         return element("p", title)
-    shown = []
     if subset.partner is not None:
         heard = [(segment, "", subset.sides[0], before), (partner, "", subset.sides[1], after)]
     else:
         heard = [(segment, "", "original", "" if subset.base else before)]
         heard += [(segment, subset.base, subset.base, before)] if subset.base else []
         heard.append((segment, subset.change, subset.change, after))
-    for number, (one, change, name, said) in enumerate(heard):
+    sides = []
+    for one, change, name, said in heard:
         signal, drawn = _heard(evaluation, subset, one, change)
         words = [f"{task.name} {said}" if said else "", settings(drawn) if drawn else ""]
-        color = "changed" if number == len(heard) - 1 else "original"
-        caption = "; ".join(filter(None, words))
-        shown.append(player(evaluation.media, signal, SAMPLING_RATE, name, caption=caption, color=color))
-    return row(shown, title=title)
+        sides.append(Side(signal, name, "; ".join(filter(None, words))))
+    return switched(evaluation.media, sides, title)
 
 
 def _heard(
     evaluation: Evaluation, subset: Subset, segment: pd.Series, change: str
 ) -> tuple[np.ndarray, dict[str, object]]:
     """Give what the model heard, and what was drawn for it."""
-    signal = _signal(subset.root, segment)
+    signal = signal_of(subset.root, segment)
     if not change:
         return signal, {}
     return apply(
@@ -176,80 +168,8 @@ def most_different(comparison: Comparison, pair: Pair, count: int = 4) -> Html:
             said.append(f"truth {_written(pair.truth[position])}")
         if 0 <= codes[position] < len(EVENTS):
             said.append(EVENTS[codes[position]].removesuffix("s"))
-        shown.append(_played(comparison.media, pair, segment, ", ".join(said)))
+        shown.append(segment_player(comparison.media, pair, segment, ", ".join(said)))
     return row(shown, title=title)
-
-
-def most_changed_words(comparison: Comparison, pair: Pair, count: int = 3) -> Html:
-    """Play the segments with the most words broken by the candidate, then those with the most corrected.
-
-    Parameters
-    ----------
-    comparison
-        The comparison, for the media store.
-    pair
-        Transcripts, see :meth:`soundcheck.evaluation.comparison.Comparison.transcripts`.
-    count
-        How many segments of each kind; each segment once.
-    """
-    changes = word_changes(pair.truth, pair.baseline, pair.candidate).assign(
-        key=pair.segments["key"].tolist()
-    )
-    shown, heard = [], set()
-    for kind, other in (("broken", "corrected"), ("corrected", "broken")):
-        own = changes[(changes[kind] > 0) & ~changes.index.isin(heard)]
-        own = own.sort_values([kind, other, "key"], ascending=[False, True, True], kind="stable").head(count)
-        heard |= set(own.index)
-        shown.append(element("h3", f"{pair.corpus}: most words {kind}"))
-        if own.empty:
-            shown.append(
-                element(
-                    "p", f"There is no other segment with words {kind}." if heard else f"No word is {kind}."
-                )
-            )
-        for n, counts in own.iterrows():
-            segment = pair.segments.iloc[n]
-            caption = f"{counts[kind]:.0f} {kind}, {counts[other]:.0f} {other}, {counts['words']:.0f} words"
-            shown.append(row([_played(comparison.media, pair, segment, caption)]))
-            shown.append(aligned_words(pair.truth[n], pair.baseline[n], "baseline"))
-            shown.append(aligned_words(pair.truth[n], pair.candidate[n], "candidate"))
-    return sum(shown, Html(""))
-
-
-def _played(media: MediaStore, where: Pair | CorpusView, segment: pd.Series, caption: str) -> Html:
-    """Let a segment be heard; of a corpus without audio only say what there is to say."""
-    if not where.audio:
-        return element("p", f"{segment['file']}: {caption}")
-    signal = _signal(where.root, segment)
-    return player(media, signal, SAMPLING_RATE, segment["file"], caption=caption)
-
-
-def worst_recognised(evaluation: Evaluation, subset: Subset, count: int = 5) -> Html:
-    """Play the segments with the most word errors, each with its words aligned.
-
-    Parameters
-    ----------
-    evaluation
-        For the media store.
-    subset
-        Segments with transcripts.
-    count
-        How many segments to play; those with the same number of errors by their share of the words.
-    """
-    counts = word_errors(subset.truth, subset.predictions.clean)
-    errors = np.nan_to_num(counts.errors, nan=-1.0)
-    keys = subset.segments["key"].to_numpy()
-    order = sorted(np.flatnonzero(errors > 0), key=lambda n: (-errors[n], counts.words[n], keys[n]))[:count]
-    if not order:
-        return element("p", f"{subset.corpus}: no word was recognised wrongly.")
-    shown = []
-    for n in order:
-        segment = subset.segments.iloc[n]
-        about = ", ".join(str(segment[name]) for name in ("speaker", "accent") if segment.get(name))
-        caption = f"{about}{'; ' if about else ''}{errors[n]:.0f} errors, {counts.words[n]:.0f} words"
-        heard = row([_played(evaluation.media, evaluation.view(subset), segment, caption)])
-        shown.append(heard + aligned_words(subset.truth[n], subset.predictions.clean[n]))
-    return sum(shown, Html(""))
 
 
 def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, count: int = 4) -> Html:
@@ -286,21 +206,15 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
                 shown.append(element("p", f"{trial['enrol']} with {trial['test']}: {words}"))
                 continue
             sides = []
-            for role, place, speaker, color in (
-                ("enrolled", trial["enrolled"], trial["enrol_speaker"], "original"),
-                ("tested", trial["segment"], trial["test_speaker"], "changed"),
+            for role, place, speaker in (
+                ("enrolled", trial["enrolled"], trial["enrol_speaker"]),
+                ("tested", trial["segment"], trial["test_speaker"]),
             ):
                 segment = corpus.segments.iloc[place]
-                signal = _signal(corpus.root, segment)
-                caption = f"{role}: speaker {speaker}"
-                heard = evaluation.media, signal, SAMPLING_RATE, segment["file"]
-                sides.append(player(*heard, caption=caption, color=color))
-            shown.append(row(sides, title=words))
+                signal = signal_of(corpus.root, segment)
+                sides.append(Side(signal, segment["file"], f"{role}: speaker {speaker}"))
+            shown.append(switched(evaluation.media, sides, words))
     return sum(shown, Html(""))
-
-
-def _signal(root: Path, segment: pd.Series) -> np.ndarray:
-    return read(root / segment["file"], segment["start"], segment["end"])
 
 
 def _written(value: object) -> str:

@@ -11,15 +11,26 @@ import pandas as pd
 from IPython.display import display
 from matplotlib.figure import Figure
 
+from soundcheck.common.wording import counted
 from soundcheck.evaluation.comparison import Comparison
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.robustness import Swept
 from soundcheck.evaluation.subset import Measure, Subset
 from soundcheck.metrics.speakers import SpeakerValues
-from soundcheck.report import figures, sweep_figures, tables
+from soundcheck.report import (
+    figures,
+    findings_of_curves,
+    findings_of_rows,
+    findings_of_values,
+    sweep_figures,
+    tables,
+)
+from soundcheck.report.html import Html, folded, join
 from soundcheck.report.verdict_tables import verdict_table
 
 __all__ = ["curves", "intervals", "movements", "opening", "show", "speakers", "verdicts"]
+
+MOST_OPEN = 8  # figures of a kind on a page; more are behind lines that open them
 
 
 def opening(evaluation: Evaluation | Comparison) -> None:
@@ -35,23 +46,33 @@ def verdicts(evaluation: Evaluation) -> None:
     display(tables.notes(evaluation.notes))
 
 
-def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str) -> None:
-    """Show a figure; ``alt`` says what it shows, for readers who do not see it."""
-    display(figures.show(evaluation.media, figure, alt))
+def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str, finding: str = "") -> None:
+    """Show a figure below its finding; ``alt`` says what it shows, for readers who do not see it."""
+    display(figures.show(evaluation.media, figure, alt, finding=finding))
 
 
 def intervals(evaluation: Evaluation) -> None:
     """Draw all values with their intervals and thresholds."""
     frame = evaluation.frame()
     alt = f"Values with 95 % intervals and thresholds; {figures.described(frame)}"
-    show(evaluation, figures.intervals(frame), alt)
+    show(evaluation, figures.intervals(frame), alt, findings_of_rows.tests(frame))
 
 
 def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
-    """Draw how the predictions of each subset move under its change."""
+    """Draw how the predictions of each subset move under its change; of many, a line a change opens them."""
+    drawn: dict[str, list[tuple[str, Html]]] = {}
     for subset in subsets:
-        title = f"How predictions move: {subset.corpus}, {subset.task.name} under {subset.change}"
-        show(evaluation, figures.movement(subset), title)
+        alt = f"How predictions move: {subset.corpus}, {subset.task.name} under {subset.change}"
+        finding = findings_of_values.of_movement(subset)
+        shown = figures.show(evaluation.media, figures.movement(subset), alt, finding=finding)
+        drawn.setdefault(subset.change, []).append((subset.task.name, shown))
+    many = sum(map(len, drawn.values())) > MOST_OPEN
+    for change, own in drawn.items():
+        inside = (
+            f"{change}: {counted(len(own), 'figure')}, {', '.join(dict.fromkeys(name for name, _ in own))}"
+        )
+        parts = [shown for _, shown in own]
+        display(folded(inside, parts) if many else join(parts))
 
 
 def curves(
@@ -77,7 +98,8 @@ def curves(
         if everywhere:
             frame = pd.concat([evaluation.curve(steps, measure) for steps in everywhere])
             figure = figures.curves(frame, series.axis, unit)
-            show(evaluation, figure, f"{series.name}: {what or unit}")
+            title = f"{series.name}: {what or unit}"
+            show(evaluation, figure, title, findings_of_curves.steps(frame, title, series.axis))
             display(sweep_figures.curve_table(frame, series.axis))
 
 

@@ -15,6 +15,8 @@ from collections import Counter
 import numpy as np
 from PIL import Image
 
+from soundcheck.report import palettes
+
 __all__ = ["png", "shorter_svg", "smaller_svg"]
 
 STEPS = 16  # of each of red, green and blue; white and black stay what they are
@@ -66,10 +68,14 @@ def _rounded(found: re.Match) -> str:
 
 
 def shorter_svg(data: bytes) -> bytes:
-    """Write a smaller SVG shorter: lines with the points that they need, styles once, parts without names."""
+    """Write a smaller SVG shorter: lines with the points that they need, styles once, parts without names.
+
+    It gets both palettes of :mod:`soundcheck.report.palettes`.
+    """
     root = ElementTree.fromstring(data)
     styles = Counter(style for part in root.iter() if (style := part.get("style")))
-    classes = {style: f"s{n}" for n, (style, often) in enumerate(styles.most_common()) if often > 1}
+    shared = (style for style, often in styles.most_common() if often > 1 or palettes.has_partner(style))
+    classes = {style: f"s{n}" for n, style in enumerate(shared)}
     hatches = {name for style in styles for name in _USED.findall(style)}
     drawn = (name for part in root.iter() if _DRAWN_ONCE.fullmatch(name := part.get("id", "")))
     names = {name: f"d{number}" for number, name in enumerate(drawn) if name not in hatches}
@@ -79,7 +85,9 @@ def shorter_svg(data: bytes) -> bytes:
     _open_groups(root)
     root.set("xmlns", _SVG[1:-1])
     rules = root.find("defs/style")
-    rules.text += "".join(f".{name}{{{_style(style)}}}" for style, name in classes.items())
+    written = {name: _style(style) for style, name in classes.items()}
+    rules.text += "".join(f".{name}{{{style}}}" for name, style in written.items())
+    rules.text += palettes.dark_rules(written)
     return ElementTree.tostring(root, encoding="utf-8")
 
 
@@ -89,6 +97,8 @@ def _shorten(part: ElementTree.Element, classes: dict[str, str]) -> None:
         part.text = None
         if _NAME.fullmatch(part.get("id", "")):
             del part.attrib["id"]
+        if part.get("id") == palettes.CELLS:  # a figure may have several maps
+            part.set("class", part.attrib.pop("id"))
     if style := part.attrib.pop("style", None):
         part.set(*(("class", classes[style]) if style in classes else ("style", _style(style))))
     if _UNTURNED.fullmatch(part.get("transform", "")):

@@ -1,20 +1,21 @@
-"""Players: a waveform to see and a sound to hear, at its true level."""
+"""Players: a picture to see and a sound to hear, at its true level."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from PIL import ImageColor
 
 from soundcheck.augment.level import decibel, peak, rms
-from soundcheck.common.media import MediaStore
+from soundcheck.common.escaping import shorten
+from soundcheck.common.media import UNHEARD, MediaStore
 from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.pictures import png
+from soundcheck.report.sound_pictures import HEIGHT, WIDTH, picture
 
-COLORS = {"original": "#e13b41", "changed": "#3277b4"}
-_WIDTH, _HEIGHT = 360, 126
+__all__ = ["LONGEST", "player", "row", "settings", "silent", "unheard"]
+
+LONGEST = 30.0  # seconds of a sound that a page carries
 _UNITS = {"frequency": "Hz", "cutoff": "Hz", "bit_rate": "bit/s"}
 
 
@@ -27,7 +28,9 @@ def player(
     caption: str = "",
     color: str = "original",
 ) -> Html:
-    """Show a waveform and let the signal be heard; nothing is normalised, since level is tested too.
+    """Show a sound and let it be heard; nothing is normalised, since level is tested too.
+
+    Of a long sound the first :data:`LONGEST` seconds are drawn and played, and the words say so.
 
     Parameters
     ----------
@@ -44,32 +47,44 @@ def player(
     """
     signal = np.asarray(signal, dtype=np.float32)
     if not len(signal):
-        words = [caption, element("br")] if caption else []
-        nothing = element("figcaption", *words, "no samples: there is nothing to hear")
-        return element("figure", element("strong", label), nothing, class_="sc-player")
+        return silent(label, *([caption] if caption else []), "no samples: there is nothing to hear")
     seconds = len(signal) / sampling_rate
-    sound = media.add(encode_flac(signal, sampling_rate), ".flac")
-    picture = media.add(_waveform(signal, COLORS[color]), ".png")
-    level = f"{seconds:.2f} s, peak {decibel(peak(signal)):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
-    level = level.replace("-", "−")
+    said = f"{seconds:.2f} s, peak {decibel(peak(signal)):.1f} dBFS, level {decibel(rms(signal)):.1f} dBFS"
+    said = said.replace("-", "−")
     if peak(signal) > 1:
-        level += ", clipped by the file format"
-    return element(
-        "figure",
-        element("strong", label),
-        element(
-            "img",
-            class_="sc-picture",
-            src=picture,
-            alt=f"Waveform of {label}, {seconds:.2f} seconds",
-            width=_WIDTH,
-            height=_HEIGHT,
-            loading="lazy",
-        ),
-        element("audio", controls=True, preload="none", src=sound, aria_label=label),
-        element("figcaption", *([caption, element("br")] if caption else []), level),
-        class_="sc-player",
+        said += ", clipped by the file format"
+    if not media.heard:
+        return unheard(label, *([caption] if caption else []), said)
+    if seconds > LONGEST:
+        said += f"; drawn and played are the first {LONGEST:g} s"
+        signal = signal[: round(LONGEST * sampling_rate)]
+    drawn = element(
+        "img",
+        class_="sc-picture",
+        src=media.add(picture(signal, sampling_rate, color), ".png"),
+        alt=f"Waveform and spectrogram of {shorten(label, 80)}: {said}",
+        width=WIDTH,
+        height=HEIGHT,
+        loading="lazy",
     )
+    sound = media.add(encode_flac(signal, sampling_rate), ".flac")
+    heard = element("audio", controls=True, preload="none", src=sound, aria_label=label)
+    words = element("figcaption", *([caption, element("br")] if caption else []), said)
+    played = f"{len(signal) / sampling_rate:.3f}"  # the width of the picture
+    name = element("strong", label)
+    return element("figure", name, drawn, heard, words, class_="sc-player", data_seconds=played)
+
+
+def silent(label: str, *lines: str, kind: str = "") -> Html:
+    """Stand for a player where there is nothing to hear, and say why."""
+    words = [part for line in lines for part in (element("br"), line)][1:]
+    said = element("figcaption", *words)
+    return element("figure", element("strong", label), said, class_=f"sc-player {kind}".strip())
+
+
+def unheard(label: str, *lines: str) -> Html:
+    """Stand for a player in a book without voices: what it is, without a sound or a picture of it."""
+    return silent(label, *lines, kind=UNHEARD)
 
 
 def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) -> str:
@@ -100,29 +115,7 @@ def settings(drawn: Mapping[str, object], sampling_rate: int = SAMPLING_RATE) ->
     return ", ".join(parts)
 
 
-def row(players: Sequence[Html], title: str = "") -> Html:
-    """Put players side by side."""
+def row(players: Sequence[Html], title: str = "", *, kind: str = "") -> Html:
+    """Put players side by side; ``kind`` is a further class of the row, for what the script makes of it."""
     head = [element("p", title, class_="sc-players-title")] if title else []
-    return join([*head, element("div", *players, class_="sc-players")])
-
-
-def _waveform(signal: np.ndarray, color: str) -> bytes:
-    """Draw a waveform as PNG: of each column of pixels all that the signal passes through.
-
-    All share one scale down to half of full scale, so that louder looks louder and quiet speech still shows.
-    """
-    width, height = 2 * _WIDTH, 2 * _HEIGHT  # for sharp screens
-    pixels = np.full((height, width, 3), 255, dtype=np.uint8)
-    if len(signal) > 1:
-        reach = max(0.5, float(peak(signal)))
-        # A column begins with the last sample of the one before: the line is not broken.
-        edges = np.linspace(0, len(signal) - 1, width + 1)
-        first, last = np.floor(edges[:-1]).astype(int), np.ceil(edges[1:]).astype(int)
-        starts = np.stack([first, last + 1], axis=1).ravel()
-        padded = np.append(signal, signal[-1])
-        lowest, highest = (way.reduceat(padded, starts)[::2] for way in (np.minimum, np.maximum))
-        rows = np.arange(height)[:, None]
-        top, bottom = ((1 - value / reach) * (height - 1) / 2 for value in (highest, lowest))
-        inside = (rows >= np.floor(top)) & (rows <= np.ceil(bottom))
-        pixels[inside] = ImageColor.getrgb(color)
-    return png(pixels)
+    return join([*head, element("div", *players, class_=f"sc-players {kind}".strip())])

@@ -122,11 +122,17 @@ def violation_bars(counts: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
     Parameters
     ----------
     counts
-        Title and table, rows as told there and one column a group.
+        Title and table, rows as told there and one column a group; beyond 40 those with the most violations.
     """
     with look():
         figure, panels = new(9, 0.3 + 2.5 * len(counts), len(counts), 1)
         for axes, (title, table) in zip(panels, counts, strict=True):
+            groups = table.columns
+            if len(groups) > MOST_GROUPS:
+                most = table.sum().sort_values(ascending=False, kind="stable").index[:MOST_GROUPS]
+                table = table[[name for name in groups if name in set(most)]]
+                told = f"the {MOST_GROUPS} of {len(groups)} groups with the most violations"
+                axes.set_title(told, loc="right", fontsize=9)
             places, width = np.arange(len(table.columns)), 0.8 / max(1, len(table))
             for n, name in enumerate(table.index):
                 shift = (n - (len(table) - 1) / 2) * width

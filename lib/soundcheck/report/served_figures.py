@@ -22,7 +22,7 @@ from soundcheck.report.style import GREY, label, look, new
 from soundcheck.report.tables import label as bin_label
 from soundcheck.report.tables import number
 
-__all__ = ["Shown", "described_groups", "served_groups", "with_verdicts"]
+__all__ = ["Shown", "clear_groups", "described_groups", "served_groups", "with_verdicts"]
 
 MOST_GROUPS = 24  # of a panel; beyond, those that are worst
 MOST_PANELS = 8
@@ -125,6 +125,20 @@ def described_groups(frame: pd.DataFrame, shown: dict[str, Shown]) -> str:
     return ". ".join(parts)
 
 
+def clear_groups(frame: pd.DataFrame, shown: dict[str, Shown]) -> str:
+    """Say in a sentence which groups clearly differ from the others, as far as their intervals show."""
+    panels = _panels(frame, shown)
+    parts = []
+    for measure, rows in panels:
+        clear = [(row, _words(row, measure).partition("clearly ")[2]) for row in rows.itertuples()]
+        told = [f"{label(row.group)} {number(row.value)} ({side})" for row, side in clear if side]
+        if told:
+            parts.append(f"{_title(measure, rows)}: {', '.join(told)}")
+    if parts:
+        return f"Clearly different from the others: {'; '.join(parts)}"
+    return "No group can be told to differ from the others by what matters" if panels else ""
+
+
 def _panels(frame: pd.DataFrame, shown: dict[str, Shown]) -> list[tuple[Shown, pd.DataFrame]]:
     known = frame[frame["value"].notna() & frame["test"].isin(list(shown))]
     found = []
@@ -132,6 +146,7 @@ def _panels(frame: pd.DataFrame, shown: dict[str, Shown]) -> list[tuple[Shown, p
         for _, rows in known[known["test"].eq(test)].groupby("label", sort=False):
             rising = [measure.better != LOWER, True]
             ranked = rows.sort_values(["value", "group"], ascending=rising, kind="stable")
+            ranked.attrs["of"] = len(ranked)
             found.append((measure, ranked.head(MOST_GROUPS)))
     return found[:MOST_PANELS]
 
@@ -153,7 +168,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, measure: Shown) -> None:
         axes.text(1.02, place, words, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5)
     axes.set_yticks(range(len(rows)), [_name(row) for row in rows.itertuples()], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel(measure.axis)
+    cut = f"\nthe worst {len(rows)} of {rows.attrs['of']} groups" if rows.attrs["of"] > len(rows) else ""
+    axes.set_xlabel(measure.axis + cut)
     axes.set_title(_title(measure, rows) if rows["label"].iloc[0] else "", loc="left", fontsize=9)
 
 

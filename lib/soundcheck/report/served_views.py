@@ -7,24 +7,23 @@ Groups come as :class:`~soundcheck.evaluation.suite_groups.Compared`, one for ea
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation.every_kind import EveryKind
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.suite_groups import Compared
 from soundcheck.metrics.regression import BINS, bin_numbers
-from soundcheck.metrics.word_errors import word_errors
-from soundcheck.report import listening, tables
+from soundcheck.report import chosen_segments, listening, tables
+from soundcheck.report.aligned_words import aligned_words
+from soundcheck.report.chosen_segments import choose
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.players import player, row
-from soundcheck.report.served_figures import Shown, described_groups, served_groups
+from soundcheck.report.players import row
+from soundcheck.report.segment_player import segment_player
+from soundcheck.report.served_figures import Shown, clear_groups, described_groups, served_groups
 from soundcheck.report.style import show
-from soundcheck.report.word_tables import aligned_words
 
 __all__ = ["group_sounds", "label_tables", "served_figures", "size_tables"]
 
@@ -75,7 +74,8 @@ def served_figures(
             title = f"{compared.subset.task.name} by {compared.column}, {compared.subset.corpus}"
             alt = f"{title}. {described_groups(frame, dict(shown))}"
             found.append(element("h3", title))
-            found.append(show(evaluation.media, served_groups(frame, dict(shown)), alt))
+            finding = clear_groups(frame, dict(shown))
+            found.append(show(evaluation.media, served_groups(frame, dict(shown)), alt, finding=finding))
     return join(found) if found else element("p", "No group could be judged.")
 
 
@@ -140,13 +140,12 @@ def group_sounds(evaluation: EveryKind, compared: Sequence[Compared], most: int 
             ranked.append((min(means), one, errors))
     ranked.sort(key=lambda entry: entry[0])
     shown, heard = [element("h3", f"{title}: the group of each column with the largest errors")], set()
-    audio = evaluation.view(subset).audio
     for (_, column, group), one, errors in ranked[:most]:
         name, mask = f"{column}: {group}", one.subset.mask(column, group)
         if subset.task.is_embedding:
             shown.append(_trials(evaluation, one.subset.take(np.flatnonzero(mask)), one.subset, name))
         else:
-            shown.append(_group(evaluation, one.subset, name, mask, errors, audio, heard))
+            shown.append(_group(evaluation, one.subset, name, mask, errors, heard))
     return join(shown)
 
 
@@ -160,13 +159,7 @@ def segment_errors(evaluation: EveryKind, subset: Subset) -> np.ndarray:
     if subset.task.is_embedding:
         threshold = evaluation.of(subset).threshold(subset, predicted)
         return np.where(np.isfinite(predicted), (predicted > threshold) != truth, np.nan)
-    if subset.task.is_transcription:
-        counts = word_errors(truth, predicted)
-        return np.where(counts.words > 0, counts.errors / np.maximum(counts.words, 1), np.nan)
-    if subset.task.is_regression:
-        return np.abs(predicted - truth)
-    known = pd.notna(truth) & pd.notna(predicted)
-    return np.where(known, truth != predicted, np.nan)
+    return chosen_segments.segment_errors(subset)
 
 
 def _group(
@@ -175,34 +168,24 @@ def _group(
     title: str,
     mask: np.ndarray,
     errors: np.ndarray,
-    audio: bool,
     heard: set[str],
 ) -> Html:
-    keys = subset.segments["key"].to_numpy(dtype=object)
-    rows = np.flatnonzero(mask & np.isfinite(errors) & ~np.isin(keys, list(heard)))
-    if not len(rows):
-        return Html()
-    worst = heapq.nsmallest(WORST, rows, key=lambda n: (-errors[n], keys[n]))
-    worst = [n for n in worst if errors[n] > 0]
-    middle = np.median(errors[rows])
-    others = rows[~np.isin(rows, worst)]
-    typical = heapq.nsmallest(TYPICAL, others, key=lambda n: (abs(errors[n] - middle), keys[n]))
+    keys, view = subset.segments["key"].to_numpy(dtype=object), evaluation.view(subset)
+    chosen = choose(errors, keys, mask & ~np.isin(keys, list(heard)), worst=WORST, typical=TYPICAL)
     shown, aligned = [], []
-    for what, n in [*(("worst", n) for n in worst), *(("typical", n) for n in typical)]:
-        segment = subset.segments.iloc[n]
+    for n, what in chosen:
+        if what == chosen_segments.WORST and errors[n] == 0:
+            continue
         heard.add(keys[n])
         said = f"{what}: {_said(subset, n, errors[n])}"
-        if audio:
-            signal = read(subset.root / segment["file"], segment["start"], segment["end"])
-            color = "changed" if what == "typical" else "original"
-            shown.append(
-                player(evaluation.media, signal, SAMPLING_RATE, segment["file"], caption=said, color=color)
-            )
-        else:
-            shown.append(element("p", f"{segment['file']}: {said}"))
+        color = "changed" if what == chosen_segments.TYPICAL else "original"
+        segment = subset.segments.iloc[n]
+        shown.append(
+            segment_player(evaluation.media, view, segment, said, color, heard=not evaluation.guesses)
+        )
         if subset.task.is_transcription and subset.predictions.clean[n] is not None:
-            aligned.append(aligned_words(subset.truth[n], subset.predictions.clean[n]))
-    return row(shown, title=title) + join(aligned)
+            aligned.append(aligned_words(subset.truth[n], {"recognised": subset.predictions.clean[n]}))
+    return row(shown, title=title) + join(aligned) if shown else Html()
 
 
 def _said(subset: Subset, n: int, error: float) -> str:

@@ -13,7 +13,8 @@ _OUTSIDE = re.compile(r"@import[^;]*;[^\n]*\n")
 _DARK = re.compile(r'html\[data-theme="dark"\] (\{[^}]*--sc-good:[^}]*\})')
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _OWN = """
-:root { color-scheme: light dark; }
+:root { color-scheme: light dark; background: #fff; }
+@media (prefers-color-scheme: dark) { :root { background: #121212; } }
 body { font: 1rem/1.5 system-ui, "DejaVu Sans", Verdana, sans-serif; max-width: 76rem;
   margin: 0 auto; padding: 1rem 1.5rem; }
 p, li { max-width: 48rem; }

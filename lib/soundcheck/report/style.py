@@ -28,6 +28,7 @@ from soundcheck.common.escaping import shorten, terminal, xml_text
 from soundcheck.common.media import EmbeddedMedia, MediaStore
 from soundcheck.report.html import Html, element
 from soundcheck.report.layout import laid_out
+from soundcheck.report.palettes import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
 from soundcheck.report.pictures import png, shorter_svg, smaller_svg
 
 
@@ -44,14 +45,14 @@ def _when_used(name: str) -> ModuleType:
 
 seaborn = _when_used("seaborn")  # brings scipy.stats, half a second; many notebooks draw nothing of it
 
-BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"
-PALETTE = (BLUE, RED, GREEN, ORANGE, "#cc79a7", "#56b4e9", "black", GREY)  # told apart in this order
+PALETTE = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BLACK, GREY)  # told apart in this order
 MARKS = ("o", "s", "^", "v", "D", "P", "X", "*")
 LABEL_LIMIT = 30
 NARROW = 500  # pixels; figures below may stand side by side
 MOST_MARKS = 2000  # points of lines; above, a figure is stored as pixels
 A_MARK = 6  # points of a line are as long as a mark or a shape of its own
 SVG_BYTES = 150_000  # above, too
+MOST_TOLD = 400  # letters of a finding
 SCREEN = 96  # pixels an inch; sharp screens have twice as many
 
 _SETTINGS = {
@@ -103,7 +104,14 @@ def name_ticks(axes: Axes, names: Sequence[object], limit: int = 12, longest: in
     axes.set_xticks(range(len(texts)), texts, **slope)
 
 
-def show(media: MediaStore | EmbeddedMedia, figure: Figure, alt: str, *, dense: bool | None = None) -> Html:
+def show(
+    media: MediaStore | EmbeddedMedia,
+    figure: Figure,
+    alt: str,
+    *,
+    finding: str = "",
+    dense: bool | None = None,
+) -> Html:
     """Put a figure onto a page.
 
     Parameters
@@ -114,6 +122,9 @@ def show(media: MediaStore | EmbeddedMedia, figure: Figure, alt: str, *, dense: 
         The figure.
     alt
         What it shows, for readers who do not see it.
+    finding
+        What is seen, in a sentence, such as one of :mod:`soundcheck.report.findings_of_rows`: the heading of
+        the figure, as text of the page. Whoever does not see the picture hears it first.
     dense
         Whether to store pixels instead of lines; default: if it has more than :data:`MOST_MARKS` marks.
     """
@@ -123,10 +134,12 @@ def show(media: MediaStore | EmbeddedMedia, figure: Figure, alt: str, *, dense: 
         pixels, data = True, _picture(figure, True)
     width, height = (round(SCREEN * size) for size in figure.get_size_inches())
     source = media.add(data, ".png" if pixels else ".svg")
+    told = f"{alt}. {finding}" if finding else alt
     image = element(
-        "img", class_="sc-picture", src=source, alt=alt, width=width, height=height, loading="lazy"
+        "img", class_="sc-picture", src=source, alt=told, width=width, height=height, loading="lazy"
     )
-    return element("figure", image, class_="sc-figure sc-narrow" if width < NARROW else "sc-figure")
+    heading = element("figcaption", finding, limit=MOST_TOLD) if finding else Html()
+    return element("figure", heading, image, class_="sc-figure sc-narrow" if width < NARROW else "sc-figure")
 
 
 def svg(figure: Figure) -> bytes:

@@ -27,7 +27,8 @@ def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, f
     limits
         Of the values; the axis reaches farther if they do.
     """
-    corpora = list(dict.fromkeys(frame["corpus"]))[:MOST_PANELS]
+    everywhere = list(dict.fromkeys(frame["corpus"]))
+    corpora = everywhere[:MOST_PANELS]
     with look():
         figure, panels = new(7.5, 0.5 + 3.0 * max(1, len(corpora)), max(1, len(corpora)), sharex=True)
         for axes, corpus in zip(panels, corpora, strict=False):
@@ -45,6 +46,8 @@ def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, f
             axes.set_ylabel(label(ylabel, 40))
             if len(corpora) > 1:
                 axes.set_title(label(corpus), loc="left", fontweight="bold")
+        if len(corpora) < len(everywhere):
+            panels[0].set_title(f"{len(corpora)} of {len(everywhere)} corpora", loc="right", fontsize=9)
         panels[-1].set_xlabel(f"{label(xlabel, 60)}  (mild → severe)")
         panels[0].plot([], [], color=GREY, linestyle=":", linewidth=1, label="random model")
         panels[0].legend(loc="best", fontsize=9)

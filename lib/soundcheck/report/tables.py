@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,14 +18,17 @@ import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import hinted, label, measure
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.suite.families import Family, TestDefinition
 
 __all__ = [
     "Cell",
+    "below_test",
     "digits_for",
     "FEW",
     "FEW_MARK",
+    "FILTERS",
     "interval",
     "label",
     "notes",
@@ -44,6 +46,8 @@ __all__ = [
 DIGITS = 3
 MOST_DIGITS = 6
 FEW_MARK = "†"
+# Columns of results by which rows are chosen; that of tests has the groups in small print.
+FILTERS = {"model": "model", "corpus": "corpus", "family": "family", "task": "task", "test": "group"}
 # The measured shares are those of the page on statistics.
 FEW = (
     f"{FEW_MARK} Fewer than {FEW_BLOCKS} blocks: the interval rests on few speakers. "
@@ -51,16 +55,19 @@ FEW = (
     "(5 blocks), 87 to 90 % (10) and 91 to 93 % (20) of cases for the concordance correlation coefficient, "
     "and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1; t intervals are wider for that reason."
 )
-_BIN = re.compile(r"(?:^|(?<=: ))[(\[]-?[0-9.inf]+, -?[0-9.inf]+[)\]]$")
 
 
 class Cell(NamedTuple):
-    """A cell that is sorted by something else than its text; with a key the book may fill it anew."""
+    """A cell that is sorted by something else than its text; with a key the book may fill it anew.
+
+    Where the rows are chosen by something else than the first line of the cell, ``facet`` is that.
+    """
 
     content: Html | str
     sort: object = None
     class_: str | None = None
     key: str | None = None
+    facet: str | None = None
 
 
 def number(value: float | None, digits: int | None = None, threshold: float | None = None) -> str:
@@ -112,6 +119,9 @@ def table(
     *,
     caption: str = "",
     sortable: bool = True,
+    filters: Mapping[str, str] | None = None,
+    beside: str | None = None,
+    stacked: bool = False,
 ) -> Html:
     """Make a table; texts are escaped, numbers aligned to the right, finished HTML is kept.
 
@@ -125,36 +135,55 @@ def table(
         What the table shows.
     sortable
         Whether the page's script may sort and filter it.
+    filters
+        Header of a column -> what the list is called that the script makes to choose one of its values.
+    beside
+        File beside the page with all rows, see :mod:`soundcheck.book.all_results`, of which these are the
+        first; ``None`` = these are all.
+    stacked
+        Whether a telephone shows the cells of a row below each other, each with the header of its column.
     """
-    head = element("tr", *(element("th", name, scope="col") for name in columns))
+    lists = filters or {}
+    named = ((name, None if isinstance(name, Html) else lists.get(name)) for name in columns)
+    heads = (
+        element("th", name, scope="col", data_filter=choose) if str(name) else element("td")
+        for name, choose in named
+    )
+    head = element("tr", *heads)
     body = []
     for row in rows:
         cells = [row.get(name, "") for name in columns] if isinstance(row, Mapping) else list(row)
-        body.append(element("tr", *(_cell(cell) for cell in cells)))
+        names = columns if stacked else [None] * len(cells)
+        body.append(element("tr", *(_cell(cell, name) for cell, name in zip(cells, names, strict=True))))
     parts = [element("caption", caption, limit=None)] if caption else []
     parts += [element("thead", head), element("tbody", *body)]
     name = "sc-table sc-sortable" if sortable and len(rows) > 1 else "sc-table"
-    inner = element("table", *parts, class_=name)
+    name += " sc-stacked" if stacked else ""
+    inner = element("table", *parts, class_=name, data_rows=beside)
     return element(
-        "div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=caption or "table"
+        "div", inner, class_="sc-scroll", tabindex="0", role="group", aria_label=caption or "table"
     )
 
 
-def _cell(cell: object) -> Html:
+def _cell(cell: object, name: Html | str | None = None) -> Html:
+    """Make a cell; with the header of its column where that may be out of sight."""
+    about: dict[str, object] = {"data_label": None if isinstance(name, Html) else name}
     if isinstance(cell, Cell):
-        return element("td", cell.content, data_key=cell.key, class_=cell.class_, data_sort=cell.sort)
+        about |= {"data_key": cell.key, "class_": cell.class_, "data_sort": cell.sort}
+        return element("td", cell.content, **about, data_facet=cell.facet)
     if isinstance(cell, Html):
-        return element("td", cell)
+        return element("td", cell, **about)
     if isinstance(cell, bool) or cell is None:
-        return element("td", "" if cell is None else str(cell))
+        return element("td", "" if cell is None else str(cell), **about)
     if isinstance(cell, numbers.Integral):
-        return element("td", f"{cell:,}", class_="sc-number", data_sort=cell)
+        return element("td", f"{cell:,}", **about, class_="sc-number", data_sort=cell)
     if isinstance(cell, numbers.Real):  # numpy's, too
         value = float(cell)
-        return element("td", number(value), class_="sc-number", data_sort=None if pd.isna(value) else value)
+        sort = None if pd.isna(value) else value
+        return element("td", number(value), **about, class_="sc-number", data_sort=sort)
     text = str(cell)
     numeric = text.lstrip("-−").replace(".", "").replace(",", "").isdigit()
-    return element("td", text, class_="sc-number" if numeric else None)
+    return element("td", text, **about, class_="sc-number" if numeric else None)
 
 
 def two_lines(first: Html | str, second: Html | str) -> Html:
@@ -178,26 +207,20 @@ def interval(row: object, digits: int | None = None) -> str:
     )
 
 
-def label(text: str) -> str:
-    """Write a label; intervals of numbers get signs for minus and infinity.
-
-    Examples
-    --------
-    >>> label("(-inf, 0.25]"), label("information")
-    ('(−∞, 0.25]', 'information')
-    """
-    return _BIN.sub(lambda found: found.group().replace("-", "−").replace("inf", "∞"), text)
-
-
 def row_name(row: object, *further: str) -> str:
     """Name a row of the results table in one line: what else is given, the test, the group and the label."""
-    return " · ".join(filter(None, (*further, row.test, row.group, label(row.label))))
+    return " · ".join(filter(None, (*further, measure(row.test), label(row.group), label(row.label))))
 
 
 def test_cell(row: object) -> Cell:
-    """Show the test of a row, with group and label in small print below it."""
-    below = " · ".join(filter(None, (row.group, label(row.label))))
-    return Cell(two_lines(row.test, below), f"{row.test} {row.group} {row.label}", "sc-test")
+    """Show the test of a row, with group and label in small print below it; rows are chosen by group."""
+    sort = f"{row.test} {row.group} {row.label}"
+    return Cell(two_lines(hinted(row.test), below_test(row)), sort, "sc-test", facet=row.group)
+
+
+def below_test(row: object) -> str:
+    """Name group and label of a row."""
+    return " · ".join(filter(None, (label(row.group), label(row.label))))
 
 
 def threshold_table(family: Family) -> Html:
@@ -217,7 +240,7 @@ def threshold_table(family: Family) -> Html:
     sources = list(dict.fromkeys(test.source for test in family.tests.values() if " " in test.source))
     rows = []
     for test in family.tests.values():
-        cells: list[object] = [Cell(test.name, None, "sc-test")]
+        cells: list[object] = [Cell(measure(test.name), test.name, "sc-test")]
         for name in tasks:
             threshold = test.thresholds.get(name)
             text = "" if threshold is None else f"{test.rule} {threshold:g}".replace("-", "−")
@@ -275,7 +298,7 @@ def simulated_thresholds(frame: pd.DataFrame, source: str) -> Html:
     rows = []
     for row in frame.sort_values(["test", "samples"], kind="stable").to_dict("records"):
         cells: list[object] = [
-            row["test"],
+            measure(row["test"]),
             Cell(f"{row['groups']} × {row['samples']:,}", row["samples"], "sc-number"),
         ]
         for name in _SOURCES:

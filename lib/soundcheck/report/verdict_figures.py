@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from soundcheck.report import states, tables
+from soundcheck.report import names as written
+from soundcheck.report import states
 from soundcheck.report.style import GREEN, GREY, ORANGE, label, look, new
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED
 from soundcheck.statistics.rules import GAP_BELOW, GAP_RULES, GAP_WITHIN, of_gap
@@ -102,7 +103,8 @@ def group_difference(frame: pd.DataFrame) -> Figure:
             numbers = panel[["value", "low", "high", "threshold", "reference"]].abs().to_numpy()
             reach = 1.1 * np.nanmax([0.1, *numbers.flat])
             axes.set_xlim(-reach, reach)
-            title = [*panel["task"].head(1), *(panel["test"].head(1) if one_test else [])]
+            title = panel["task"].head(1).tolist()
+            title += panel["test"].head(1).map(written.measure).tolist() if one_test else []
             axes.set_title(", ".join(label(text, 60) for text in title), loc="left", fontweight="bold")
             axes.set_xlabel(f"group below {others}  ←  difference  →  group above {others}")
         all_axes[0].set_title(note, loc="right", fontsize=9)
@@ -183,8 +185,9 @@ def _row_names(
     columns = [name for name in ("model", "corpus") if frame[name].nunique() > 1]
     columns += ["task"] * with_task + ["test"] * with_test + ["group", "label"]
     shown = rows.assign(
-        test=rows["test"].str.replace(UNCHANGED, "Unchanged: ", regex=False),
-        label=rows["label"].map(tables.label),
+        test=rows["test"].str.replace(UNCHANGED, "Unchanged: ", regex=False).map(written.measure),
+        group=rows["group"].map(written.label),
+        label=rows["label"].map(written.label),
     )[columns]
     return [
         " · ".join(label(part, 45 if name in ("test", "group") else 30) for name, part in row.items() if part)

@@ -19,10 +19,11 @@ from soundcheck.common import files
 from soundcheck.common.wording import counted
 from soundcheck.report import states
 from soundcheck.report.adjusted_gaps import adjusted_cell, has_adjusted, told_below
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import Html, element, folded, join
 from soundcheck.report.tables import (
     FEW,
     FEW_MARK,
+    FILTERS,
     Cell,
     digits_for,
     interval,
@@ -34,15 +35,28 @@ from soundcheck.report.tables import (
 )
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, KEY, SHOWN, STATES, state_of
 from soundcheck.statistics.bootstrap import FEW_BLOCKS
+from soundcheck.statistics.evidence import CLEAR_FAIL, OPEN
 from soundcheck.statistics.rules import GAP_RULES
 
-__all__ = ["Among", "folded", "gap_cell", "key_of", "p_value", "state_cell", "verdict_table"]
+__all__ = [
+    "Among",
+    "anchor_of",
+    "gap_cell",
+    "gap_lines",
+    "key_of",
+    "p_value",
+    "state_cell",
+    "state_lines",
+    "state_order",
+    "verdict_table",
+]
 
 REFERENCE = "random passes too"
 MOST_OPEN = 40  # rows above which a table is folded
 LEAST_P = 0.001  # below, only this is said
 FILLED_LATER = "sc-limits"  # class of the note under a table that the book writes
 _KEY_LETTERS = 20
+_ANCHOR_LETTERS = 8  # of the key; a page has some hundred rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +81,11 @@ class Among:
 def key_of(row: object) -> str:
     """Name a row by a digest of what no two rows agree in, fit for an attribute."""
     return files.digest("\n".join(str(getattr(row, name)) for name in KEY))[:_KEY_LETTERS]
+
+
+def anchor_of(key: str) -> str:
+    """Name the place of a row on its page by the key of the row: ``row-1f00ba52``."""
+    return f"row-{key[:_ANCHOR_LETTERS]}"
 
 
 def p_value(p: float) -> str:
@@ -108,14 +127,19 @@ def verdict_table(
     adjusted = gaps and has_adjusted(frame)
     columns += ["gap and 95 % interval"] * gaps + ["adjusted gap and 95 % interval"] * adjusted
     columns += ["segments", "threshold", "random"]
-    rows = []
-    for row in frame.itertuples():
+    rows: dict[bool, list] = {False: [], True: []}
+    details = frame["test"].str.contains(_DETAIL)
+    apart = among is None and 0 < details.sum() < len(frame)
+    for row, detail in zip(frame.itertuples(), details & apart, strict=True):
         state = state_cell(row, None if among is None else among[row.Index])
         cells = [test_cell(row), state, _value(row, (decimals or {}).get(row.test))]
         cells += [gap_cell(row)] * gaps + [adjusted_cell(row)] * adjusted
         cells += [_counts(row), Cell(rule(row), _some(row.threshold), "sc-rule")]
-        rows.append([*[row.corpus] * several, row.task, *cells, _reference(row)])
-    parts = [folded(table(rows, columns, caption=caption), len(rows))]
+        rows[detail].append([*[row.corpus] * several, row.task, *cells, _reference(row)])
+    main, single = (table(own, columns, caption=caption, filters=FILTERS) for own in rows.values())
+    parts = [_long(main, len(rows[False]))]
+    if apart:
+        parts.append(folded(_inside(frame[details]), [single]))
     if len(frame) < len(whole):
         parts.append(_left(whole[left]))
     if gaps:
@@ -135,11 +159,28 @@ GAP = (
 )
 
 
-def folded(shown: Html, rows: int) -> Html:
+_DETAIL = r"\bPer (?:Bin|Class)\b"  # tests of one part of the scale, or of one class
+_SAID = {CLEAR_PASS: "clear pass", OPEN: "open", CLEAR_FAIL: "clear fail", SHOWN: "without threshold"}
+
+
+def _inside(details: pd.DataFrame) -> str:
+    """Say what is in the table of single bins and classes: ``12 bins: all open``."""
+    bins = int(details["test"].str.contains(r"\bPer Bin\b").sum())
+    sizes = ((bins, "bin"), (len(details) - bins, "class"))
+    what = " and ".join(f"{n} {noun if n == 1 else _PLURAL[noun]}" for n, noun in sizes if n)
+    counts = details["evidence"].map(_SAID).fillna("without verdict").value_counts(sort=False)
+    if len(counts) == 1:
+        return f"{what}, by their own intervals all {counts.index[0]}"
+    words = ", ".join(f"{n} {word}" for word, n in counts.items())
+    return f"{what}, by their own intervals {words}"
+
+
+_PLURAL = {"bin": "bins", "class": "classes"}
+
+
+def _long(shown: Html, rows: int) -> Html:
     """Put a long table behind a line that opens it."""
-    if rows <= MOST_OPEN:
-        return shown
-    return element("details", element("summary", f"All {rows:,} rows"), shown, class_="sc-fold")
+    return shown if rows <= MOST_OPEN else folded(f"All {rows:,} rows", [shown])
 
 
 def _skipped_as_a_whole(frame: pd.DataFrame) -> pd.Series:
@@ -168,15 +209,24 @@ def _value(row: object, digits: int | None) -> Cell:
 
 def gap_cell(row: object) -> Cell:
     """Show the gap of a group with its interval, and what matters if the threshold is something else."""
-    if pd.isna(row.gap) or (pd.isna(row.matters) and row.evidence != SHOWN):
+    shown, *below = gap_lines(row)
+    if not shown:
         return Cell("")
+    small = join(element("small", line, class_="sc-line") for line in below)
+    return Cell(element("span", shown, class_="sc-line") + small, row.gap, "sc-number")
+
+
+def gap_lines(row: object) -> list[str]:
+    """Write the gap of a group, its interval, and what matters if the threshold is something else."""
+    if pd.isna(row.gap) or (pd.isna(row.matters) and row.evidence != SHOWN):
+        return [""]
     digits = digits_for(row.gap, row.gap_low, row.gap_high)
-    bounds = ""
+    lines = [number(row.gap, digits, row.matters)]
     if not pd.isna(row.gap_low):
-        bounds = f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}"
-    told = "" if row.rule in GAP_RULES or pd.isna(row.matters) else f"{row.matters:g} matters"
-    matters = element("small", told, class_="sc-line") if told else Html()
-    return Cell(two_lines(number(row.gap, digits, row.matters), bounds) + matters, row.gap, "sc-number")
+        lines.append(f"{number(row.gap_low, digits)} to {number(row.gap_high, digits)}")
+    if row.rule not in GAP_RULES and not pd.isna(row.matters):
+        lines.append(f"{row.matters:g} matters")
+    return lines
 
 
 def _counts(row: object) -> Cell:
@@ -207,6 +257,14 @@ def state_cell(row: object, among: Among | None = None) -> Cell:
     among
         Where it stands among all tests; ``None`` before they are together.
     """
+    state, lines = state_lines(row, among)
+    small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
+    shown = element("span", states.mark(state), class_="sc-line") + small
+    return Cell(shown, state_order(state, row.p_value), "sc-state", key_of(row))
+
+
+def state_lines(row: object, among: Among | None = None) -> tuple[str, list[str]]:
+    """Give the state of a row and the lines of small print below it, see :func:`state_cell`."""
     state = state_of(_truth(row.passed), _truth(row.holds), row.evidence)
     told = "" if pd.isna(row.p_value) or state == CLEAR_PASS else p_value(row.p_value)
     if told and among is not None:
@@ -220,12 +278,10 @@ def state_cell(row: object, among: Among | None = None) -> Cell:
         lines.append(f"accepted: {among.accepted}")
     if row.skipped:
         lines.append(row.skipped)
-    small = join(element("small", line, class_="sc-reason sc-line", limit=None) for line in lines)
-    shown = element("span", states.mark(state), class_="sc-line") + small
-    return Cell(shown, _order(state, row.p_value), "sc-state", key_of(row))
+    return state, lines
 
 
-def _order(state: str, p: float) -> float:
+def state_order(state: str, p: float) -> float:
     """Order states from the surest failure to the surest pass, what is skipped last; among them by p."""
     places = {name: place for place, name in enumerate([*STATES[3::-1], *STATES[4:]])}
     return round(places[state] + (0.5 if pd.isna(p) else p / 2), 6)

@@ -21,6 +21,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from scipy.special import ndtri
 
+from soundcheck.report.palettes import for_words
 from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
 
 __all__ = ["det_figure", "error_rate_bars", "score_histograms"]
@@ -183,7 +184,7 @@ def _name_at_curves(
             transform=axes.transAxes,
             fontsize=9,
             fontweight="bold",
-            color=PALETTE[n],
+            color=for_words(PALETTE[n]),
             zorder=5,
         )
         written.set_path_effects([patheffects.withStroke(linewidth=2.5, foreground="white")])

@@ -16,8 +16,8 @@ import pandas as pd
 from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.recognition_measures import EVERYBODY, KeywordSentences, recognisers
 from soundcheck.evaluation.subset import Subset
-from soundcheck.metrics.alignment import align
 from soundcheck.metrics.differential import BETWEEN, NOT_ROBUST, ROBUST, Localised
+from soundcheck.report.aligned_words import MARKS
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import POINTS, percent, percent_cell
 from soundcheck.report.tables import Cell, notes, number, table, two_lines
@@ -26,7 +26,6 @@ from soundcheck.statistics.bootstrap import Resampled
 __all__ = [
     "agreement_table",
     "agreement_tables",
-    "aligned_words",
     "confusion_table",
     "drop_table",
     "drop_tables",
@@ -34,6 +33,7 @@ __all__ = [
     "group_words",
     "localised_tables",
     "word_change_table",
+    "wrong_word_table",
     "keyword_notes",
     "keyword_table",
     "shortened",
@@ -43,27 +43,6 @@ __all__ = [
 MOST_NAMED = 20  # words of a list
 LEAST_WORDS = 5  # of a kind, for intervals that resample words
 LEAST_RANKED = 3  # groups of a rank correlation
-MOST_WORDS = 200  # of an alignment that is shown
-_MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}
-_MEANINGS = "≠ another word, − left out, + put in"
-
-
-def aligned_words(reference: str, hypothesis: str, who: str = "recognised") -> Html:
-    """Show what was said over what ``who`` heard, word by word, with a sign between those that differ."""
-    pairs = align(reference, hypothesis)
-    lines = []
-    for title, cells in (
-        ("said", [pair.reference for pair in pairs[:MOST_WORDS]]),
-        ("", [_MARKS[pair.kind] for pair in pairs[:MOST_WORDS]]),
-        (who, [pair.hypothesis for pair in pairs[:MOST_WORDS]]),
-    ):
-        head = element("th", title, scope="row")
-        lines.append(element("tr", head, *(element("td", cell) for cell in cells)))
-    inner = element("table", *lines, class_="sc-table sc-aligned")
-    more = len(pairs) - MOST_WORDS
-    rest = element("p", f"{more} more words are not shown.", class_="sc-note") if more > 0 else Html()
-    label = f"Words said and {who}; {_MEANINGS}"
-    return element("div", inner, class_="sc-scroll", tabindex="0", role="region", aria_label=label) + rest
 
 
 def word_change_table(frame: pd.DataFrame, caption: str, count: int = 40) -> Html:
@@ -87,11 +66,37 @@ def word_change_table(frame: pd.DataFrame, caption: str, count: int = 40) -> Htm
     return table(rows, columns, caption=f"{caption}; {shown}")
 
 
+def wrong_word_table(frame: pd.DataFrame, caption: str, count: int = 12) -> Html:
+    """Show the words that are wrong most often, and of several recognisers which has them right.
+
+    Parameters
+    ----------
+    frame
+        From :func:`soundcheck.metrics.word_changes.wrong_words`.
+    caption
+        What the table shows.
+    count
+        How many words to show.
+    """
+    _, _, *names = frame.columns
+    rows = []
+    for word, said, *wrong in frame.head(count).itertuples(index=False):
+        cells = [Cell(f"{n:,} ({percent(n / said)})", n, "sc-number") for n in wrong]
+        rows.append([word, said, *cells])
+        if len(names) > 1:
+            least = [name for name, n in zip(names, wrong, strict=True) if n == min(wrong)]
+            rows[-1].append("all alike" if len(least) == len(names) else shortened(least, 3))
+    columns = ["word", "said", *(f"wrong, {name}" for name in names)]
+    columns += ["fewest errors"] if len(names) > 1 else []
+    shown = f"the {len(rows)} of {len(frame)} words that are wrong most often"
+    return table(rows, columns, caption=f"{caption}: {shown}")
+
+
 def confusion_table(frame: pd.DataFrame, count: int = 20) -> Html:
     """Show the most frequent errors, from :func:`soundcheck.metrics.alignment.confusions`."""
     rows = [
         [
-            f"{_MARKS[row.kind]} {row.kind}",
+            f"{MARKS[row.kind]} {row.kind}",
             row.reference,
             row.hypothesis,
             int(row.count),

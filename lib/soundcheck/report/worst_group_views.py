@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
-from soundcheck.corpora.audio import SAMPLING_RATE, read
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.worst_groups import Found
 from soundcheck.metrics.additive import Statistic
 from soundcheck.report import states, style, tables
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.players import player, row
+from soundcheck.report.players import row
+from soundcheck.report.segment_player import segment_player
 from soundcheck.report.study_figures import recorded
 from soundcheck.report.verdict_tables import p_value
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL
@@ -230,10 +230,7 @@ def _played(
     if subset.truth is not None:
         words.append(f"label {_written(subset.truth[n])}, prediction {_written(said)}")
     caption = "; ".join(words)
-    if not evaluation.view(subset).audio:
-        return element("p", f"{segment['file']}: {caption}", limit=None)
-    signal = read(subset.root / segment["file"], segment["start"], segment["end"])
-    return player(evaluation.media, signal, SAMPLING_RATE, segment["file"], caption=caption, color=color)
+    return segment_player(evaluation.media, evaluation.view(subset), segment, caption, color)
 
 
 def _written(value: object) -> str:

@@ -45,7 +45,7 @@ class Provenance(JsonFile):
 
     Parameters
     ----------
-    title, run, results, seed, replicates, interval, versions, library, verdicts
+    title, run, results, seed, replicates, interval, versions, library, verdicts, voices
         See :class:`soundcheck.results.record.RunRecord`.
     suite
         Digest of the suite.
@@ -70,6 +70,7 @@ class Provenance(JsonFile):
     families: tuple[Input, ...]
     verdicts: dict[str, dict[str, int]]
     comparisons: tuple[tuple[str, str, dict[str, int]], ...]
+    voices: str = "all"
 
     @classmethod
     def of(cls, record: RunRecord) -> Self:
@@ -95,5 +96,6 @@ class Provenance(JsonFile):
             sounds=tuple(Input(name=one.kind, digest=one.digest, size=one.sounds) for one in record.sounds),
             families=tuple(Input(name=one.name, digest=one.digest) for one in record.families),
             verdicts=record.verdicts,
+            voices=record.voices,
             comparisons=tuple((one.baseline, one.candidate, one.outcomes) for one in record.comparisons),
         )

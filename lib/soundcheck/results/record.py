@@ -329,8 +329,8 @@ class RunRecord(JsonFile):
         Name of a package -> its version.
     figures
         How good the models are at their tasks; ``None`` in records that older versions wrote.
-    accepted, matters_worse
-        See :class:`soundcheck.suite.entries.Suite`.
+    accepted, matters_worse, voices
+        See :class:`soundcheck.suite.entries.Suite`; of ``voices`` what the command line said comes first.
     seconds
         Stage of the run -> how long it took; no page shows it, so that the same suite gives the same book.
     book
@@ -367,6 +367,7 @@ class RunRecord(JsonFile):
     figures: tuple[KeyFigure, ...] | None = None
     accepted: tuple[AcceptedFailure, ...] = ()
     matters_worse: float = 0.01
+    voices: str = "all"
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
     book: bool = False
     card: Card = Card()

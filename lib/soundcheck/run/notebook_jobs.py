@@ -91,6 +91,7 @@ def family_jobs(
                 rows=target.with_suffix(".json"),
                 tasks=tuple(tasks),
                 tests=suite.tests.get(family.name, {}),
+                guesses=entry.kind == "random",
                 **_settings(suite, EvaluationDescription),
             )
             material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]

@@ -23,7 +23,7 @@ from soundcheck.suite.groups import with_suite_groups
 from soundcheck.suite.own_rules import with_own_tests
 from soundcheck.suite.thresholds import read_family
 
-__all__ = ["comparing", "corpus_folders", "read_families", "refuse_code", "select"]
+__all__ = ["comparing", "corpus_folders", "read_families", "refuse_code", "select", "with_voices"]
 
 
 def select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Suite:
@@ -46,6 +46,11 @@ def select(suite: Suite, models: Sequence[str], families: Sequence[str]) -> Suit
             if not models or {entry.baseline, entry.candidate} <= set(models)
         },
     )
+
+
+def with_voices(suite: Suite, voices: str) -> Suite:
+    """Let the command line decide what is heard in the book; with ``""`` the suite does."""
+    return dataclasses.replace(suite, voices=voices) if voices else suite
 
 
 def comparing(suite: Suite, pair: tuple[str, str] | None) -> Suite:

@@ -13,6 +13,7 @@ import typing
 from pathlib import Path, PurePath
 from typing import Any
 
+from soundcheck.common.media import ALL, VOICES
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
@@ -314,6 +315,8 @@ class Suite:
     matters
         The difference between a group and the others that matters, for all tests that compare groups; 0 =
         the published threshold of each.
+    voices
+        What is heard in the book: ``"all"``, or ``"none"``: neither sounds nor pictures of single recordings.
     studies
         Whether the book shows, on simulated data, how good its intervals and thresholds are.
     sounds
@@ -367,6 +370,7 @@ class Suite:
     thresholds: schema.choice("published", "simulated", "gap") = "published"
     matters: schema.number(0, 2) = 0.0
     studies: schema.Boolean = True
+    voices: schema.choice(*VOICES) = ALL
     sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
     sweeps: schema.Boolean = True
     normaliser: schema.choice(*NORMALISERS) = "basic"

@@ -10,11 +10,9 @@ from tests.support.finished import FAILED, finished, verdict
 
 from soundcheck.publish.facts import read_facts
 from soundcheck.publish.sheet.sounds import Scene, Sound, fitting, model_scenes
+from soundcheck.report.aligned_words import aligned_words
 
-ALIGNED = (
-    '<table class="sc-table sc-aligned"><tr><th>said</th><td>turn</td><td>left</td></tr>'
-    "<tr><th></th><td>≠</td><td></td></tr><tr><th>recognised</th><td>burn</td><td>left</td></tr></table>"
-)
+ALIGNED = str(aligned_words("turn left now", {"recognised": "burn left"}))
 
 
 @pytest.fixture
@@ -42,7 +40,7 @@ def test_the_family_of_the_gravest_finding_comes_first(folder):
     assert [sound.label for sound in first.sounds] == ["original", "noise"]
     assert first.title == "a.wav under Noise: 0.1 → 0.9" and "unchanged noise of arousal" in first.finding
     assert first.sounds[0].caption == "said; 1 s" and first.sounds[0].data == flac()
-    assert second.finding == "" and second.family == "Correctness regression"
+    assert second.finding == "" and second.family == "Correctness of values"
 
 
 def test_of_many_sounds_the_first_and_the_changed_one(folder):
@@ -61,7 +59,7 @@ def test_the_same_sounds_are_not_played_twice(folder):
 
 def test_words_that_were_said_and_recognised(folder):
     played(folder, {"x": flac()}, more=ALIGNED)
-    assert scenes(folder)[0].words == (("said", "turn left"), ("recognised", "burn left"))
+    assert scenes(folder)[0].words == (("said", "turn left now"), ("recognised", "burn left"))
 
 
 def test_a_sound_that_was_changed_or_linked_is_not_played(folder, tmp_path):

@@ -8,7 +8,8 @@ from soundcheck.common.wording import counted
 from soundcheck.publish.cards.context import CardContext
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.markdown import inline, link, table
-from soundcheck.report import failures, tables
+from soundcheck.report import failures
+from soundcheck.report import names as written
 from soundcheck.report.key_figures import significant
 from soundcheck.results import tally
 
@@ -61,6 +62,6 @@ def _gravest(facts: ModelFacts, context: CardContext, own: pd.DataFrame) -> str:
         f"95 % {significant(row.gap_low)} to {significant(row.gap_high)}, {row.segments:,} segments, {blocks}"
     )
     matters = "" if pd.isna(row.matters) else f"; {significant(row.matters)} matters"
-    name = " · ".join(filter(None, (row.task, row.test, tables.label(row.label))))
+    name = " · ".join(filter(None, (row.task, written.measure(row.test), written.label(row.label))))
     shown = link(significant(row.gap), context.link(facts.page(row.family)))
     return f"{shown} ({span}{matters}): {inline(name)}"

@@ -128,7 +128,7 @@ def _sound(sound: Sound) -> Html:
     parts = [element("strong", sound.label)]
     if sound.picture:
         source = f"data:image/png;base64,{_base64(sound.picture)}"
-        parts.append(element("img", src=source, alt=f"Waveform of {sound.label}"))
+        parts.append(element("img", src=source, alt=f"Picture of the sound {sound.label}"))
     address = f"data:audio/flac;base64,{_base64(sound.data)}"
     parts.append(element("audio", controls=True, preload="none", src=address, aria_label=sound.label))
     return element("figure", *parts, element("figcaption", sound.caption), class_="sound")

@@ -17,6 +17,7 @@ from pathlib import Path
 import soundfile
 
 from soundcheck.common import files
+from soundcheck.common.media import NONE
 from soundcheck.corpora.audio import encode_flac
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.verdict_lines import plain
@@ -33,6 +34,7 @@ MOST_SOUNDS = 2  # of a scene
 SHORTEST = 1.0  # seconds that must be left of a sound that is cut
 _NOTEBOOK_BYTES = 50_000_000
 _SOUND_BYTES = 20_000_000
+_NOT_WRITTEN = ("span", "del")  # of aligned words: signs, what is said of them, words that were left out
 _MEDIA = re.compile(r"(?:\.\./)*media/([0-9a-f]{20}\.(?:flac|png))")
 
 
@@ -85,7 +87,8 @@ class _Rows(HTMLParser):
         self.rows: list[_Row] = []
         self._title = ""
         self._into: str = ""  # what the text that comes belongs to
-        self._line: list[str] = []  # cells of a row of words
+        self._line: list[str] = []  # who, and the words
+        self._left_out = 0  # elements that are open and hold no words of the transcript
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         found = {name: value or "" for name, value in attributes}
@@ -110,12 +113,12 @@ class _Rows(HTMLParser):
             and (name := _MEDIA.fullmatch(found.get("src", "")))
         ):
             setattr(player, "picture" if tag == "img" else "sound", name[1])
-        elif tag == "table":
-            self._into = "words" if "sc-aligned" in classes and self.rows else ""
-        elif tag == "tr":
-            self._line = []
-        elif tag in ("td", "th") and self._into == "words":
-            self._line.append("")
+        elif tag == "dl":
+            self._into = "words" if "sc-words" in classes and self.rows else ""
+        elif self._into == "words":
+            if tag in ("dt", "dd"):
+                self._line.append("")
+            self._left_out += tag in _NOT_WRITTEN
 
     def handle_data(self, text: str) -> None:
         if self._into == "title":
@@ -123,13 +126,16 @@ class _Rows(HTMLParser):
         elif self._into in ("label", "caption"):
             player = self.rows[-1].players[-1]
             setattr(player, self._into, getattr(player, self._into) + text)
-        elif self._into == "words" and self._line:
+        elif self._into == "words" and self._line and not self._left_out:
             self._line[-1] += text
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "tr" and self._into == "words" and self._line and self._line[0]:
-            self.rows[-1].words.append((self._line[0], " ".join(filter(None, self._line[1:]))))
-        if tag in ("p", "strong", "figcaption", "table"):
+        if self._into == "words":
+            self._left_out -= tag in _NOT_WRITTEN
+            if tag == "dd" and self._line:
+                self.rows[-1].words.append((self._line[0], " ".join(self._line[-1].split())))
+                self._line = []
+        if tag in ("p", "strong", "figcaption", "dl"):
             self._into = ""
 
 
@@ -139,6 +145,8 @@ def model_scenes(facts: ModelFacts) -> list[Scene]:
     Fairness and robustness come first, then what else holds, then what is open.
     """
     scenes: list[Scene] = []
+    if facts.record.voices == NONE:
+        return scenes
     for family, row in _telling(facts):
         path = facts.run.path.parent / "notebooks" / facts.model.slug / f"{files.slug(family)}.ipynb"
         rows = list(_rows(path))
@@ -161,6 +169,8 @@ def comparison_scenes(facts: ModelFacts, entry: ComparisonRecord) -> list[Scene]
     """Find the segments on which two models of a run differ most."""
     folder = facts.run.path.parent
     scenes = []
+    if facts.record.voices == NONE:
+        return scenes
     for row in _rows(folder / "comparisons" / f"{entry.slug}.ipynb"):
         if scene := _scene(folder, "Where the two differ most", "", row):
             scenes.append(scene)

@@ -9,7 +9,7 @@ STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --back: #fff; --muted: #57606a; --line: #c9ced6;
   --box: #eef4fa; --edge: #0072b2; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e6e6; --back: #14181d; --muted: #a7b0ba; --line: #3c444d; --box: #1b2733;
+  :root { --ink: #e6e6e6; --back: #121212; --muted: #a7b0ba; --line: #3c444d; --box: #1b2733;
     --edge: #56b4e9; }
 }
 * { box-sizing: border-box; }
@@ -34,7 +34,7 @@ th { border-bottom-width: 2px; }
 figure { margin: 0; }
 .pictures { display: grid; grid-template-columns: 1fr 1fr; gap: .6rem; margin-top: 1rem;
   align-items: start; }
-.pictures img { background: #fff; border-radius: .3rem; padding: .2rem; width: 100%; height: auto;
+.pictures img { padding: .2rem; width: 100%; height: auto;
   display: block; }
 .pictures .wide { grid-column: 1 / -1; }
 .pictures .wide img { max-height: 19rem; object-fit: contain; object-position: left; }
@@ -62,7 +62,7 @@ figure { margin: 0; }
   tr, figure, .verdict, div.scene { break-inside: avoid; }
   .scroll { overflow: visible; }
   .pictures { gap: 2mm; margin-top: 2mm; }
-  .pictures img { padding: 0; }
+  .pictures img { padding: 0; color-scheme: light; }
   .pictures .wide img { max-height: 48mm; }
   .scenes { gap: 3mm; }
   .sound { padding: 1mm; }

@@ -1,9 +1,9 @@
-"""Pages about what was tested: models, corpora, and the table of all results."""
+"""Pages about what was tested and with what: models, notebooks that failed, provenance."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -14,30 +14,20 @@ from soundcheck.common import files
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
-from soundcheck.common.tasks import Task
-from soundcheck.corpora import audio
-from soundcheck.corpora.corpus import Corpus
 from soundcheck.report import figures as drawn
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.measured_tables import differences, measured_table, summary
-from soundcheck.report.players import player, row
-from soundcheck.report.verdict_tables import gap_cell, state_cell
 from soundcheck.results import aspects, states, tally
-from soundcheck.results.page_names import model_sheet, result_page
+from soundcheck.results.page_names import model_sheet
 from soundcheck.results.provenance import PROVENANCE
-from soundcheck.results.record import CorpusRecord, ModelRecord, RunRecord, SoundsRecord
+from soundcheck.results.record import ModelRecord, RunRecord, SoundsRecord
 from soundcheck.results.standing import PROVEN, standings
 from soundcheck.results.summary import ASPECTS
 from soundcheck.results.verdict import SKIPPED
 
 LISTED = 200  # items that a page lists before it only counts
-GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, beside those of the suite
-SENTENCES = 12  # that say how recordings of groups differ
-EXAMPLES = 4  # segments of a corpus to listen to
 FILES = 20  # names of files that a page lists
-MOST_BYTES = 600_000  # of the results table that a page shows; the rest is in the file
 
 
 def value_cells(own: pd.DataFrame, media: MediaStore) -> list[dict]:
@@ -102,7 +92,7 @@ def model_cells(
         pages.output(legend()),
         pages.output(tables.table(families, ["family", "question", "tests", "skipped"])),
         pages.markdown("## About the model"),
-        pages.output(_facts(facts)),
+        pages.output(definitions(facts)),
         pages.output(tables.notes(model.notes)),
     ]
     cells += values
@@ -112,7 +102,7 @@ def model_cells(
             [entry.corpus, entry.item, entry.change or "–", entry.reason] for entry in model.failures[:LISTED]
         ]
         shown = tables.table(rows, ["corpus", "segment", "change", "reason"])
-        cells.append(pages.output(join([shown, _more(len(model.failures))])))
+        cells.append(pages.output(join([shown, more_items(len(model.failures))])))
     return cells
 
 
@@ -136,138 +126,6 @@ def _how_good(
     yield pages.output(tables.table([cells], list(ASPECTS), sortable=False))
 
 
-def corpus_cells(
-    about: CorpusRecord, corpus: Corpus, tasks: Mapping[str, Task], media: MediaStore
-) -> list[dict]:
-    """Make the page of a corpus: how it came about, what is in it, what was left out, how it sounds."""
-    segments = corpus.segments
-    facts = [
-        ("name", about.name),
-        ("format", about.format),
-        ("segments", f"{about.segments:,}"),
-        ("length", f"{about.seconds / 60:.1f} minutes" if about.seconds else "not known"),
-        ("speakers", f"{about.speakers}" if about.speakers else "not known"),
-        ("digest of all sounds", about.digest[:16]),
-    ]
-    cells = [
-        pages.markdown(f"# Corpus {heading(about.name)}"),
-        pages.output(join([tables.synthetic_notice(about.synthetic), _facts(facts)])),
-    ]
-    if corpus.description:
-        cells.append(pages.output(element("p", corpus.description, limit=None)))
-    notices = (*about.unlabelled, *about.notices)
-    if notices:
-        cells += [pages.markdown("## What to know"), pages.output(tables.notes(notices))]
-    counts = []
-    for column in ("sex", "language", "accent", "split", "condition"):
-        if column in segments.columns:
-            for value, rows in segments.groupby(column, sort=True):
-                speakers = int(rows["speaker"].nunique()) if "speaker" in rows else ""
-                counts.append([column, str(value), len(rows), speakers])
-    if counts:
-        cells += [
-            pages.markdown("## Who speaks"),
-            pages.output(tables.table(counts, ["column", "value", "segments", "speakers"])),
-        ]
-    cells += _measured(corpus)
-    labelled = {
-        name: segments[name]
-        for name, task in tasks.items()
-        if task.is_labelled and name in segments.columns and segments[name].notna().any()
-    }
-    if labelled:
-        classes = {name: tasks[name].classes for name in labelled if not tasks[name].is_regression}
-        figure = drawn.label_distribution(labelled, classes)
-        alt = "How many segments have which label"
-        cells += [pages.markdown("## Labels"), pages.output(drawn.show(media, figure, alt))]
-    if corpus.entry.audio:
-        cells += [pages.markdown("## Listen"), pages.output(_examples(corpus, media))]
-    if about.left_out:
-        rows = [[item.item, item.stage, item.reason] for item in about.left_out[:LISTED]]
-        shown = tables.table(rows, ["item", "stage", "reason"])
-        cells += [
-            pages.markdown("## Left out"),
-            pages.output(join([shown, _more(len(about.left_out))])),
-        ]
-    return cells
-
-
-def _measured(corpus: Corpus) -> Iterator[dict]:
-    """Show what was measured on the sounds, by the groups that the corpus has."""
-    if not corpus.entry.audio:
-        return
-    named = [name for name in (*GROUPS, *corpus.groups) if name in corpus.segments.columns]
-    groups = list(dict.fromkeys(named))
-    yield pages.markdown(
-        "## What was measured\n\nWhat the sounds themselves say, for all segments and by group: see "
-        "[measured columns](../measured_columns.md). Groups that differ here may be served differently for "
-        "this reason. The ranges describe segments; they are no confidence intervals, and with few speakers "
-        "groups differ because these speakers do."
-    )
-    told = differences(corpus.segments, groups)
-    if told:
-        words = "Medians that lie apart by a third of the range of all segments or more:"
-        shown = [*told[:SENTENCES], *([f"and {len(told) - SENTENCES} more"] if len(told) > SENTENCES else [])]
-        yield pages.output(join([element("p", words), tables.notes(shown)]))
-    caption = "Median of the segments, and below it where the middle 90 % of them lie"
-    yield pages.output(measured_table(summary(corpus.segments, groups), caption))
-
-
-def _examples(corpus: Corpus, media: MediaStore) -> Html:
-    """Play a few segments, spread evenly over the corpus."""
-    step = max(1, len(corpus.segments) // EXAMPLES)
-    shown = []
-    for segment in corpus.segments.iloc[step // 2 :: step].head(EXAMPLES).to_dict("records"):
-        signal = audio.read(corpus.root / segment["file"], segment["start"], segment["end"])
-        about = [segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript")]
-        caption = ", ".join(str(text) for text in about if isinstance(text, str) and text)
-        shown.append(player(media, signal, audio.SAMPLING_RATE, segment["file"], caption=caption))
-    return row(shown)
-
-
-def all_results_cells(results: pd.DataFrame, among: pd.Series) -> list[dict]:
-    """Make the page of all rows, as many as a page can hold, with the way to the file.
-
-    Parameters
-    ----------
-    results
-        The settled results table.
-    among
-        From :func:`soundcheck.book.settled.among`.
-    """
-    rows: list[list] = []
-    size = 0
-    for result in results.itertuples():
-        where = element("a", result.family, href=f"{result_page(result.model, result.family)}.html")
-        value = None if pd.isna(result.value) else result.value
-        digits = tables.digits_for(result.value, result.low, result.high)
-        cells = [
-            result.model,
-            result.corpus,
-            where,
-            result.task,
-            tables.row_name(result),
-            tables.Cell(tables.number(result.value, digits, result.threshold), value, "sc-number"),
-            tables.interval(result, digits),
-            gap_cell(result),
-            tables.rule(result),
-            state_cell(result, among[result.Index])._replace(key=None),
-        ]
-        size += len(str(tables.table([cells], [""])))
-        if size > MOST_BYTES:
-            break
-        rows.append(cells)
-    columns = ["model", "corpus", "family", "task", "test", "value", "95 % interval", "gap", "threshold"]
-    columns.append("state")
-    links = [element("a", file, href=file) for file in ("results.csv", "left_out.csv")]
-    file = element("p", "The same table as a file: ", links[0], "; what was left out: ", links[1], ".")
-    more = Html()
-    if len(results) > len(rows):
-        more = element("p", f"{len(results) - len(rows):,} more rows are in the file.")
-    shown = join([file, tables.table(rows, columns), more])
-    return [pages.markdown("# All results"), pages.output(shown)]
-
-
 def failures_cells(record: RunRecord) -> list[dict]:
     """Make the page of notebooks that failed; their tests are skipped rows of the results."""
     rows = []
@@ -286,6 +144,7 @@ def provenance_cells(record: RunRecord) -> list[dict]:
         ("seed", str(record.seed)),
         ("replicates", str(record.replicates)),
         ("interval", record.interval),
+        ("voices", record.voices),
         ("digest of results.csv", record.results),
         ("digest of the suite", record.suite["digest"]),
     ]
@@ -295,7 +154,7 @@ def provenance_cells(record: RunRecord) -> list[dict]:
             "# Provenance\n\nWith what this book was made. The same suite on the same data gives the same "
             "results."
         ),
-        pages.output(_facts(facts)),
+        pages.output(definitions(facts)),
         pages.output(_listed_files()),
         pages.markdown("## Versions"),
         pages.output(tables.table(versions, ["package", "version"], sortable=False)),
@@ -328,14 +187,16 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:FILES]) + more
 
 
-def _facts(facts: list[tuple[str, str]]) -> Html:
+def definitions(facts: list[tuple[str, str]]) -> Html:
+    """List facts with their names."""
     parts = [
         part for name, value in facts for part in (element("dt", name), element("dd", value, limit=1000))
     ]
     return element("dl", *parts, class_="sc-facts")
 
 
-def _more(count: int) -> Html:
+def more_items(count: int) -> Html:
+    """Say how many items a list of :data:`LISTED` does not show."""
     return (
         element("p", f"… and {count - LISTED} more; left_out.csv lists all.") if count > LISTED else Html("")
     )

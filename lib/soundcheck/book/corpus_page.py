@@ -1,0 +1,167 @@
+"""The page of a corpus: what it is made of, who speaks, what was measured and left out, how it sounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from soundcheck.book import pages
+from soundcheck.book.model_pages import LISTED, definitions, more_items
+from soundcheck.common.escaping import heading
+from soundcheck.common.media import MediaStore
+from soundcheck.common.tasks import Task
+from soundcheck.corpora import audio
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.sound_sample import MOST, SECONDS, Measured, measured_sounds
+from soundcheck.report import corpus_figures, corpus_tables, tables
+from soundcheck.report import figures as drawn
+from soundcheck.report.html import Html, element, join
+from soundcheck.report.measured_tables import differences, measured_table, summary
+from soundcheck.report.players import player, row
+from soundcheck.results.record import CorpusRecord
+
+__all__ = ["cells"]
+
+GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, beside those of the suite
+SOUNDS = ("level", "signal_to_noise", "bandwidth")  # that are measured of every corpus, at least on a sample
+SENTENCES = 12  # that say how recordings of groups differ
+EXAMPLES = 4  # segments of a corpus to listen to
+
+
+def cells(
+    about: CorpusRecord, corpus: Corpus, tasks: Mapping[str, Task], media: MediaStore, cache: Path
+) -> list[dict]:
+    """Make the page of a corpus.
+
+    Parameters
+    ----------
+    about, corpus
+        The corpus, as it was recorded and as it was loaded.
+    tasks
+        Of the suite; labels of each are drawn.
+    media
+        Where figures and sounds go.
+    cache
+        Keeps what is measured for this page.
+    """
+    segments = corpus.segments
+    sounds = measured_sounds(corpus, SOUNDS, cache)
+    facts = corpus_tables.facts_of(segments, corpus.formats, sounds, corpus.entry.audio)
+    facts += [
+        ("left out", f"{len(about.left_out):,} items, listed below" if about.left_out else "nothing"),
+        ("source", f"{about.format}, digest of all sounds {about.digest[:16]}"),
+    ]
+    notices = (*about.unlabelled, *about.notices)
+    return [
+        pages.markdown(f"# Corpus {heading(about.name)}"),
+        pages.output(
+            join([tables.synthetic_notice(about.synthetic), _description(corpus), definitions(facts)])
+        ),
+        *_section("What to know", tables.notes(notices) if notices else Html()),
+        *_pictures(corpus, sounds, media),
+        *_section("Files", _files(corpus)),
+        *_section("Who speaks", corpus_tables.value_table(segments, _columns(corpus))),
+        *_measured(corpus),
+        *_labels(corpus, tasks, media),
+        *_section("Listen", _examples(corpus, media) if corpus.entry.audio else Html()),
+        *_left_out(about),
+    ]
+
+
+def _section(title: str, shown: Html) -> list[dict]:
+    """Make a section, unless there is nothing in it."""
+    return [pages.markdown(f"## {title}"), pages.output(shown)] if str(shown) else []
+
+
+def _description(corpus: Corpus) -> Html:
+    return element("p", corpus.description, limit=None) if corpus.description else Html()
+
+
+def _columns(corpus: Corpus) -> list[str]:
+    """Name the columns whose values are people or circumstances, not labels."""
+    return list(dict.fromkeys((*corpus_tables.COLUMNS, *corpus.groups)))
+
+
+def _pictures(corpus: Corpus, sounds: Mapping[str, Measured], media: MediaStore) -> Iterator[dict]:
+    found = [
+        corpus_figures.recordings(corpus.segments, sounds),
+        corpus_figures.speakers(corpus.segments, _columns(corpus)),
+    ]
+    if not any(found):
+        return
+    yield pages.markdown("## At a glance")
+    sampled = [name for name, one in sounds.items() if not one.whole]
+    if sampled:
+        count = sounds[sampled[0]].asked
+        words = (
+            f"Level, noise and bandwidth of {count:,} segments, drawn by their content: at most "
+            f"{MOST}, and {SECONDS / 60:.0f} minutes of sound. No test needed to know them of all."
+        )
+        yield pages.output(element("p", words))
+    yield pages.output(join(drawn.show(media, *one) for one in found if one))
+
+
+def _files(corpus: Corpus) -> Html:
+    if not corpus.formats:
+        return Html()
+    told = tables.notes(corpus_tables.heard_as(corpus.formats))
+    return join([corpus_tables.format_table(corpus.formats), told])
+
+
+def _measured(corpus: Corpus) -> Iterator[dict]:
+    """Show what was measured on the sounds, by the groups that the corpus has."""
+    if not corpus.entry.audio:
+        return
+    named = [name for name in (*GROUPS, *corpus.groups) if name in corpus.segments.columns]
+    groups = list(dict.fromkeys(named))
+    yield pages.markdown(
+        "## What was measured\n\nWhat the sounds themselves say, for all segments and by group: see "
+        "[measured columns](../measured_columns.md). Groups that differ here may be served differently for "
+        "this reason. The ranges describe segments; they are no confidence intervals, and with few speakers "
+        "groups differ because these speakers do."
+    )
+    told = differences(corpus.segments, groups)
+    if told:
+        words = "Medians that lie apart by a third of the range of all segments or more:"
+        shown = [*told[:SENTENCES], *([f"and {len(told) - SENTENCES} more"] if len(told) > SENTENCES else [])]
+        yield pages.output(join([element("p", words), tables.notes(shown)]))
+    caption = "Median of the segments, and below it where the middle 90 % of them lie"
+    yield pages.output(measured_table(summary(corpus.segments, groups), caption))
+
+
+def _labels(corpus: Corpus, tasks: Mapping[str, Task], media: MediaStore) -> list[dict]:
+    segments = corpus.segments
+    labelled = {
+        name: segments[name]
+        for name, task in tasks.items()
+        if task.is_labelled and name in segments.columns and segments[name].notna().any()
+    }
+    if not labelled:
+        return []
+    classes: dict[str, Sequence[str]] = {
+        name: tasks[name].classes for name in labelled if not tasks[name].is_regression
+    }
+    figure = drawn.label_distribution(labelled, classes)
+    counts = ", ".join(f"{name} {int(values.notna().sum()):,}" for name, values in labelled.items())
+    words = element("p", f"Segments with a label, of {len(segments):,}: {counts}.", limit=None)
+    return _section("Labels", words + drawn.show(media, figure, "How many segments have which label"))
+
+
+def _examples(corpus: Corpus, media: MediaStore) -> Html:
+    """Play a few segments, spread evenly over the corpus."""
+    step = max(1, len(corpus.segments) // EXAMPLES)
+    shown = []
+    for segment in corpus.segments.iloc[step // 2 :: step].head(EXAMPLES).to_dict("records"):
+        signal = audio.read(corpus.root / segment["file"], segment["start"], segment["end"])
+        about = [segment.get(name) for name in ("speaker", "sex", "language", "emotion", "transcript")]
+        caption = ", ".join(str(text) for text in about if isinstance(text, str) and text)
+        shown.append(player(media, signal, audio.SAMPLING_RATE, segment["file"], caption=caption))
+    return row(shown)
+
+
+def _left_out(about: CorpusRecord) -> list[dict]:
+    if not about.left_out:
+        return []
+    rows = [[item.item, item.stage, item.reason] for item in about.left_out[:LISTED]]
+    shown = tables.table(rows, ["item", "stage", "reason"])
+    return _section("Left out", join([shown, more_items(len(about.left_out))]))

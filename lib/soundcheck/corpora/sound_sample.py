@@ -1,0 +1,90 @@
+"""What some sounds of a corpus measure, where no test needed to know it of all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common import files
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.measured import measure
+from soundcheck.suite.groups import number_of, numbers_of
+
+__all__ = ["MOST", "SECONDS", "Measured", "measured_sounds"]
+
+MOST = 300  # sounds of a sample
+SECONDS = 3600.0  # of sound in it; hour-long recordings are few
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """What a measure gave.
+
+    Parameters
+    ----------
+    values
+        One number a segment that could be measured, float64.
+    asked
+        Segments that were measured, with those that gave no number.
+    whole
+        Whether these are all segments, and not a sample.
+    """
+
+    values: np.ndarray
+    asked: int
+    whole: bool
+
+
+def measured_sounds(corpus: Corpus, names: Sequence[str], cache: Path) -> dict[str, Measured]:
+    """Find what was measured on all segments, and measure the rest on a sample that is drawn by content.
+
+    Parameters
+    ----------
+    corpus
+        With audio; of one without nothing is measured.
+    names
+        Of :data:`soundcheck.corpora.measures.MEASURES`.
+    cache
+        Keeps what was measured: a sample is listened to once.
+
+    Returns
+    -------
+    dict of str to Measured
+        Measures that gave a number, in the order of ``names``.
+    """
+    if not corpus.entry.audio:
+        return {}
+    table = corpus.segments
+    known = {
+        name
+        for name in names
+        if any(c in table and pd.api.types.is_numeric_dtype(table[c]) for c in (name, number_of(name)))
+    }
+    rest = [name for name in names if name not in known]
+    sample = _drawn(table) if rest else table
+    if rest:
+        # What the data bring under the names of measures is theirs; here the sound is asked.
+        bare = sample.drop(columns=[name for name in rest if name in sample])
+        part = dataclasses.replace(corpus, name=f"{corpus.name} sample", segments=bare)
+        sample = measure(part, rest, cache).segments
+    found = {}
+    for name in names:
+        source = table if name in known else sample
+        values = numbers_of(source, name)
+        if np.isfinite(values).any():
+            found[name] = Measured(values[np.isfinite(values)], len(values), len(source) == len(table))
+    return found
+
+
+def _drawn(table: pd.DataFrame) -> pd.DataFrame:
+    """Draw sounds by their content, each once: the same ones in any order of the table."""
+    sounds = table.drop_duplicates("audio")
+    order = sounds["audio"].map(lambda audio: files.digest(f"sample {audio}")).sort_values().index[:MOST]
+    drawn = sounds.loc[order]
+    enough = drawn["duration"].fillna(0.0).cumsum().le(SECONDS)
+    enough.iloc[:1] = True
+    return drawn[enough].reset_index(drop=True)

@@ -1,0 +1,96 @@
+"""How pages write what the results table names: tests, ranges of values, groups.
+
+The names in the results table are a contract and stay; pages write them as people do.
+"""
+
+from __future__ import annotations
+
+import re
+
+from soundcheck.common.escaping import escape
+from soundcheck.report.html import Html, element, join
+
+__all__ = ["LONG", "hinted", "in_words", "label", "measure", "sentence"]
+
+LONG = {  # abbreviations of the field
+    "CCC": "concordance correlation coefficient",
+    "CER": "character error rate",
+    "EER": "equal error rate",
+    "MAE": "mean absolute error",
+    "PCC": "Pearson correlation coefficient",
+    "UAP": "unweighted average precision",
+    "UAR": "unweighted average recall",
+    "WER": "word error rate",
+}
+_NAMES = {
+    **{name.capitalize(): name for name in (*LONG, "FAR", "FRR", "DCF", "NIST")},
+    "Coeff": "Coefficient",
+    "Spearmans": "Spearman's",
+    "Jensen Shannon": "Jensen-Shannon",
+}
+_NAME = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b")
+_KEPT = {*LONG, "FAR", "FRR", "DCF", "NIST", "Spearman's", "Jensen-Shannon", "Pearson", "Opus", "MP3", "AMR"}
+_BIN = re.compile(r"(?:^|(?<=: ))[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])$")
+_UNDER = re.compile(r"^(?:change ([A-Z]+)|percentage (unchanged predictions)) (?=\S)")
+_PLAN = re.compile(r"^nist (?=\d)")
+
+
+def label(text: str) -> str:
+    """Write a label or a group; a range of numbers in words, whichever end belongs to it.
+
+    Examples
+    --------
+    >>> [label(text) for text in ("(-inf, 0.25]", "(0.25, 0.5]", "(0.75, inf]", "nist 2016", "information")]
+    ['up to 0.25', '0.25 to 0.5', 'above 0.75', 'NIST 2016', 'information']
+    """
+    return _PLAN.sub("NIST ", _BIN.sub(_range, text))
+
+
+def _range(found: re.Match) -> str:
+    low, high, closing = (part.replace("-inf", "").replace("inf", "") for part in found.groups())
+    low, high = low.replace("-", "−"), high.replace("-", "−")
+    if low and high:
+        return f"{low} to {high}"
+    if high:
+        return f"{'up to' if closing == ']' else 'below'} {high}"
+    return f"above {low}" if low else "any value"
+
+
+def measure(test: str) -> str:
+    """Write the name of a test with the abbreviations and names of the field.
+
+    Examples
+    --------
+    >>> measure("Change Ccc Babble Noise"), measure("Spearmans Rho"), measure("Concordance Correlation Coeff")
+    ('Change CCC Babble Noise', "Spearman's Rho", 'Concordance Correlation Coefficient')
+    """
+    return _NAME.sub(lambda found: _NAMES[found[1]], test)
+
+
+def hinted(test: str) -> Html:
+    """Write the name of a test, with hints of what its abbreviations stand for."""
+    words = re.split(rf"\b({'|'.join(LONG)})\b", measure(test))
+    return join(
+        element("abbr", word, title=LONG[word]) if word in LONG else Html(escape(word)) for word in words
+    )
+
+
+def in_words(test: str) -> str:
+    """Write the name of a test as it stands within a sentence.
+
+    Examples
+    --------
+    >>> in_words("Change Uar Opus 16"), in_words("Spearmans Rho"), in_words("Pearson Correlation Coeff")
+    ('change of UAR under Opus 16', "Spearman's rho", 'Pearson correlation coefficient')
+    """
+    words = " ".join(word if word in _KEPT else word.lower() for word in measure(test).split(" "))
+    return _UNDER.sub(_under, words)
+
+
+def _under(found: re.Match) -> str:
+    return f"{'change' if found[1] else 'share'} of {found[1] or found[2]} under "
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital letter, as a sentence does; the rest stays."""
+    return text[:1].upper() + text[1:]

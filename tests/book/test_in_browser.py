@@ -1,0 +1,137 @@
+"""Pages of a book as Chromium shows them: nothing complains, nothing is asked for, and all can be reached."""
+
+import pytest
+from tests.support.browser import LIMITS
+from tests.support.hard_suite import MARKUP, make
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a page: ``written("<p>Text</p>")``."""
+
+    def write(body: str, head: str = "<title>A page</title>") -> object:
+        path = tmp_path / "page.html"
+        path.write_text(f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>')
+        return path
+
+    return write
+
+
+def test_what_is_wrong_with_a_page_is_found(browser, written):
+    assert browser.complaints(written("<main><h1>Good</h1><p>Text</p></main>")) == []
+    bad = (
+        '<main><h1>Bad</h1><img src="nowhere.png"><p style="width: 3000px; color: #999">Pale</p>'
+        '<script>console.error("oh"); new Image().src = "http://localhost:9/x.png"; lost()</script></main>'
+    )
+    found = "\n".join(browser.complaints(written(bad), width=390))
+    for said in (
+        *(
+            "image-alt: <img",
+            "color-contrast: <p",
+            "wider than its window",
+            "console: oh",
+            "lost is not defined",
+        ),
+        *("lost is not defined", "asks for http://localhost:9/x.png", "does not get file:"),
+    ):
+        assert said in found, said
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory, command):
+    """The book of a suite with a model of each kind, whose names and texts are hostile."""
+    folder = make(tmp_path_factory.mktemp("hard") / "project")
+    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    assert done.returncode in (0, 1), done.stderr
+    assert "Traceback" not in done.stderr
+    return folder / "out" / "html"
+
+
+KINDS = (
+    *("index.html", "all_results.html", "models/*.html", "corpora/*.html", "comparisons/*.html"),
+    *("results/*/correctness_regression.html", "results/*/robustness_small_changes.html"),
+    *("results/*/fairness_groups.html", "results/*/asr_word_errors.html"),
+    *("results/*/speaker_verification.html", "find_your_way.html"),
+    *("methods/*.html", "statistics.html", "provenance.html", "sheets/*.html", "search.html"),
+)
+
+
+def largest(book, pattern):
+    """Give the largest page of a kind."""
+    return max(book.glob(pattern), key=lambda path: path.stat().st_size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", KINDS)
+def test_nothing_is_wrong_with_any_kind_of_page(browser, book, pattern):
+    path = largest(book, pattern)
+    assert path.stat().st_size < 1_000_000
+    desk, telephone = (1400, "light"), (390, "dark")
+    looked, shown = (desk, telephone) if KINDS.index(pattern) % 2 else (telephone, desk)
+    assert browser.complaints(path, width=looked[0], theme=looked[1]) == []
+    page = browser.open(path, width=shown[0], theme=shown[1])
+    assert (browser.wider(page), browser.noted(page)) == (None, [])
+    assert page.evaluate("document.querySelectorAll('article h1, body:not(:has(article)) h1').length") == 1
+    if not path.match("sheets/*"):  # they are printed, and have no dark side
+        assert page.evaluate("document.documentElement.dataset.theme") == shown[1]
+    browser.close(page)
+
+
+def focused(page, what):
+    """Ask something of the element that has the focus."""
+    return page.evaluate(f"(() => {{ const one = document.activeElement; return {what}; }})()")
+
+
+def tab_to(page, selector, most=300):
+    """Press the Tab key until an element has the focus; each stop on the way must show that it has it."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        seen = "getComputedStyle(one).outlineStyle !== 'none' || getComputedStyle(one).boxShadow !== 'none'"
+        assert focused(page, f"one === document.body || {seen}"), focused(page, "one.outerHTML.slice(0, 200)")
+        if focused(page, f"one.matches({selector!r})"):
+            return
+    raise AssertionError(f"{selector} is not reached")
+
+
+@pytest.mark.slow
+def test_the_keyboard_alone_reaches_everything(browser, book):
+    page = browser.open(largest(book, "results/*/asr_word_errors.html"))
+    tab_to(page, "a[href='#main-content']", 1)
+    page.keyboard.press("Enter")
+    tab_to(page, ".theme-switch-button")
+    theme = page.evaluate("document.documentElement.dataset.mode")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.documentElement.dataset.mode") != theme
+    tab_to(page, ".sc-sortable th button")
+    page.keyboard.press("Enter")
+    assert focused(page, "one.closest('th').ariaSort") in ("ascending", "descending")
+    tab_to(page, "audio, .sc-player button")
+    browser.close(page)
+
+
+@pytest.mark.slow
+def test_the_keyboard_alone_reaches_menu_and_search(browser, book):
+    page = browser.open(book / "index.html", width=390)
+    tab_to(page, ".primary-toggle")
+    page.keyboard.press("Enter")
+    tab_to(page, "dialog a[href^='models/']")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("bootstrap")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#search-results li a", **LIMITS)
+    assert browser.noted(page) == []
+    browser.close(page)
+
+
+@pytest.mark.slow
+def test_without_scripts_all_is_there(browser, book):
+    for pattern in ("index.html", "all_results.html", "results/*/asr_word_errors.html"):
+        path = largest(book, pattern)
+        page = browser.open(path, java_script_enabled=False)
+        text = page.inner_text("article")
+        for heading in page.query_selector_all("article h2"):
+            assert heading.is_visible(), path
+        assert len(text) > 500
+        assert MARKUP.split("<")[1][:10] in text or "heard" in text
+        browser.close(page)

@@ -1,0 +1,173 @@
+"""Pages in the system's Chromium: what they ask for, what they complain of and what axe-core finds in them.
+
+A test asks for the fixture ``browser``: ``browser.open(path, width=390, theme="dark")`` gives a page of
+Playwright, ``browser.complaints(path)`` says what is wrong with one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["LIMITS", "SIZES", "THEMES", "Browser", "missing", "started_browser"]
+
+SIZES = {1400: 900, 390: 844}  # pixels: a desk and a telephone
+THEMES = ("light", "dark")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+# Chromium of its own accord would look for updates and fonts elsewhere.
+SWITCHES = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars")
+LIMITS = {"timeout": 20_000}  # milliseconds that a page may take on a machine that is busy
+# All that a reader may open is open; pictures that wait to be scrolled to are there.
+OPENED = """() => {
+  for (const one of document.querySelectorAll('details')) one.open = true;
+  for (const one of document.querySelectorAll('img[loading=lazy]')) one.loading = 'eager';
+}"""
+# MathJax sets formulas after the page has loaded, and its elements are what axe would find half made.
+SETTLED = "() => window.MathJax?.startup?.promise?.then(() => true)"
+FOUND = """async (options) => {
+  const found = await axe.run(document, options);
+  return found.violations.flatMap(rule => rule.nodes.map(node => ({
+    rule: rule.id, impact: rule.impact || '', where: node.target.join(' '), html: node.html,
+    why: (node.failureSummary || '').replace(/\\s+/g, ' ')})));
+}"""
+WIDER = """() => {
+  const root = document.documentElement, most = root.clientWidth;
+  if (root.scrollWidth <= most) return null;
+  const out = [...document.body.querySelectorAll('*')].filter(one => {
+    const box = one.getBoundingClientRect();
+    return box.width > 0 && box.right + window.scrollX > most + 1;
+  });
+  const name = one => one.tagName.toLowerCase() + (one.className && one.className.baseVal === undefined
+    ? '.' + String(one.className).trim().replace(/\\s+/g, '.') : '');
+  return `${root.scrollWidth} of ${most} pixels: ${out.slice(0, 4).map(name).join(', ')}`;
+}"""
+
+
+def missing() -> str:
+    """Say why no page can be opened here; nothing if one can."""
+    for package in ("playwright", "axe_playwright_python"):
+        if importlib.util.find_spec(package) is None:
+            return f"{package} is not installed"
+    return "" if _chromium() else "there is no Chromium on this system"
+
+
+def _chromium() -> str | None:
+    return next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+@contextmanager
+def started_browser() -> Iterator[Browser]:
+    """Start Chromium and end it; meanwhile the thread has an event loop that runs, so no other can."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=_chromium(), args=list(SWITCHES))
+        try:
+            yield Browser(chromium)
+        finally:
+            chromium.close()
+
+
+class Browser:
+    """Opens pages of the disk; notes what they ask for and complain of.
+
+    Parameters
+    ----------
+    chromium
+        A browser of Playwright.
+    """
+
+    def __init__(self, chromium: Any) -> None:
+        self._chromium = chromium
+        self._noted: dict[Any, list[str]] = {}
+
+    def open(self, path: Path | str, *, width: int = 1400, theme: str = "light", **options: object) -> Any:
+        """Open a file in a page of its own, with nothing remembered from others.
+
+        Parameters
+        ----------
+        path
+            File, or an address that begins with ``file:``.
+        width
+            Of the window, in pixels.
+        theme
+            ``"light"`` or ``"dark"``: what the reader's system prefers, which the book follows.
+        options
+            Other options of Playwright's contexts, as ``java_script_enabled=False``.
+
+        Returns
+        -------
+        playwright.sync_api.Page
+            The page, loaded.
+        """
+        usual = {
+            **{"viewport": {"width": width, "height": SIZES.get(width, 900)}, "color_scheme": theme},
+            **{"reduced_motion": "reduce", "is_mobile": width < 600},
+        }
+        context = self._chromium.new_context(**(usual | options))
+        page = context.new_page()
+        noted: list[str] = []
+        self._noted[page] = noted
+        page.on("console", lambda said: said.type == "error" and noted.append(f"console: {said.text}"))
+        page.on("pageerror", lambda error: noted.append(f"error: {error}"))
+        page.on("request", lambda asked: _outside(asked.url) and noted.append(f"asks for {asked.url}"))
+        page.on("requestfailed", lambda asked: noted.append(f"does not get {asked.url}: {asked.failure}"))
+        page.goto(path if str(path).startswith("file:") else Path(path).resolve().as_uri(), **LIMITS)
+        return page
+
+    def close(self, page: Any) -> None:
+        """Close a page and forget what was noted of it."""
+        self._noted.pop(page, None)
+        page.context.close()
+
+    def noted(self, page: Any) -> list[str]:
+        """Give errors, and requests for what is not on the disk or not there, as far as they happened."""
+        return list(self._noted[page])
+
+    def findings(self, page: Any, rules: Mapping[str, bool] | None = None) -> list[dict[str, str]]:
+        """Have axe-core look at a page, with all opened that a reader may open.
+
+        Parameters
+        ----------
+        page
+            The page.
+        rules
+            Name of a rule -> whether it counts, for those that differ from what is usual.
+
+        Returns
+        -------
+        list of dict
+            Of each element that breaks a rule: ``rule``, ``impact``, ``where``, ``html``, ``why``.
+        """
+        from axe_playwright_python.base import AXE_SCRIPT
+
+        page.evaluate(OPENED)
+        page.evaluate(SETTLED)
+        page.evaluate(AXE_SCRIPT)
+        wanted = {name: {"enabled": on} for name, on in (rules or {}).items()}
+        # Style sheets are not fetched once more: pages of the disk may not be, and one rule wants them.
+        return page.evaluate(FOUND, {"resultTypes": ["violations"], "preload": False, "rules": wanted})
+
+    def wider(self, page: Any) -> str | None:
+        """Say how much wider a page is than its window and what sticks out; ``None`` if it is not."""
+        return page.evaluate(WIDER)
+
+    def complaints(self, path: Path | str, *, width: int = 1400, theme: str = "light") -> list[str]:
+        """List all that is wrong with a page: errors, requests, findings of axe-core, and its width."""
+        page = self.open(path, width=width, theme=theme)
+        try:
+            found = [
+                f"{one['rule']}: {one['html'][:200]} ({one['why'][:200]})" for one in self.findings(page)
+            ]
+            wide = self.wider(page)
+            return [*self.noted(page), *found, *([f"wider than its window: {wide}"] if wide else [])]
+        finally:
+            self.close(page)
+
+
+def _outside(address: str) -> bool:
+    return not address.startswith(("file:", "data:", "blob:", "about:"))
