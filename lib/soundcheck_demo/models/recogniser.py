@@ -82,7 +82,7 @@ def hurried(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
 
 def gated(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
     """Recognise a sentence as :func:`grammar` does, but nothing where no pause tells words from noise."""
-    samples = np.asarray(signal, dtype=np.float64).ravel()
+    samples = np.clip(np.nan_to_num(np.asarray(signal, dtype=np.float64).ravel()), -1, 1)
     frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
     if len(frames):
         quiet, loud = np.percentile(np.sqrt(np.mean(frames**2, axis=1)), [10, 99])
