@@ -168,4 +168,4 @@ def mirrored(rows: pd.DataFrame) -> pd.Series:
     """Say which rows repeat an earlier one: of two groups, one is above the other as far as that is below."""
     place = rows[["model", "corpus", "family", "task", "test", "label"]]
     gap = rows["gap"].abs().round(9).fillna(pd.Series(range(len(rows)), index=rows.index) + 1e6)
-    return place.assign(column=rows["group"].str.partition(":")[0], gap=gap).duplicated()
+    return place.assign(column=rows["group"].str.split(":").str[0], gap=gap).duplicated()
