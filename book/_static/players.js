@@ -26,7 +26,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const view = (figure) => {
     const length = Number(figure.dataset.seconds), picture = figure.querySelector("img");
     const frame = make("span", "", { class: "sc-view" });
-    const line = make("span", "", { class: "sc-line" }), part = make("span", "", { class: "sc-part-heard" });
+    const line = make("span", "", { class: "sc-cursor" }), part = make("span", "", { class: "sc-part-heard" });
     picture.replaceWith(frame);
     picture.draggable = false;
     frame.append(picture, part, line);

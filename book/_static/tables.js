@@ -62,6 +62,9 @@ document.addEventListener("DOMContentLoaded", () => {
     if (source.length > MOST) {
       table.parentElement.after(next);
       draw();
+      let before = part; // on paper there is no button for more
+      addEventListener("beforeprint", () => { before = now.shown; now.shown = source.length; draw(); });
+      addEventListener("afterprint", () => { now.shown = before; draw(); });
     }
     return { now, update, table, source };
   };

@@ -13,6 +13,7 @@ from soundcheck.results import Verdict, settle
 
 IMAGE = "</script><img src=x onerror=alert(1)>"
 ROWS = 10_000
+TITLES = {"f": "Family"}
 
 
 def frame(rows: int) -> pd.DataFrame:
@@ -51,9 +52,9 @@ def read(script: str) -> dict:
 def test_the_file_holds_all_rows_and_where_each_stands():
     table = frame(300)
     among = settled.among(table)
-    script = all_results.data(table, among)
+    script = all_results.data(table, among, TITLES)
     assert "<" not in script and script.isascii()
-    assert script == all_results.data(table, among)
+    assert script == all_results.data(table, among, TITLES)
     found = read(script)
     assert len(found["rows"]) == 300
     row = next(table.tail(1).itertuples())
@@ -61,17 +62,17 @@ def test_the_file_holds_all_rows_and_where_each_stands():
     assert found["pages"][page] == "results/m1/f" and f"row-{place}" == anchor_of(key_of(row))
     texts = [column[value] for column, value in zip(found["columns"], values, strict=True)]
     assert texts[4] == ["CCC", f"sex: male · {IMAGE} 299", None, "sex: male"]
-    assert texts[:4] == ["m1", "c", "f", "arousal"] and texts[8] == "> 0.5"
+    assert texts[:4] == ["m1", "c", "Family", "arousal"] and texts[8] == "> 0.5"
     assert texts[found["badge"]][0] in found["badges"]
 
 
 def test_the_page_says_how_many_rows_it_has_without_scripts():
     table = frame(300)
-    page = shown(all_results.cells(table, settled.among(table)))
+    page = shown(all_results.cells(table, settled.among(table), TITLES))
     assert "These are the first 100 of 300 rows; all are in the file." in page
     assert 'data-rows="all_results.js"' in page and "<img" not in page
     few = table.head(8)
-    page = shown(all_results.cells(few, settled.among(few)))
+    page = shown(all_results.cells(few, settled.among(few), TITLES))
     assert "data-rows" not in page and "first" not in page
 
 
@@ -79,14 +80,14 @@ def test_the_page_says_how_many_rows_it_has_without_scripts():
 def path(tmp_path_factory, many):
     folder = tmp_path_factory.mktemp("all")
     table, among = many
-    (folder / all_results.ROWS).write_text(all_results.data(table, among), encoding="utf-8")
+    (folder / all_results.ROWS).write_text(all_results.data(table, among, TITLES), encoding="utf-8")
     (folder / "run.css").write_text("")
     page = folder / "all_results.html"
     page.write_text(
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>T</title>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<style>{look_of_pages.style()}</style><script>{look_of_pages.script()}</script></head>"
-        f"<body><main><h1>All</h1>{shown(all_results.cells(*many))}</main></body></html>",
+        f"<body><main><h1>All</h1>{shown(all_results.cells(*many, TITLES))}</main></body></html>",
         encoding="utf-8",
     )
     return page

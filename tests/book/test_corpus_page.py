@@ -8,6 +8,8 @@ import soundfile
 from soundcheck.book import corpus_page
 from soundcheck.common.media import MediaStore
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.segments import Excluded
+from soundcheck.corpora.sound_formats import SoundFormat
 from soundcheck.results.record import CorpusRecord
 from soundcheck.suite.entries import CorpusEntry
 
@@ -19,21 +21,29 @@ def page(tmp_path):
     """Make the page of a corpus with some columns: its words and its HTML, one after the other."""
 
     def made(
-        audio: bool = True, groups: tuple[str, ...] = (), notices: tuple[str, ...] = (), **columns: object
+        audio: bool = True,
+        groups: tuple[str, ...] = (),
+        notices: tuple[str, ...] = (),
+        segments: int = 4,
+        formats: tuple[SoundFormat, ...] = (),
+        left_out: tuple[Excluded, ...] = (),
+        **columns: object,
     ) -> str:
         soundfile.write(tmp_path / "a.wav", 0.1 * np.sin(np.arange(16000) / 10), 16000)
-        table = pd.DataFrame({"file": ["a.wav"] * 4, "start": np.nan, "end": np.nan, "duration": 1.0})
-        table = table.assign(speaker=["a", "a", "b", "b"], audio=list("wxyz"), **columns)
+        table = pd.DataFrame({"file": ["a.wav"] * segments, "start": np.nan, "end": np.nan, "duration": 1.0})
+        who = ["a" if 2 * n < segments else "b" for n in range(segments)]
+        table = table.assign(speaker=who, audio=[f"digest {n}" for n in range(segments)])
+        table = table.assign(**columns)
         entry = CorpusEntry("c", "csv", audio=audio)
-        corpus = Corpus("c", entry, tmp_path, table, (), (), False, "", groups=groups)
+        made = {"groups": groups, "formats": formats}
+        corpus = Corpus("c", entry, tmp_path, table, left_out, (), False, "", **made)
         about = CorpusRecord(
             **dict.fromkeys(("name", "slug", "format", "title", "digest"), "c"),
             **{"description": "", "synthetic": False, "segments": 4, "speakers": 2, "seconds": 4.0},
-            **{"left_out": (), "notices": notices},
+            **{"left_out": left_out, "notices": notices},
         )
-        cells = corpus_page.cells(
-            about, corpus, {}, MediaStore(tmp_path / "media", "../media/"), tmp_path / "cache"
-        )
+        media = MediaStore(tmp_path / "media", "../media/")
+        cells = corpus_page.cells(about, corpus, {}, media, tmp_path / "cache")
         shown = [o["data"]["text/html"] for cell in cells for o in cell.get("outputs", [])]
         return "\n".join([*(cell["source"] for cell in cells), *shown])
 
@@ -69,3 +79,65 @@ def test_what_to_know_is_told(page):
     assert "## What to know" in text and "resampled together in intervals: speaker within meeting" in text
     assert "<script>" not in text and "&lt;script&gt;" in text
     assert "## What to know" not in page()
+
+
+def test_what_is_asked_first_stands_first(page):
+    """Rates, channels, depth, format, hours, speakers, level: each with its count."""
+    text = page(sex=["male", "male", "female", None], language=["en", "en", "de", "de"])
+    first = text[text.index("sc-facts") : text.index("</dl>")]
+    for part in (
+        "4.0 seconds in 4 segments of 1 file",
+        "2; segments a speaker: median 2, 2 to 2",
+        "male (1 speaker, 2 segments), female (1 speaker, 1 segment), not known of 1 segment",
+        "median 1.00 s, 90 % from 1.00 to 1.00 s, all from 1.00 to 1.00 s (4 segments)",
+        "(4 segments)",
+        "<dt>level</dt>",
+        "<dt>left out</dt><dd>nothing</dd>",
+    ):
+        assert part in first, part
+    assert text.count("<figure") >= 3 and "duration of 4 segments" in text
+    assert "No test needed to know more" not in text  # the sample is everything
+
+
+def test_of_300_languages_some_are_named_and_the_rest_counted(page):
+    """A page has room for 200 values of a column; hostile ones are text."""
+    text = page(segments=600, language=[f"{HOSTILE}{n % 300:03}" for n in range(600)])
+    assert "and 294 more (588 segments)" in text
+    assert "language: 100 more values, 200 segments" in text and "language (12 of 300 values)" in text
+    assert "<script>" not in text
+
+
+def test_without_audio_or_lengths_the_page_says_so(page):
+    text = page(audio=False, duration=np.nan)
+    assert "4 segments of 1 file, length not known" in text and "none here" in text
+    assert "## Files" not in text and "## Listen" not in text and "<dt>level</dt>" not in text
+
+
+def test_one_segment_and_hours_are_enough(page):
+    for seconds, told in ((36000.0, "10.0 hours"), (600.0, "10.0 minutes")):
+        text = page(segments=1, duration=seconds)
+        assert f"{told} in 1 segment of 1 file" in text
+
+
+def test_formats_are_listed_and_what_became_of_them(page):
+    formats = (
+        SoundFormat("WAV", "PCM_16", 44100, 2, 1200, 1300, 7200.0),
+        SoundFormat("OGG", "OPUS", 8000, 1, 1, 1, 3.5),
+    )
+    text = page(formats=formats)
+    for part in (
+        "44.1 kHz (1,200 files), 8 kHz (1 file)",
+        "16 bit (1,200 files), compressed, no fixed depth (1 file)",
+        "2 channels (1,200 files), mono (1 file)",
+        "1,200 files of 44.1 kHz: resampled to 16 kHz, which takes away what is above 8 kHz",
+        "1 file of 8 kHz: resampled to 16 kHz, which adds nothing above 4 kHz",
+        "1,200 files of 2 channels: models hear their mean",
+    ):
+        assert part in text, part
+    same = page(formats=(SoundFormat("FLAC", "PCM_24", 16000, 1, 3, 3, 9.0),))
+    assert "All files have 16 kHz: nothing was resampled" in same
+
+
+def test_what_was_left_out_is_counted_and_listed(page):
+    text = page(left_out=(Excluded("b.wav", "0 bytes, the file is empty", "audio"),))
+    assert "<dd>1 item, listed below</dd>" in text and "0 bytes, the file is empty" in text

@@ -327,6 +327,10 @@ def test_find_your_way_leaves_out_what_the_run_does_not_have(run):
     assert page.startswith("# Find your way") and IMAGE not in page
     assert "whether one model is better" not in page and "from run to run" not in page
     assert "what changed from run to run" in text(find_your_way.cells(*run, ["over_time"]))
+    record, frame = run
+    for few in (frame[~frame["holds"].eq(True)], frame.iloc[:0]):  # nothing holds, or there is no row
+        assert "whom a model serves worse" not in text(find_your_way.cells(record, few))
+        assert overview.cells(record, few)
 
 
 def test_find_your_way_leads_to_the_rows_of_the_worst_groups(run):

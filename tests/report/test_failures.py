@@ -1,8 +1,10 @@
 """Which failures repeat another one."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 
-from soundcheck.report.failures import mirrored
+from soundcheck.report.failures import mirrored, subject
 
 
 def failures(*rows):
@@ -23,3 +25,13 @@ def test_failures_without_a_gap_and_of_other_columns_stand_for_themselves():
 
 def test_of_no_failures_none_repeats_another():
     assert mirrored(failures(("sex: male", 0.2, "")).iloc[:0]).empty
+
+
+def test_a_change_is_named_after_the_task():
+    about = {"task": "valence", "group": "", "label": ""}
+    row = SimpleNamespace(test="Percentage Unchanged Predictions Babble Noise", **about)
+    assert subject(row) == "share of unchanged predictions of valence under babble noise"
+    row = SimpleNamespace(test="Spearmans Rho", **about | {"label": "(0.25, 0.5]"})
+    assert subject(row) == "Spearman's rho of valence, 0.25 to 0.5"
+    row = SimpleNamespace(test="Change Eer Gain", task="embedding", group="", label="")
+    assert subject(row) == "change of EER under gain"

@@ -181,6 +181,23 @@ def test_groups_above_the_rate_of_everybody():
     assert findings_of_curves.rates(frame, 0.4).startswith("No group lies clearly above")
 
 
+def test_errors_of_groups_are_compared_with_those_within_any_group():
+    frame = pd.DataFrame(
+        [
+            ("", "all trials", 0.1, 0.08, 0.12, 0.1, 0.08, 0.12),
+            ("sex", "within any group", 0.2, 0.15, 0.25, 0.1, 0.05, 0.15),
+            ("sex", "female", 0.25, 0.15, 0.35, 0.1, 0.05, 0.15),  # harder than all trials, as any group is
+            ("sex", "male", 0.3, 0.22, 0.38, np.nan, np.nan, np.nan),
+        ],
+        columns=["column", "group", "far", "far_low", "far_high", "frr", "frr_low", "frr_high"],
+    )
+    assert findings_of_curves.error_rates(frame) == (
+        "Clearly more than within any group: false acceptances male (30 %, 95 % 22 to 38); "
+        "false rejections no group"
+    )
+    assert findings_of_curves.error_rates(frame.head(1)) == ""
+
+
 def test_changes_under_which_errors_rise():
     frame = pd.DataFrame(
         [("Change Eer Babble Noise", 0.08, 0.05, 0.11), ("Change Eer White Noise", 0.01, -0.01, 0.02)],

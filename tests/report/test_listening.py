@@ -1,10 +1,14 @@
 """What pages let readers hear: the recordings of pairs, row by row the same words."""
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 import soundfile
 
+from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.report import listening
@@ -41,3 +45,18 @@ def test_recordings_of_both_conditions_are_the_same_pairs(pairs):
 def test_fewer_pairs_are_all_read(pairs):
     few = pairs.take(np.array([3, 4]))
     assert [len(signal) for signal in listening.recordings(few, most=20).values()] == [200, 200]
+
+
+def test_what_moved_most_is_heard_in_turn(pairs, tmp_path):
+    pairs.segments["key"] = pairs.partner["key"] = [f"{n:02}" for n in range(50)]
+    pairs.predictions.changed[7] = 0.5
+    media = MediaStore(tmp_path / "media")
+    view = SimpleNamespace(audio=True)
+    evaluation = SimpleNamespace(media=media, view=lambda subset: view)
+    html = str(listening.most_moved(evaluation, [pairs]))
+    assert "near_7.wav under near to far: arousal 0.000 → 0.500" in html
+    assert html.count('class="sc-players sc-pair"') == 1
+    assert re.findall("<strong>([^<]*)</strong>", html) == ["near", "far"]
+    assert "<figcaption>arousal 0.500<br>0.01 s, peak −29.1 dBFS" in html
+    view.audio = False
+    assert "<audio" not in str(listening.most_moved(evaluation, [pairs]))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from soundcheck.common.media import MediaStore
-from soundcheck.report import distribution_figures, speaker_figures, study_figures
+from soundcheck.report import distribution_figures, figures, speaker_figures, study_figures
 from soundcheck.report.style import show
 from soundcheck.statistics.simulation import grid, simulate_all
 
@@ -68,3 +68,11 @@ def test_misses_are_drawn_apart():
         "holds the true value: 1",
         "misses it: 1",
     ]
+
+
+def test_a_finding_is_the_heading_of_its_figure_and_part_of_its_text(tmp_path):
+    figure = figures.truth_and_prediction([0, 1], [0, 1])
+    shown = str(figures.show(MediaStore(tmp_path), figure, "Dots", finding="<b> is pulled to the middle"))
+    assert "<figcaption>&lt;b&gt; is pulled to the middle</figcaption><img" in shown
+    assert 'alt="Dots. &lt;b&gt; is pulled to the middle"' in shown
+    assert "figcaption" not in str(figures.show(MediaStore(tmp_path), figure, "Dots"))

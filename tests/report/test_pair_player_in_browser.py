@@ -187,7 +187,7 @@ def test_one_player_at_a_time(page):
     until(page, lambda: states(pair)[0]["at"] > 0.1)
     alone.locator("audio").evaluate("audio => { audio.play(); }")
     until(page, lambda: all(state["paused"] for state in states(pair)))
-    until(page, lambda: alone.locator(".sc-line").evaluate("line => parseFloat(line.style.left)") > 2)
+    until(page, lambda: alone.locator(".sc-cursor").evaluate("line => parseFloat(line.style.left)") > 2)
     pair.get_by_role("button", name="Play").click()
     until(page, lambda: alone.locator("audio").evaluate("audio => audio.paused"))
 
@@ -199,7 +199,7 @@ def test_nothing_plays_by_itself_and_pictures_show_where_the_sound_is(page):
     box.locator(".sc-view").nth(1).click()
     assert heard(box) == ["loud"]
     np.testing.assert_allclose(position(box), 1.5, atol=0.05)
-    lines = box.locator(".sc-line").evaluate_all("lines => lines.map(line => parseFloat(line.style.left))")
+    lines = box.locator(".sc-cursor").evaluate_all("lines => lines.map(line => parseFloat(line.style.left))")
     np.testing.assert_allclose(lines, 50, atol=2)
 
 
@@ -207,7 +207,7 @@ def test_less_motion_where_the_reader_wants_less(browser, place):
     opened = browser.open(place, reduced_motion="reduce")
     box = opened.locator(".sc-pair").nth(0)
     box.get_by_label("Position").fill("1.3")
-    line = box.locator(".sc-line").first.evaluate("line => parseFloat(line.style.left)")
+    line = box.locator(".sc-cursor").first.evaluate("line => parseFloat(line.style.left)")
     assert line == pytest.approx(100 * 1.25 / 3)  # it steps each quarter of a second
     browser.close(opened)
 

@@ -123,9 +123,9 @@ def assemble(
         heard = None if own is None else files.digest(own.tobytes())
         cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
         sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
-    titles = {family.name: family.title for family in record.families}
-    sources.page("all_results", all_results.cells(results, among, titles))
-    sources.data(all_results.ROWS, all_results.data(results, among, titles))
+    family_titles = {family.name: family.title for family in record.families}
+    sources.page("all_results", all_results.cells(results, among, family_titles))
+    sources.data(all_results.ROWS, all_results.data(results, among, family_titles))
     sheets.write(sources, output, record, results)
     sources.page("provenance", model_pages.provenance_cells(record))
     if record.failed:

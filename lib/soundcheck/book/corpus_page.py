@@ -12,6 +12,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.measures import MEASURES
 from soundcheck.corpora.sound_sample import MOST, SECONDS, Measured, measured_sounds
 from soundcheck.report import corpus_figures, corpus_tables, tables
 from soundcheck.report import figures as drawn
@@ -48,15 +49,19 @@ def cells(
     sounds = measured_sounds(corpus, SOUNDS, cache)
     facts = corpus_tables.facts_of(segments, corpus.formats, sounds, corpus.entry.audio)
     facts += [
-        ("left out", f"{len(about.left_out):,} items, listed below" if about.left_out else "nothing"),
+        (
+            "left out",
+            f"{corpus_tables.many(len(about.left_out), 'item')}, listed below"
+            if about.left_out
+            else "nothing",
+        ),
         ("source", f"{about.format}, digest of all sounds {about.digest[:16]}"),
     ]
     notices = (*about.unlabelled, *about.notices)
     return [
         pages.markdown(f"# Corpus {heading(about.name)}"),
-        pages.output(
-            join([tables.synthetic_notice(about.synthetic), _description(corpus), definitions(facts)])
-        ),
+        pages.output(tables.synthetic_notice(about.synthetic)),
+        pages.output(join([definitions(facts), _description(corpus)])),
         *_section("What to know", tables.notes(notices) if notices else Html()),
         *_pictures(corpus, sounds, media),
         *_section("Files", _files(corpus)),
@@ -93,9 +98,11 @@ def _pictures(corpus: Corpus, sounds: Mapping[str, Measured], media: MediaStore)
     sampled = [name for name, one in sounds.items() if not one.whole]
     if sampled:
         count = sounds[sampled[0]].asked
+        names = [MEASURES[name].title for name in sampled]
+        what = " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))).capitalize()
         words = (
-            f"Level, noise and bandwidth of {count:,} segments, drawn by their content: at most "
-            f"{MOST}, and {SECONDS / 60:.0f} minutes of sound. No test needed to know them of all."
+            f"{what}: of {count:,} segments, drawn by content, at most {MOST} and "
+            f"{SECONDS / 60:.0f} minutes of sound. No test needed to know more."
         )
         yield pages.output(element("p", words))
     yield pages.output(join(drawn.show(media, *one) for one in found if one))

@@ -64,7 +64,8 @@ def _lines(record: RunRecord, results: pd.DataFrame, beside: set[str]) -> Iterat
     worst = failures.by_excess(holding)
     yield "in ten seconds: what holds, what is open", [("first page", "index.html")]
     yield "how good a model is", models
-    of_groups = worst[~failures.mirrored(worst) & worst["group"].ne("")].drop_duplicates(["model", "group"])
+    of_groups = worst[worst["group"].ne("")]
+    of_groups = of_groups[~failures.mirrored(of_groups)].drop_duplicates(["model", "group"])
     yield (
         "whom a model serves worse, the gravest first",
         [(f"{row.model}: {row.group}", place_of(row, result_page)) for row in of_groups.itertuples()],

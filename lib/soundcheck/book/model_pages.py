@@ -15,7 +15,7 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
 from soundcheck.report import figures as drawn
-from soundcheck.report import key_figures, tables
+from soundcheck.report import findings_of_rows, key_figures, tables
 from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
 from soundcheck.results import aspects, states, tally
@@ -34,10 +34,10 @@ def value_cells(own: pd.DataFrame, media: MediaStore) -> list[dict]:
     """Make the figure of the values of one model: it takes longer than all else on the model's page."""
     if not own["value"].notna().any():
         return []
-    figure = drawn.intervals(own)
+    figure, alt = drawn.intervals(own), "Values with 95 % intervals and thresholds"
     return [
         pages.markdown("## Values and their intervals\n\nAt most 60 tests, failed ones first."),
-        pages.output(drawn.show(media, figure, "Values with 95 % intervals and thresholds")),
+        pages.output(drawn.show(media, figure, alt, finding=findings_of_rows.tests(own))),
     ]
 
 

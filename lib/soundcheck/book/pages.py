@@ -56,7 +56,7 @@ def code(source: str, tag: str, outputs: Sequence[dict], count: int | None = 1) 
 def mark(name: str, content: str) -> Html:
     """Make the last line of a page: the mark by which the finished page is known."""
     text = f"Soundcheck {__version__}"  # the style sheet of the site adds the run
-    return element("div", text, class_=f"{MARK} sc-footer", data_page=name, data_content=content)
+    return element("footer", text, class_=f"{MARK} sc-footer", data_page=name, data_content=content)
 
 
 class Sources:

@@ -134,7 +134,7 @@ def _segments(
 ) -> Html:
     """Show chosen segments, one of them to hear as it is and changed."""
     first = next((one for one in chosen if one.why == TYPICAL), None) if heard else None
-    open_, folded = [element("h3", title, limit=None)] if heard else [], []
+    open_, folded = [element("p", title, class_="sc-players-title", limit=None)] if heard else [], []
     for one in chosen:
         segment = subset.segments.iloc[one.row]
         words = _words(subset, setting, one.row)

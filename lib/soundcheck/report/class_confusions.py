@@ -93,16 +93,11 @@ def _matrix(
         cells = [element("th", classes[r], scope="row")]
         for c in shown:
             share = counts[r, c] / total if total else 0.0
-            told = element("strong", f"{100 * share:.0f} %" if total else "–") + element(
-                "small", f"{counts[r, c]:,}"
-            )
+            percent = f"{100 * share:.0f} %" if total else "–"
+            told = element("span", element("strong", percent), " ", element("small", f"{counts[r, c]:,}"))
             if (r, c) in listed:
-                told = element(
-                    "a",
-                    told,
-                    href=f"#{anchor}-{r}-{c}",
-                    title=f"{classes[r]} taken for {classes[c]}: segments",
-                )
+                hint = f"{classes[r]} taken for {classes[c]}: segments"
+                told = element("a", told, href=f"#{anchor}-{r}-{c}", title=hint)
             kind = "sc-heat-right" if r == c else "sc-heat-wrong"
             cells.append(element("td", told, class_=f"sc-heat {kind}", style=f"--share:{share:.3f}"))
         lines.append(element("tr", *cells))

@@ -24,6 +24,7 @@ __all__ = ["recordings", "speakers"]
 BINS = 30
 WIDE = 50  # times the shortest that the longest may be on a linear axis
 MOST = 12  # bars of a panel
+MOST_PANELS = 8  # of columns; the table below the figure has all
 _AGE = "age"
 
 
@@ -69,13 +70,18 @@ def recordings(segments: pd.DataFrame, sounds: Mapping[str, Measured]) -> tuple[
 
 def _histogram(axes: Axes, values: np.ndarray) -> None:
     low, high = float(values.min()), float(values.max())
-    if low > 0 and high / low > WIDE:
+    axes.ticklabel_format(useOffset=False)
+    if high == low:
+        width = max(0.5, 0.05 * abs(low))
+        edges = np.array([low - width, low + width])
+    elif np.array_equal(values, values.round()) and high - low < 100 * BINS:
+        step = max(1.0, np.ceil((high - low + 1) / BINS))  # whole numbers: bins hold equally many of them
+        edges = np.arange(low - 0.5, high + step, step)
+    elif low > 0 and high / low > WIDE:
         edges = np.geomspace(low, high, BINS + 1)
         axes.set_xscale("log")
-    elif high > low:
-        edges = np.linspace(low, high, BINS + 1)
     else:
-        edges = np.array([low - 0.5, high + 0.5])
+        edges = np.linspace(low, high, BINS + 1)
     counts, _ = np.histogram(values, edges)
     axes.stairs(counts, edges, fill=True, color=BLUE)
     axes.yaxis.get_major_locator().set_params(integer=True)
@@ -89,7 +95,7 @@ def speakers(segments: pd.DataFrame, columns: Sequence[str]) -> tuple[Figure, st
     segments
         Segment table.
     columns
-        Columns of words; those that the table does not have are passed over. Numbers of years in a column
+        Columns of words; those without two values are passed over. Numbers of years in a column
         age are drawn as a histogram.
 
     Returns
@@ -101,11 +107,12 @@ def speakers(segments: pd.DataFrame, columns: Sequence[str]) -> tuple[Figure, st
     of = "speakers" if known else "segments"
     panels: list[tuple[str, pd.Series]] = []
     for column in dict.fromkeys(columns):
-        if column in segments and column != "speaker" and segments[column].notna().any():
+        if column in segments and column != "speaker" and segments[column].nunique() > 1:
             groups = segments.groupby(column)
             counts = groups["speaker"].nunique() if known else groups.size()
             ranked = sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
             panels.append((column, pd.Series(dict(ranked), dtype="int64")))
+    left, panels = len(panels) - MOST_PANELS, panels[:MOST_PANELS]
     ages = _ages(segments, known)
     if not panels and not len(ages):
         return None
@@ -131,7 +138,9 @@ def speakers(segments: pd.DataFrame, columns: Sequence[str]) -> tuple[Figure, st
             axes[len(panels)].set_title(f"{_AGE}, {len(ages):,} {of}", loc="left", fontsize=9)
             axes[len(panels)].set(xlabel="years", ylabel=of)
     words = [column + (f" ({MOST} of {len(c):,} values)" if len(c) > MOST else "") for column, c in panels]
-    return figure, f"How many {of} there are, by {', '.join([*words, *([_AGE] if len(ages) else [])])}"
+    words += [_AGE] if len(ages) else []
+    words += [f"{left} more columns in the table below"] if left > 0 else []
+    return figure, f"How many {of} there are, by {', '.join(words)}"
 
 
 def _ages(segments: pd.DataFrame, known: bool) -> np.ndarray:

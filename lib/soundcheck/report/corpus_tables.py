@@ -24,7 +24,7 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import Cell, digits_for, number, table
 from soundcheck.suite.groups import numbers_of
 
-__all__ = ["facts_of", "format_table", "heard_as", "value_table"]
+__all__ = ["facts_of", "format_table", "heard_as", "many", "value_table"]
 
 MOST = 6  # values that a fact names
 LISTED = 200  # values of a column that a table lists
@@ -58,7 +58,7 @@ def facts_of(
     if not audio:
         facts.append(("audio", "none here: models that listen are not asked about this corpus"))
     if formats:
-        bits = [(f"{one.bits} bit" if one.bits else "no fixed depth (codec)", one) for one in formats]
+        bits = [(f"{one.bits} bit" if one.bits else "compressed, no fixed depth", one) for one in formats]
         told = {
             "sampling rate": _shares((kilohertz(one.sampling_rate), one) for one in formats),
             "channels": _shares((_channels(one.channels), one) for one in formats),

@@ -141,7 +141,10 @@ def _subject(row: object) -> str:
         return row.task
     name = in_words(row.test)
     name = name.removesuffix(" difference") if row.group else name
-    return name if row.task in SINGLE else f"{name} of {row.task}"
+    if row.task in SINGLE:
+        return name
+    what, under, change = name.partition(" under ")
+    return f"{what} of {row.task}{under}{change}"
 
 
 def _people(group: str) -> str:

@@ -72,7 +72,8 @@ def agreements(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str
             figure, finding = figures.agreement(own, title), findings_of_values.of_subset(own)
             alt = f"Predictions against labels: {title}"
             shown.append(figures.show(evaluation.media, figure, alt, finding=finding))
-        inside = f"{subset.corpus}, {subset.task.name}: {', '.join(label(group) for group in groups)}"
+        named = ", ".join(label(group) for group in groups)
+        inside = f"{subset.corpus}, {subset.task.name}: {counted(len(shown), 'figure')}, {named}"
         folds.append(folded(inside, shown))
     return join(folds)
 

@@ -164,7 +164,7 @@ def _changed(
         own = changes[(changes[kind] > 0) & ~changes.index.isin(seen)]
         own = own.sort_values([kind, other, "key"], ascending=[False, True, True], kind="stable").head(count)
         seen |= set(own.index)
-        shown.append(element("h3", f"{corpus}: most words {kind} by {second}"))
+        shown.append(_named(f"{corpus}: most words {kind} by {second}"))
         if own.empty:
             none = f"There is no other segment with words {kind}." if seen else f"No word is {kind}."
             shown.append(element("p", none))

@@ -10,7 +10,7 @@ import re
 from soundcheck.common.escaping import escape
 from soundcheck.report.html import Html, element, join
 
-__all__ = ["LONG", "hinted", "in_words", "label", "measure", "sentence"]
+__all__ = ["LONG", "hinted", "in_words", "label", "measure", "remark", "sentence"]
 
 LONG = {  # abbreviations of the field
     "CCC": "concordance correlation coefficient",
@@ -30,7 +30,9 @@ _NAMES = {
 }
 _NAME = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b")
 _KEPT = {*LONG, "FAR", "FRR", "DCF", "NIST", "Spearman's", "Jensen-Shannon", "Pearson", "Opus", "MP3", "AMR"}
-_BIN = re.compile(r"(?:^|(?<=: ))[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])$")
+_RANGE = r"[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])"
+_BIN = re.compile(rf"(?:^|(?<=: )){_RANGE}$")
+_NAMED_BIN = re.compile(rf"(?<=\bbin ){_RANGE}")
 _UNDER = re.compile(r"^(?:change ([A-Z]+)|percentage (unchanged predictions)) (?=\S)")
 _PLAN = re.compile(r"^nist (?=\d)")
 
@@ -44,6 +46,17 @@ def label(text: str) -> str:
     ['up to 0.25', '0.25 to 0.5', 'above 0.75', 'NIST 2016', 'information']
     """
     return _PLAN.sub("NIST ", _BIN.sub(_range, text))
+
+
+def remark(text: str) -> str:
+    """Write a remark of a measure, such as why it is skipped, with ranges and names as pages write them.
+
+    Examples
+    --------
+    >>> remark("bin (0.25, 0.5] does not occur in the truth"), remark("demo, Spearmans Rho: undefined")
+    ('bin 0.25 to 0.5 does not occur in the truth', "demo, Spearman's Rho: undefined")
+    """
+    return measure(_NAMED_BIN.sub(_range, text))
 
 
 def _range(found: re.Match) -> str:

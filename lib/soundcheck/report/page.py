@@ -26,6 +26,7 @@ from soundcheck.report import (
     tables,
 )
 from soundcheck.report.html import Html, folded, join
+from soundcheck.report.names import remark
 from soundcheck.report.verdict_tables import verdict_table
 
 __all__ = ["curves", "intervals", "movements", "opening", "show", "speakers", "verdicts"]
@@ -43,7 +44,7 @@ def opening(evaluation: Evaluation | Comparison) -> None:
 def verdicts(evaluation: Evaluation) -> None:
     """Show all verdicts so far, and what is to be known of the data they rest on."""
     display(verdict_table(evaluation.frame()))
-    display(tables.notes(evaluation.notes))
+    display(tables.notes([remark(note) for note in evaluation.notes]))
 
 
 def show(evaluation: Evaluation | Comparison, figure: Figure, alt: str, finding: str = "") -> None:

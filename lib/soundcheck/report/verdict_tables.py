@@ -20,6 +20,7 @@ from soundcheck.common.wording import counted
 from soundcheck.report import states
 from soundcheck.report.adjusted_gaps import adjusted_cell, has_adjusted, told_below
 from soundcheck.report.html import Html, element, folded, join
+from soundcheck.report.names import remark
 from soundcheck.report.tables import (
     FEW,
     FEW_MARK,
@@ -196,7 +197,7 @@ def _left(frame: pd.DataFrame) -> Html:
     for (corpus, reason), rows in frame.groupby(["corpus", "skipped"], sort=False):
         tasks = ", ".join(dict.fromkeys(rows["task"]))
         count = f"{counted(len(rows), 'test')} skipped"
-        items.append(element("li", f"{corpus}, {tasks}: {count}: {reason}", limit=None))
+        items.append(element("li", f"{corpus}, {tasks}: {count}: {remark(reason)}", limit=None))
     return element("ul", *items, class_="sc-note")
 
 
@@ -277,7 +278,7 @@ def state_lines(row: object, among: Among | None = None) -> tuple[str, list[str]
     if among is not None and among.accepted:
         lines.append(f"accepted: {among.accepted}")
     if row.skipped:
-        lines.append(row.skipped)
+        lines.append(remark(row.skipped))
     return state, lines
 
 
