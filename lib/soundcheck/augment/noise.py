@@ -22,7 +22,16 @@ from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES, amplitude, limit, peak, rms
 from soundcheck.sounds.sound import Sound, Sounds
 
-__all__ = ["additive_tone", "background_noise", "mix", "pink", "sound_event", "white_noise"]
+__all__ = [
+    "additive_tone",
+    "background",
+    "background_noise",
+    "mix",
+    "pink",
+    "single_event",
+    "sound_event",
+    "white_noise",
+]
 
 BACKGROUND = "Derington et al. (2023), arXiv:2312.06270, robustness against background noise"
 MIXED = "The sum is brought to the RMS of the signal; if that would leave full scale, to a peak of 1."
@@ -238,12 +247,7 @@ def background_noise(
         If an option is out of range, there are no such sounds, or all that are drawn are silent.
     """
     _require_snr(snr_db)
-    if noise == "white":
-        added = rng.standard_normal(signal.size, dtype=np.float32)
-    else:
-        known = sounds.of(noise)
-        added = _first_audible(lambda: _noise(noise, known, signal.size, sampling_rate, rng), noise)
-    return mix(signal, added, snr_db, based_on)
+    return mix(signal, background(noise, sounds, signal.size, sampling_rate, rng), snr_db, based_on)
 
 
 @transform(source=BACKGROUND, level=MIXED, sounds="event")
@@ -291,9 +295,25 @@ def sound_event(
         If an option is out of range, there are no such sounds, or all that are drawn are silent.
     """
     _require_snr(snr_db)
-    known = sounds.of(event)
-    added = _first_audible(lambda: _event(known, signal.size, sampling_rate, rng), event)
-    return mix(signal, added, snr_db, based_on)
+    return mix(signal, single_event(event, sounds, signal.size, sampling_rate, rng), snr_db, based_on)
+
+
+def background(
+    kind: str, sounds: Sounds, count: int, sampling_rate: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw a noise of ``count`` samples at any level, see :func:`background_noise`."""
+    if kind == "white":
+        return rng.standard_normal(count, dtype=np.float32)
+    known = sounds.of(kind)
+    return _first_audible(lambda: _noise(kind, known, count, sampling_rate, rng), kind)
+
+
+def single_event(
+    kind: str, sounds: Sounds, count: int, sampling_rate: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw a single event in ``count`` samples of silence at any level, see :func:`sound_event`."""
+    known = sounds.of(kind)
+    return _first_audible(lambda: _event(known, count, sampling_rate, rng), kind)
 
 
 def _first_audible(draw: Callable[[], np.ndarray], kind: str) -> np.ndarray:

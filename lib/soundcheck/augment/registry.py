@@ -45,6 +45,7 @@ __all__ = [
     "collect",
     "draw",
     "drawable",
+    "drawn_options",
     "kind_of_sounds",
     "missing",
 ]
@@ -182,9 +183,7 @@ def apply(
         If the transform cannot be applied to this signal; the text says why.
     """
     transform = _lookup(change)
-    named = {name: value for name, value in change.options.items() if name not in change.common}
-    rng = seeds.generator(seed, "change", transform.name, named, content)
-    drawn = draw(change.options, rng)
+    drawn, rng = drawn_options(change, seed=seed, content=content)
     material = {"sounds": sounds or Sounds()} if transform.sounds else {}
     with np.errstate(over="ignore", invalid="ignore"):  # the check says it in words
         changed = transform.function(signal, sampling_rate, rng, **material, **drawn)
@@ -240,6 +239,28 @@ def drawable(change: Perturbation, sounds: Sounds) -> list[Sound]:
             )
         found |= {sound.name: sound for sound in sounds.responses(kind, role, ratio, times)}
     return list(found.values())
+
+
+def drawn_options(
+    change: Perturbation, *, seed: int, content: str
+) -> tuple[dict[str, object], np.random.Generator]:
+    """Draw the options of a change as :func:`apply` does, without any signal.
+
+    Parameters
+    ----------
+    change, seed, content
+        See :func:`apply`.
+
+    Returns
+    -------
+    drawn
+        Option name -> value.
+    rng
+        What the transform draws all else from.
+    """
+    named = {name: value for name, value in change.options.items() if name not in change.common}
+    rng = seeds.generator(seed, "change", change.transform, named, content)
+    return draw(change.options, rng), rng
 
 
 def _lookup(change: Perturbation) -> Transform:

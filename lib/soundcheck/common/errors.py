@@ -149,6 +149,7 @@ def did_you_mean(value: str, allowed: Iterable[str]) -> str:
     """
     allowed = [str(name) for name in allowed]
     near = nearest(str(value), allowed)
-    listed = ", ".join(allowed[:SHOWN]) + (", ..." if len(allowed) > SHOWN else "")
+    more = len(allowed) - SHOWN
+    listed = ", ".join(allowed[:SHOWN]) + (f" and {more} more" if more > 0 else "")
     hint = f"Did you mean '{near}'? " if near else ""
     return f"{hint}Allowed: {listed}" if allowed else ""

@@ -54,6 +54,20 @@ class _Judged(_Counted):
     shown_rating: schema.Number = 0
 
 
+class _Repeats(schema.Section):
+    """When words of an answer count as repeated."""
+
+    words: schema.whole(1, 100)
+    times: schema.whole(2, 1000)
+
+
+class _Unspoken(schema.Section):
+    """Options of the family that listens to what is written where nobody speaks."""
+
+    characters_a_minute: schema.number(0, 1_000_000, positive=True)
+    repeats: _Repeats
+
+
 class _Named(schema.Section):
     """Options of families that judge the precision of classes."""
 
@@ -123,6 +137,7 @@ class _Binned(schema.Section):
 _KNOWN = {
     "asr_fairness": _Judged,
     "asr_fault_localisation": _Counted,
+    "asr_hallucination": _Unspoken,
     "asr_word_errors": _Binned,
     "correctness_classification": _Named,
     "fairness_accent": _Predicted,

@@ -1,9 +1,11 @@
 """The demo's speech recognisers: PocketSphinx with its English model, told what to listen for.
 
-In a suite: ``python: "soundcheck_demo.models.recogniser:grammar"``, or ``hurried``, ``words``, ``digits``.
+In a suite: ``python: "soundcheck_demo.models.recogniser:grammar"``, or ``hurried``, ``gated``, ``words``,
+``digits``.
 
 - ``grammar`` expects a sentence of :mod:`soundcheck_demo.speech.commands` from beginning to end.
 - ``hurried`` expects the same and looks less closely: it needs less time and errs more.
+- ``gated`` is ``grammar`` behind a gate: it writes nothing into a steady sound without pauses.
 - ``words`` expects the words of the commands in any order.
 - ``digits`` expects one digit or more.
 
@@ -34,11 +36,13 @@ import pocketsphinx
 from soundcheck_demo.models import word_graph
 from soundcheck_demo.speech import commands
 
-__all__ = ["digits", "fingerprint", "grammar", "hurried", "words"]
+__all__ = ["digits", "fingerprint", "gated", "grammar", "hurried", "words"]
 
 SAMPLING_RATE = 16000
 SHORTEST = 0.1  # seconds; shorter signals hold no word
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+GATE = 25  # dB between loud and quiet frames; commands have 36 and more, babble about 17 at most
+FRAME = 320  # samples of a frame of the gate
 SENTENCES = ("grammar", "hurried")  # tasks that expect whole sentences
 # What the decoder is told. Looser beams and a second pass over the lattice take longer and find no more.
 # "wip" is what a word costs, else noise is heard as many short words; a grammar of sentences needs the usual
@@ -74,6 +78,17 @@ def grammar(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
 def hurried(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
     """Recognise a sentence of the commands' grammar in less time, with more errors; as :func:`grammar`."""
     return _answer("hurried", signal, sampling_rate)
+
+
+def gated(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
+    """Recognise a sentence as :func:`grammar` does, but nothing where no pause tells words from noise."""
+    samples = np.clip(np.nan_to_num(np.asarray(signal, dtype=np.float64).ravel()), -1, 1)
+    frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
+    if len(frames):
+        quiet, loud = np.percentile(np.sqrt(np.mean(frames**2, axis=1)), [10, 99])
+        if loud < max(quiet, 1e-6) * 10 ** (GATE / 20):
+            return {"transcript": ""}
+    return grammar(signal, sampling_rate)
 
 
 def words(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:

@@ -12,10 +12,11 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck_demo.models import recogniser
 from soundcheck_demo.speech import commands, corpus
 
-ALL = (recogniser.grammar, recogniser.hurried, recogniser.words, recogniser.digits)
+ALL = (recogniser.grammar, recogniser.hurried, recogniser.gated, recogniser.words, recogniser.digits)
 VOCABULARIES = {
     recogniser.grammar: set(commands.grammar_words()),
     recogniser.hurried: set(commands.grammar_words()),
+    recogniser.gated: set(commands.grammar_words()),
     recogniser.words: set(commands.vocabulary()),
     recogniser.digits: set(recogniser.DIGITS),
 }
@@ -172,3 +173,11 @@ def test_nothing_is_printed():
 
 def test_fingerprint_names_the_recogniser():
     assert recogniser.fingerprint().startswith("pocketsphinx 5.")
+
+
+def test_the_gate_lets_speech_in_and_keeps_steady_sounds_out(heard):
+    table, signals = heard
+    for number in range(0, 24, 4):
+        assert transcript(recogniser.gated, signals[number]) == table["grammar"][number]
+    voices = sum(np.roll(np.resize(signals[n], 32000), 4000 * n) for n in range(6))
+    assert transcript(recogniser.gated, voices) == ""

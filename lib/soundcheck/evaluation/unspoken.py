@@ -1,0 +1,166 @@
+"""What a recogniser writes into sounds that hold no speech, and after speech has ended.
+
+Conventions
+-----------
+- A *kind* is one of the family's changes; :func:`kinds` gives a subset for each, of all corpora.
+- ``heard`` is the length of what the recogniser heard, ``unspoken`` how much of that nobody speaks; both in
+  seconds, ``(segments,)``. Where speech is looped or reversed a voice is heard, and nothing is unspoken.
+- An answer that is missing, or was too long to be kept, counts as one with words: nothing was gained by it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from soundcheck.augment.registry import drawn_options
+from soundcheck.augment.unspoken import seconds_heard
+from soundcheck.evaluation.recognition import Recognition
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.additive import Statistic, value
+from soundcheck.metrics.made_up import (
+    character_counts,
+    empty_answers,
+    most_repeated,
+    per_minute,
+    repeating_answers,
+    word_counts,
+)
+from soundcheck.metrics.word_errors import word_errors
+
+__all__ = ["Kind", "characters_a_minute", "empty", "inserted", "kinds", "repeating", "words_a_minute"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Kind:
+    """The answers to one kind of sound.
+
+    Parameters
+    ----------
+    subset
+        Its ``predictions.changed`` are the answers, ``predictions.clean`` those to the speech as it is.
+    heard, unspoken
+        Seconds, float64 ``(segments,)``.
+    looped
+        Whether a piece of the speech is repeated, so that words have to repeat as well.
+    """
+
+    subset: Subset
+    heard: np.ndarray
+    unspoken: np.ndarray
+    looped: bool
+
+    def of_speech(self) -> Kind:
+        """Give the answers to the speech of the same segments as it is, under an empty name."""
+        predictions = dataclasses.replace(self.subset.predictions, changed=self.subset.predictions.clean)
+        subset = dataclasses.replace(self.subset, predictions=predictions, change="")
+        heard = subset.segments["duration"].to_numpy(dtype=np.float64)
+        return Kind(subset, heard, np.zeros(len(heard)), looped=False)
+
+    @property
+    def name(self) -> str:
+        """Name of the change."""
+        return self.subset.change
+
+    @property
+    def silent(self) -> bool:
+        """Whether nobody speaks at any time."""
+        return bool((self.unspoken == self.heard).all())
+
+    @property
+    def followed(self) -> bool:
+        """Whether speech is followed by a time without any."""
+        return bool((self.unspoken > 0).all()) and not self.silent
+
+    def summary(self, limit: float, repeats: dict[str, int]) -> dict[str, float]:
+        """Count what the recogniser wrote.
+
+        Parameters
+        ----------
+        limit
+            Characters a minute beyond which an answer runs away.
+        repeats
+            ``words``, the longest sequence that is looked for, and the ``times`` that count.
+
+        Returns
+        -------
+        dict
+            ``answers``, ``missing``, ``empty``, ``runaway`` and ``repeating`` answers, and ``words`` and
+            ``characters`` a minute, NaN without any answer.
+        """
+        texts = self.subset.predictions.changed
+        given = [text for text in texts if text is not None]
+        counts = character_counts(texts)
+        return {
+            "answers": len(given),
+            "missing": len(texts) - len(given),
+            "empty": sum(not text.split() for text in given),
+            "words": value(per_minute(word_counts(texts), self.heard)),
+            "characters": value(per_minute(counts, self.heard)),
+            "runaway": int(np.nansum(60 * counts / self.heard > limit)),
+            "repeating": sum(most_repeated(text, repeats["words"]) >= repeats["times"] for text in given),
+        }
+
+
+def kinds(evaluation: Recognition) -> list[Kind]:
+    """Give the answers to each kind of sound for each corpus; missing ones are noted."""
+    found = []
+    for change in evaluation.family.changes.values():
+        for subset in evaluation.subsets(change.name):
+            lengths = [
+                seconds_heard(change.transform, _options(evaluation, subset, n), float(seconds))
+                for n, seconds in enumerate(subset.segments["duration"])
+            ]
+            heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
+            found.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
+            _note_silent(evaluation, subset)
+            missing = sum(text is None for text in subset.predictions.changed)
+            if missing:
+                told = f"{missing} of {len(subset)} answers are missing or were too long to be kept"
+                evaluation.note(f"{subset.corpus}, {change.name}: {told}; they do not count as empty")
+    return found
+
+
+def _note_silent(evaluation: Recognition, subset: Subset) -> None:
+    """Tell of a recogniser that writes nothing into most of the speech either: that is no merit."""
+    given = [text for text in subset.predictions.clean if text is not None]
+    nothing = sum(not text.split() for text in given)
+    if given and nothing > len(given) / 2:
+        told = f"{subset.corpus}: nothing is written for {nothing} of {len(given)} segments of speech either"
+        evaluation.note(f"{told}, so empty answers tell little")
+
+
+def _options(evaluation: Recognition, subset: Subset, row: int) -> dict[str, object]:
+    content = subset.segments["audio"].iloc[row]
+    return drawn_options(evaluation.change(subset.change), seed=evaluation.seed, content=content)[0]
+
+
+def empty(predictions: Predictions) -> Statistic:
+    """Share of empty answers."""
+    # Without transcripts the random reference has nothing to say: that is no answer with words.
+    return empty_answers(predictions.changed, missing=np.nan if predictions.random else 0.0)
+
+
+def words_a_minute(kind: Kind, predictions: Predictions) -> Statistic:
+    """Words for each minute that was heard."""
+    return per_minute(word_counts(predictions.changed), kind.heard)
+
+
+def characters_a_minute(kind: Kind, predictions: Predictions) -> Statistic:
+    """Characters for each minute that was heard."""
+    return per_minute(character_counts(predictions.changed), kind.heard)
+
+
+def repeating(predictions: Predictions, repeats: dict[str, int]) -> Statistic:
+    """Share of answers in which words repeat, see :func:`soundcheck.metrics.made_up.repeating_answers`."""
+    return repeating_answers(predictions.changed, repeats["words"], repeats["times"])
+
+
+def inserted(kind: Kind, predictions: Predictions) -> Statistic:
+    """Words that were put into the answer to the speech alone, for each minute that nobody speaks.
+
+    The answers to the speech with and without what follows are aligned with as few errors as possible; what
+    the first has more is supported by no speech.
+    """
+    return per_minute(word_errors(predictions.clean, predictions.changed).insertions, kind.unspoken)

@@ -1,0 +1,126 @@
+r"""How much a recogniser writes where nobody speaks: empty answers, words a minute, words that repeat.
+
+Conventions
+-----------
+- Texts are normalised transcripts, ``(segments,)``; ``None`` if there is no answer. Words are what white
+  space separates; characters are those of the words, joined by one blank each.
+- Rates divide sums by sums: words of all answers by minutes of all signals. A long signal counts more.
+- A sequence of words is *repeated* k times if it stands k times in a row, with nothing in between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
+from soundcheck.metrics.regression import mean_value
+
+__all__ = [
+    "character_counts",
+    "empty_answers",
+    "most_repeated",
+    "per_minute",
+    "repeating_answers",
+    "word_counts",
+    "words_made_up",
+]
+
+Texts = Sequence[str | None]
+
+
+def word_counts(texts: Texts) -> np.ndarray:
+    """Count the words of each answer, float64 ``(segments,)``; NaN without an answer."""
+    return np.array([np.nan if text is None else len(text.split()) for text in texts], dtype=np.float64)
+
+
+def character_counts(texts: Texts) -> np.ndarray:
+    """Count the characters of each answer, float64 ``(segments,)``; NaN without an answer."""
+    found = [np.nan if text is None else len(" ".join(text.split())) for text in texts]
+    return np.array(found, dtype=np.float64)
+
+
+def empty_answers(texts: Texts, *, missing: float = np.nan) -> Statistic:
+    """Share of answers without any word.
+
+    Parameters
+    ----------
+    texts
+        The answers.
+    missing
+        What no answer counts as: NaN leaves it out, 0 counts it as an answer with words.
+    """
+    counts = word_counts(texts)
+    return mean_value(np.where(np.isnan(counts), missing, counts == 0))
+
+
+def per_minute(counts: Sequence[float], seconds: Sequence[float]) -> Statistic:
+    """Divide what was written by the time that there was to write it.
+
+    Parameters
+    ----------
+    counts
+        Words, characters or insertions of each answer, ``(segments,)``; NaN without an answer.
+    seconds
+        Length of each signal, ``(segments,)``.
+
+    Returns
+    -------
+    Statistic
+        One value, at least 0, a minute; undefined without any time.
+    """
+    counts, minutes = numbers(counts), numbers(seconds) / 60
+    same_length(counts, minutes)
+    rows = ~np.isnan(counts)
+    kept = tuple(np.where(rows, column, 0.0) for column in (counts, minutes))
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        return ("" if sums[2] > 0 else segments(0),)
+
+    return Statistic(
+        parts=(Columns(rows, ~rows, kept),),
+        compute=lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]),
+        count=lambda sums: sums[..., :1],
+        reasons=reasons,
+    )
+
+
+def most_repeated(text: str, most_words: int) -> int:
+    """Count how often in a row the sequence of words is repeated that is repeated most.
+
+    Parameters
+    ----------
+    text
+        The answer.
+    most_words
+        Longest sequence that is looked for, at least 1.
+
+    Examples
+    --------
+    >>> most_repeated("thank you thank you thank you for watching", 5)
+    3
+    >>> most_repeated("thank you thank you thank you for watching", 1)
+    1
+    """
+    words = text.split()
+    found = min(1, len(words))
+    for size in range(1, min(most_words, len(words) // 2) + 1):
+        same = 0
+        for before, word in zip(words, words[size:], strict=False):
+            same = same + 1 if word == before else 0
+            found = max(found, same // size + 1)
+    return found
+
+
+def repeating_answers(texts: Texts, most_words: int, times: int) -> Statistic:
+    """Share of answers in which a sequence of at most so many words stands so many times in a row."""
+    found = [np.nan if text is None else float(most_repeated(text, most_words) >= times) for text in texts]
+    return mean_value(found)
+
+
+def words_made_up(texts: Texts, count: int) -> list[tuple[str, int]]:
+    """List the words that were written most often, with how often; of equals in alphabetical order."""
+    counted = Counter(word for text in texts if text is not None for word in text.split())
+    return sorted(counted.items(), key=lambda found: (-found[1], found[0]))[:count]
