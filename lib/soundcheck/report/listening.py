@@ -97,7 +97,7 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
     task, predictions = subset.task, subset.predictions
     before, after = _written(predictions.clean[position]), _written(predictions.changed[position])
     title = f"{segment['file']} under {subset.change}: {task.name} {before} → {after}"
-    if not evaluation.view(subset).audio:
+    if not evaluation.view(subset).audio or evaluation.guesses:  # who guesses has heard nothing
         return element("p", title)
     if subset.partner is not None:
         heard = [(segment, "", subset.sides[0], before), (partner, "", subset.sides[1], after)]
