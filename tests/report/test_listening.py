@@ -52,7 +52,7 @@ def test_what_moved_most_is_heard_in_turn(pairs, tmp_path):
     pairs.predictions.changed[7] = 0.5
     media = MediaStore(tmp_path / "media")
     view = SimpleNamespace(audio=True)
-    evaluation = SimpleNamespace(media=media, view=lambda subset: view)
+    evaluation = SimpleNamespace(media=media, view=lambda subset: view, guesses=False)
     html = str(listening.most_moved(evaluation, [pairs]))
     assert "near_7.wav under near to far: arousal 0.000 → 0.500" in html
     assert html.count('class="sc-players sc-pair"') == 1

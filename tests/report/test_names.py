@@ -51,7 +51,9 @@ def test_measures(test, shown, within):
 
 def test_abbreviations_have_hints_and_nothing_else_is_markup():
     shown = str(hinted("Change Ccc <b>"))
-    assert shown == 'Change <abbr title="concordance correlation coefficient">CCC</abbr> &lt;b&gt;'
+    assert (
+        shown == '<span>Change <abbr title="concordance correlation coefficient">CCC</abbr> &lt;b&gt;</span>'
+    )
 
 
 def test_a_sentence_begins_with_a_capital_letter_and_keeps_the_rest():

@@ -93,7 +93,7 @@ def test_scale_of_a_model(suite, written, ranges):
 def test_the_demo_suite():
     read = read_suite(resources.root() / "suite.yml")
     emotion = ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
-    sphinx = ["sphinx-grammar", "sphinx-hurried", "sphinx-words"]
+    sphinx = ["sphinx-grammar", "sphinx-hurried", "sphinx-gated", "sphinx-words"]
     assert list(read.models) == [*emotion, *sphinx, "voiceprint"]
     assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings", "demo-commands"]
     assert len(read.families) == len(list((resources.root() / "thresholds").glob("*.yml")))

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 
-from soundcheck.common.escaping import escape
-from soundcheck.report.html import Html, element, join
+from soundcheck.report.html import Html, element
 
 __all__ = ["LONG", "hinted", "in_words", "label", "measure", "remark", "sentence"]
 
@@ -83,9 +82,8 @@ def measure(test: str) -> str:
 def hinted(test: str) -> Html:
     """Write the name of a test, with hints of what its abbreviations stand for."""
     words = re.split(rf"\b({'|'.join(LONG)})\b", measure(test))
-    return join(
-        element("abbr", word, title=LONG[word]) if word in LONG else Html(escape(word)) for word in words
-    )
+    parts = (element("abbr", word, title=LONG[word]) if word in LONG else word for word in words)
+    return element("span", *parts)
 
 
 def in_words(test: str) -> str:

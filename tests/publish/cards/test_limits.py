@@ -10,11 +10,11 @@ def test_counts_and_the_gravest_first(tmp_path, recorded):
     rows = [
         verdict(test="Open", passed=True, evidence="open"),
         verdict(test="Near", **FAILED | {"value": 0.49, "low": 0.4, "high": 0.499}),
-        verdict(test="Far", **FAILED),
+        verdict(test="Farther", **FAILED),
     ]
     told = limits_found(facts_of("recogniser", tmp_path, recorded, rows=rows, figures=[]))
     assert told[0].startswith("3 correctness tests: failures that hold 2, clear passes 0, open 1")
-    assert told[1].startswith("far of arousal is 0.40 (95 % 0.30 to 0.45, 20 speakers)")
+    assert told[1].startswith("farther of arousal is 0.40 (95 % 0.30 to 0.45, 20 speakers)")
     assert told[2].startswith("near of arousal")
 
 
