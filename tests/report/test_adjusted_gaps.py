@@ -89,11 +89,13 @@ def test_two_columns_are_named_in_words():
     assert adjusted_columns("") == adjusted_columns("none: x is the same for all") == ""
 
 
-def test_sentences_stand_below_the_largest_first_and_most_are_folded():
+def test_sentences_stand_below_folded_the_largest_first():
     rows = [verdict(label=f"{n}", gap=0.2 + n / 100, adjusted_by=HOSTILE) for n in range(12)]
     html = str(told_below(results.to_frame(rows)))
-    assert html.count("<li") == 12 and "<summary>4 more</summary>" in html and HOSTILE not in html
-    assert html.index("0.31 plain") < html.index("0.30 plain") < html.index("<details")
+    assert html.count("<li") == 12 and "<summary>What becomes of 12 gaps beyond doubt</summary>" in html
+    assert (
+        html.index("<details") < html.index("0.31 plain") < html.index("0.30 plain") and HOSTILE not in html
+    )
     assert "had the same &lt;script&gt;" in html
     two = str(told_below(results.to_frame([verdict(), verdict(corpus="d")])))
     assert "d · arousal · Mean Value · accent: irish: most of" in two and "c · arousal" not in html

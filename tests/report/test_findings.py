@@ -167,6 +167,10 @@ def test_shares_that_stay_are_compared_with_a_half():
     frame = curve([1, 0.9, 0.5, 0.3]).assign(low=lambda own: own["low"].where(own["step"].ne("clean"), 1))
     told = findings_of_curves.steps(frame, "Babble: share")
     assert told == "Babble: share: clearly fewer than half stay from 0 dB on (valence)"
+    told = findings_of_curves.steps(frame.replace("0 dB", "0"), "Babble: share", "SNR in dB")
+    assert told.endswith("stay from SNR 0 dB on (valence)")
+    told = findings_of_curves.steps(frame.replace("0 dB", "0.5"), "Speed: share", "factor of the speed")
+    assert told.endswith("stay from factor of the speed 0.5 on (valence)")
     frame = frame.assign(high=1.0)
     assert findings_of_curves.steps(frame, "Babble: share").endswith("never clearly below a half")
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from soundcheck.common.wording import counted
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.key_figures import significant
@@ -24,7 +25,6 @@ from soundcheck.results.verdict import NOT_ADJUSTED
 __all__ = ["adjusted_cell", "adjusted_columns", "adjusted_words", "has_adjusted", "in_short", "told_below"]
 
 MOST_LEFT, LEAST_STAYS = 1 / 3, 2 / 3
-MOST_LINES = 8  # sentences below a table that are not folded
 
 ABOUT = (
     "Adjusted gap: what is left of the gap if both sides had the same {what}; no verdict rests on it. To "
@@ -122,12 +122,9 @@ def told_below(frame: pd.DataFrame) -> Html:
     about = ABOUT.format(what=" or ".join(names) or "conditions")
     parts = [element("p", about, class_="sc-note", limit=None)]
     if items:
-        parts.append(element("ul", *items[:MOST_LINES], class_="sc-note"))
-    if rest := items[MOST_LINES:]:
+        what = f"What becomes of {counted(len(items), 'gap')} beyond doubt"
         parts.append(
-            element(
-                "details", element("summary", f"{len(rest)} more"), element("ul", *rest), class_="sc-note"
-            )
+            element("details", element("summary", what), element("ul", *items), class_="sc-note", limit=None)
         )
     return join(parts)
 

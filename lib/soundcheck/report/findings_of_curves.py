@@ -53,9 +53,8 @@ def steps(frame: pd.DataFrame, what: str, axis: str = "") -> str:
         else:
             never.append(name)
     order = [str(step) for step in dict.fromkeys(frame["step"])]
-    at = f"{label(axis, 40)} " if axis else ""
     told = [
-        f"from {at}{label(step)} on ({', '.join(from_step[step])})" for step in order if step in from_step
+        f"from {_place(axis, step)} on ({', '.join(from_step[step])})" for step in order if step in from_step
     ]
     below = "clearly fewer than half stay" if half else "clearly lower than at first"
     if not told:
@@ -145,6 +144,12 @@ def _named(rows: pd.DataFrame, value: str, low: str, high: str) -> str:
     ]
     more = f" and {len(rows) - len(told)} more" if len(rows) > len(told) else ""
     return f"{', '.join(told)}{more}"
+
+
+def _place(axis: str, step: str) -> str:
+    """Name a step with what it measures: 0 of ``SNR in dB`` is ``SNR 0 dB``."""
+    what, _, unit = label(axis, 60).rpartition(" in ")
+    return " ".join(filter(None, (what, label(step), unit))) if what else f"{unit} {label(step)}".strip()
 
 
 def _percent(share: float) -> str:
