@@ -93,7 +93,8 @@ def test_sentences_stand_below_folded_the_largest_first():
     rows = [verdict(label=f"{n}", gap=0.2 + n / 100, adjusted_by=HOSTILE) for n in range(12)]
     html = str(told_below(results.to_frame(rows)))
     assert html.count("<li") == 12 and "<summary>What becomes of 12 gaps beyond doubt</summary>" in html
-    assert (
+    assert html.index("<details") < html.index("0.31 plain") < html.index("0.30 plain")
+    assert HOSTILE not in html
         html.index("<details") < html.index("0.31 plain") < html.index("0.30 plain") and HOSTILE not in html
     )
     assert "had the same &lt;script&gt;" in html
