@@ -95,8 +95,6 @@ def test_sentences_stand_below_folded_the_largest_first():
     assert html.count("<li") == 12 and "<summary>What becomes of 12 gaps beyond doubt</summary>" in html
     assert html.index("<details") < html.index("0.31 plain") < html.index("0.30 plain")
     assert HOSTILE not in html
-        html.index("<details") < html.index("0.31 plain") < html.index("0.30 plain") and HOSTILE not in html
-    )
     assert "had the same &lt;script&gt;" in html
     two = str(told_below(results.to_frame([verdict(), verdict(corpus="d")])))
     assert "d · arousal · Mean Value · accent: irish: most of" in two and "c · arousal" not in html
