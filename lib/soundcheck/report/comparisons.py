@@ -9,6 +9,7 @@ import pandas as pd
 from soundcheck.metrics.impact import MARGIN
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import remark
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
 from soundcheck.statistics.bootstrap import Resampled
 
@@ -24,7 +25,8 @@ MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
 
 def answer(frame: pd.DataFrame) -> Html:
     """Say in a few sentences whether the candidate is better, and what may still hide."""
-    return element("p", element("strong", conclusion(frame), limit=None))
+    first, stop, rest = remark(conclusion(frame)).partition(". ")
+    return element("p", element("strong", first + stop.strip(), limit=None), f" {rest}", limit=None)
 
 
 def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
