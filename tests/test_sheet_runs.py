@@ -22,7 +22,7 @@ def run(project, command, *words):
 
 
 def without_mark(text: str) -> str:
-    return re.sub(r'<div class="sc-page.*?</div>', "", text)
+    return re.sub(r'<footer class="sc-page.*?</footer>', "", text)
 
 
 def times(folder: Path) -> dict[str, int]:
