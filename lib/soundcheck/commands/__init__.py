@@ -1,0 +1,1 @@
+"""What the ``soundcheck`` command can do, thin: parse, call, say, exit code."""

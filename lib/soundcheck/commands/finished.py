@@ -1,0 +1,198 @@
+"""Commands that read what a run has left: check, card, verify, history and sheet."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from soundcheck.common.escaping import terminal
+
+__all__ = ["card", "check", "history", "sheet", "verify"]
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--junit", type=click.Path(path_type=Path), help="JUnit XML file; default: junit.xml beside the results."
+)
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Judge only this model; may be repeated."
+)
+@click.option("--strict", is_flag=True, help="Every failure counts, not only those that hold.")
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="An earlier run, its output folder or results.csv: only what got worse counts; may be repeated.",
+)
+@click.option(
+    "--matters-worse",
+    type=click.FloatRange(min=0),
+    metavar="NUMBER",
+    help="By how much a value has to be worse than in a baseline; default: the suite's, or 0.01.",
+)
+def check(
+    results: Path,
+    junit: Path | None,
+    models: tuple[str, ...],
+    strict: bool,
+    baselines: tuple[Path, ...],
+    matters_worse: float | None,
+) -> NoReturn:
+    """Judge RESULTS, a results.csv or the folder that holds it, and write JUnit XML.
+
+    A failure counts if it holds among all tests of its model; with --strict every failure counts; with
+    --baseline only what got worse than in an earlier run, among all tests at a false discovery rate of 5 %.
+    Failures that the suite lists under `accepted` are named and do not count until their day is over. Random
+    references are never judged.
+
+    Exit code 0: no failure counts. 1: a failure counts, or something that should have been tested was not.
+    2: the results cannot be used.
+    """
+    from soundcheck.results import gate
+
+    outcome = gate.check(
+        results, junit, models, strict=strict, baselines=baselines, matters_worse=matters_worse
+    )
+    click.echo(terminal(outcome.summary))
+    sys.exit(outcome.exit_code)
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
+@click.option("--format", "formats", multiple=True, metavar="NAME", help="Only this format; may be repeated.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Default: cards/MODEL beside the results."
+)
+@click.option("--book-url", default="", metavar="URL", help="Where the book is published, for links.")
+def card(
+    results: Path, model: str | None, formats: tuple[str, ...], out: Path | None, book_url: str
+) -> NoReturn:
+    """Write cards of a model from RESULTS, a results.csv or the folder that holds it.
+
+    A card is computed from the results alone. A README.md that is there is updated: between the markers
+    <!-- soundcheck:begin --> and <!-- soundcheck:end -->, and in its metadata.
+    """
+    from soundcheck.publish.cards import writing
+
+    click.echo(terminal(writing.write_cards(results, model, formats, out, book_url).summary))
+    sys.exit(0)
+
+
+@click.command()
+@click.argument("book", type=click.Path(path_type=Path))
+@click.option("--digest", metavar="DIGEST", default="", help="Digest of the book, as it was noted elsewhere.")
+@click.option(
+    "--again",
+    "suite",
+    type=click.Path(path_type=Path),
+    metavar="SUITE",
+    help="Also compute some tests again, with this suite.yml.",
+)
+@click.option(
+    "--tests", type=click.IntRange(min=1), default=20, show_default=True, help="How many, with --again."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which ones, with --again."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--no-code", is_flag=True, help="As for run.")
+def verify(
+    book: Path, digest: str, suite: Path | None, tests: int, seed: int, jobs: int | None, no_code: bool
+) -> NoReturn:
+    """Say what was changed in BOOK since it was built, and with which inputs it was made.
+
+    BOOK is an output folder, its html, or a copy of that. All files of the book, results, tables and record
+    are compared with the digests in manifest.sha256; verdicts are counted again. With --digest, the book has
+    to be the one whose digest the run printed. With --again SUITE, tests that are drawn by --seed are
+    computed again in a temporary folder, and models are asked anew; nothing is written to BOOK.
+
+    Exit code 0: nothing was changed, and tests came out the same. 1: something differs. 2: there is nothing
+    to verify, or the suite cannot be used.
+    """
+    from soundcheck.verify import verifying
+
+    outcome = verifying.verify(book, digest)
+    click.echo(terminal(outcome.summary))
+    if suite is not None:
+        from soundcheck.verify import again
+
+        repeated = again.again(
+            book, suite, tests=tests, seed=seed, jobs=jobs or os.cpu_count() or 1, no_code=no_code
+        )
+        click.echo(terminal(repeated.summary))
+        outcome = repeated if not outcome.exit_code else outcome
+    sys.exit(outcome.exit_code)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; may be repeated.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("build") / "history",
+    show_default=True,
+    help="Folder for history.html and history.csv, or a file that ends in .html.",
+)
+def history(runs: tuple[Path, ...], models: tuple[str, ...], out: Path) -> NoReturn:
+    """Draw what each test gave over RUN..., the earliest first, and mark what became better or worse.
+
+    RUN is an output folder, a results.csv, or a folder of kept runs (`history:` in a suite). Writes one page
+    without anything from outside, and a table of all values with intervals, marks and reasons.
+
+    Exit code 0: written. 2: a run cannot be read, was edited, or is of another suite.
+    """
+    from soundcheck.history.command import write_history
+
+    click.echo(terminal(write_history(runs, out, models)))
+    sys.exit(0)
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--model", metavar="NAME", help="The model; needed if the run has several.")
+@click.option("--comparison", metavar="NAME", help="A comparison of the run instead of a model.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="The run of the last release, its output folder or results.csv.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="HTML file; default: sheets/NAME.html beside the results."
+)
+@click.option("--pdf", is_flag=True, help="Write a PDF beside it, too; needs the extra [pdf].")
+@click.option("--text", type=click.Path(path_type=Path), help="Write the three lines to this Markdown file.")
+def sheet(
+    results: Path,
+    model: str | None,
+    comparison: str | None,
+    baseline: Path | None,
+    out: Path | None,
+    pdf: bool,
+    text: Path | None,
+) -> NoReturn:
+    """Write the page for a meeting about a model of RESULTS, the output folder of a run.
+
+    One HTML file without anything outside, sounds included, that prints on one or two pages: the verdict in
+    three lines, what holds, what could not be concluded, what became of it since the last release.
+
+    Exit code 0: written. 2: the results cannot be used, nothing was written.
+    """
+    from soundcheck.publish.sheet import writing
+
+    if comparison is not None and (model is not None or baseline is not None):
+        raise click.UsageError(
+            "--comparison says by itself what is compared: leave --model and --baseline out."
+        )
+    wanted = {"model": model, "comparison": comparison, "baseline": baseline}
+    click.echo(terminal(writing.write(results, out, pdf=pdf, text=text, **wanted)))
+    sys.exit(0)
