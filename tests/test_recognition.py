@@ -787,9 +787,9 @@ def test_the_page_tells_what_is_missing_and_which_wordings_count(field, shown):
             "file,transcript\na.wav,go\nb.wav,go { left / right\n",
             r"talk\.csv.*3.*\{ and not closed",
         ),
-        ("words.csv", "phrase,synonym\na,b\nb,a\n", r"words\.csv:3: .*makes a circle"),
-        ("words.csv", "phrase,synonym\na,\n", r"words\.csv:2: the synonym is empty"),
-        ("field.yml", FIELD.replace("words.csv", "absent.csv"), "absent.csv: there is no such file"),
+        ("words.csv", "phrase,synonym\na,b\nb,a\n", r"words\.csv line 3: .*makes a circle"),
+        ("words.csv", "phrase,synonym\na,\n", r"words\.csv line 2, column synonym: it is empty"),
+        ("field.yml", FIELD.replace("words.csv", "absent.csv"), "absent.csv: the file does not exist"),
     ],
 )
 def test_bad_wordings_are_refused_with_their_row(tmp_path, command, shared_cache, file, text, what):

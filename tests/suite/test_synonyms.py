@@ -1,5 +1,7 @@
 """Files of synonyms: pairs as written, everything wrong with its row."""
 
+import os
+
 import pytest
 
 from soundcheck.common.errors import InputError, Problems
@@ -23,11 +25,14 @@ def test_pairs_as_written(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "what"),
     [
-        ("gonna,\n", "words.csv:2: the synonym is empty"),
-        ("gonna,going to\n!?,yes\n", "words.csv:3: the phrase is empty once it is normalised"),
-        ("a,b,c\n", "words.csv:2: there are 3 cells, not 2"),
-        ("a,b\nb,c\nc,A!\n", "words.csv:4: .* are the same already by rows before, which makes a circle"),
-        ("a,a\n", "words.csv:2: .* makes a circle"),
+        ("gonna,\n", "words.csv line 2, column synonym: it is empty"),
+        ("gonna,going to\n!?,yes\n", "words.csv line 3, column phrase: it is empty once it is normalised"),
+        ("a,b,c\n", "words.csv line 2: the row has 3 cells, the header 2"),
+        (
+            "a,b\nb,c\nc,A!\n",
+            "words.csv line 4: .* the same already by rows before, which makes a circle",
+        ),
+        ("a,a\n", "words.csv line 2: .* makes a circle"),
     ],
 )
 def test_bad_rows(tmp_path, rows, what):
@@ -35,13 +40,28 @@ def test_bad_rows(tmp_path, rows, what):
         read(tmp_path, "phrase,synonym\n" + rows)
 
 
-def test_bad_files(tmp_path):
-    for text in ("", "word,other\na,b\n"):
-        with pytest.raises(InputError, match="words.csv:1: the columns are not phrase and synonym"):
-            read(tmp_path, text)
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "words.csv: the file is empty"),
+        ("word,other\na,b\n", "words.csv line 1: the columns are not phrase"),
+    ],
+)
+def test_other_tables(tmp_path, text, what):
+    with pytest.raises(InputError, match=what):
+        read(tmp_path, text)
+
+
+def test_what_is_no_table(tmp_path):
     (tmp_path / "words.csv").write_bytes(b"\xff\xfe")
+    os.mkfifo(tmp_path / "pipe.csv")  # would keep a reader waiting for ever
     problems = Problems()
-    assert read_synonyms(tmp_path / "words.csv", "words.csv", str, problems) == ()
-    assert read_synonyms(tmp_path / "none.csv", "none.csv", str, problems) == ()
-    with pytest.raises(InputError, match=r"it cannot be read(.|\n)*there is no such file"):
+    for name in ("words.csv", "none.csv", "pipe.csv"):
+        assert read_synonyms(tmp_path / name, name, str, problems) == ()
+    with pytest.raises(InputError) as caught:
         problems.raise_if_any()
+    assert [problem.where for problem in caught.value.problems] == [
+        "words.csv line 1",
+        "none.csv",
+        "pipe.csv",
+    ]

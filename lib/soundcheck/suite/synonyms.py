@@ -9,18 +9,17 @@ Conventions
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
 
-from soundcheck.common.errors import Problems
+from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.escaping import quoted
+from soundcheck.common.text_table import read_text_table
 from soundcheck.metrics.alternatives import synonym_sets
 
 __all__ = ["read_synonyms"]
 
 COLUMNS = ["phrase", "synonym"]
-_LARGEST = 10_000_000  # bytes
 _EXAMPLE = "Write phrase,synonym in the first row and pairs such as gonna,going to below"
 
 
@@ -47,36 +46,23 @@ def read_synonyms(
         The pairs as written.
     """
     try:
-        if path.stat().st_size > _LARGEST:
-            problems.add(shown, "the file is larger than 10 MB", "Name a file of synonyms")
-            return ()
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [(reader.line_num, row) for reader in (csv.reader(file, strict=True),) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        what = (
-            "there is no such file" if isinstance(error, FileNotFoundError) else f"it cannot be read: {error}"
-        )
-        problems.add(shown, what, _EXAMPLE)
+        table = read_text_table(path, shown)
+    except InputError as error:
+        problems.extend(error)
         return ()
-    if not rows or [name.strip() for name in rows[0][1]] != COLUMNS:
-        problems.add(f"{shown}:1", "the columns are not phrase and synonym", _EXAMPLE)
+    if list(table.columns) != COLUMNS:
+        problems.add(table.header, "the columns are not phrase and synonym", _EXAMPLE)
         return ()
     pairs: list[tuple[str, str]] = []
     places: list[str] = []
-    for line, row in rows[1:]:
-        where = f"{shown}:{line}"
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != len(COLUMNS):
-            problems.add(where, f"there are {len(row)} cells, not 2", "Put phrases with commas in quotes")
-            continue
-        empty = [name for name, cell in zip(COLUMNS, row, strict=True) if not normalise(cell).strip()]
+    for n, pair in enumerate(zip(*table.columns.values(), strict=True)):
+        empty = [name for name, cell in zip(COLUMNS, pair, strict=True) if not normalise(cell).strip()]
         if empty:
-            what = f"the {empty[0]} is empty" + (" once it is normalised" if all(row) else "")
-            problems.add(where, what, "Write a phrase on both sides, or remove the row")
+            what = "it is empty" + (" once it is normalised" if all(pair) else "")
+            problems.add(table.where(n, empty[0]), what, "Write a phrase on both sides, or remove the row")
             continue
-        pairs.append((row[0], row[1]))
-        places.append(where)
+        pairs.append(pair)
+        places.append(table.where(n))
     try:
         synonym_sets([(normalise(one), normalise(other)) for one, other in pairs])
     except ValueError as error:
