@@ -62,7 +62,7 @@ def segment_player(
     try:
         signal = signal_of(where.root, segment)
     except (OSError, soundfile.LibsndfileError):  # the folder of the corpus may have changed since
-        return silent(segment["file"], caption, element("br"), "the sound cannot be read")
+        return silent(segment["file"], *filter(None, [caption]), "the sound cannot be read")
     return player(media, signal, SAMPLING_RATE, segment["file"], caption=caption, color=color)
 
 
