@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from joblib import Parallel, delayed
-
 from soundcheck.common import files, store
 from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
@@ -56,16 +54,17 @@ def inspect_files(
     ) as pool:  # joblib takes longer to hand a small file out than to read it
         hashes = list(pool.map(_digest, [root / name for name in names]))
     todo = {content: name for name, content in zip(names, hashes, strict=True) if content not in known}
-    found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
-        delayed(audio.inspect)(root / name, limit) for name in todo.values()
-    )
-    told = Progress.over(found, "looking at audio", f"files of {title}", len(todo), shown=progress)
-    known |= dict(zip(todo, told, strict=True))
-    facts = {name: known[content] for name, content in zip(names, hashes, strict=True)}
     if todo:
+        from joblib import Parallel, delayed  # late: mostly nothing is new
+
+        found = Parallel(n_jobs=min(jobs, max(1, len(todo) // 50 + 1)), return_as="generator")(
+            delayed(audio.inspect)(root / name, limit) for name in todo.values()
+        )
+        told = Progress.over(found, "looking at audio", f"files of {title}", len(todo), shown=progress)
+        known |= dict(zip(todo, told, strict=True))
         lasting = [content for content in hashes if not content.startswith("?")]
         store.write(path, {content: dataclasses.asdict(known[content]) for content in lasting}, version)
-    return facts
+    return {name: known[content] for name, content in zip(names, hashes, strict=True)}
 
 
 def _digest(path: Path) -> str:

@@ -23,7 +23,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import soundfile
-from joblib import Parallel, delayed
 from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common import files, store
@@ -117,6 +116,10 @@ def _running(
     corpus: Corpus, sounds: pd.DataFrame, todo: Mapping[str, list[str]], jobs: int, progress: bool
 ) -> Iterator[tuple[str, dict[str, float] | None]]:
     """Measure sounds one after the other, and tell how far it is."""
+    if not todo:
+        return iter(())
+    from joblib import Parallel, delayed  # late: mostly nothing is new
+
     places = sounds.loc[list(todo), ["file", "start", "end"]].itertuples(index=False)
     found = Parallel(n_jobs=min(jobs, max(1, len(todo) // BATCH + 1)), return_as="generator")(
         delayed(_measure_one)(names, corpus.root / place.file, place.start, place.end)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
+import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import KINDS, Verification
@@ -143,7 +143,8 @@ def det_curves(
 def _band(evaluation: Verification, trials: Trials) -> dict[str, object]:
     """Compute the interval of the false rejection rate at some false acceptance rates."""
     others = int((~trials.target & ~np.isnan(trials.scores)).sum())
-    rates = ndtr(np.linspace(ndtri(min(0.01, max(1 / others, 1e-5))), ndtri(0.7), RATES))
+    deviate = scipy.special.ndtri
+    rates = scipy.special.ndtr(np.linspace(deviate(min(0.01, max(1 / others, 1e-5))), deviate(0.7), RATES))
     found = evaluation.resample(frr_at_far(trials, rates), NO_BLOCKS)
     low, high = found.interval(evaluation.interval)
     return {"rates": rates, "low": low, "high": high}

@@ -11,7 +11,7 @@ Conventions
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
+import scipy  # scipy.sparse is loaded when first used
 
 __all__ = ["cosine_scores", "mean_directions"]
 

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
+import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.metrics.additive import (
     MISSING_NOTED,

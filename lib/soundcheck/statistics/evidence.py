@@ -19,7 +19,6 @@ import dataclasses
 
 import numpy as np
 import scipy  # scipy.stats is loaded when first used
-from scipy.special import expit, logit, stdtr, stdtrit
 
 from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.rules import ABOVE, GAP_WITHIN, WITHIN
@@ -63,7 +62,7 @@ class Scale:
         """Map values to a scale without limits; those on a limit become infinite."""
         values = np.asarray(values, dtype=np.float64)
         if np.isfinite(self.low) and np.isfinite(self.high):
-            return logit((values - self.low) / (self.high - self.low))
+            return scipy.special.logit((values - self.low) / (self.high - self.low))
         if np.isfinite(self.low):
             with np.errstate(divide="ignore", invalid="ignore"):
                 return np.log(values - self.low)
@@ -72,7 +71,7 @@ class Scale:
     def back(self, values: np.ndarray) -> np.ndarray:
         """Undo :meth:`free`."""
         if np.isfinite(self.low) and np.isfinite(self.high):
-            return self.low + (self.high - self.low) * expit(values)
+            return self.low + (self.high - self.low) * scipy.special.expit(values)
         return self.low + np.exp(values) if np.isfinite(self.low) else values
 
     def limit_of(self, replicates: np.ndarray) -> float | None:
@@ -171,7 +170,7 @@ def t_interval(
     if not np.isfinite(scale.free(value)):  # on a limit that few replicates reach
         scale = FREE
     center, freed = _freed(value, replicates, scale)
-    reach = stdtrit(blocks - 1, (1 + level) / 2) * corrected_sd(freed, blocks)
+    reach = scipy.special.stdtrit(blocks - 1, (1 + level) / 2) * corrected_sd(freed, blocks)
     low, high = scale.back(np.array([center - reach, center + reach])).tolist()
     return low, high
 
@@ -228,7 +227,7 @@ def p_value(
     if sd == 0:  # every block is alike: the sign test of so many blocks
         least = 0.5**blocks
         return 0.5 if beyond == 0 else 1 - least if (beyond > 0) == (rule == ABOVE) else least
-    return float(stdtr(blocks - 1, (beyond if rule == ABOVE else -beyond) / sd))
+    return float(scipy.special.stdtr(blocks - 1, (beyond if rule == ABOVE else -beyond) / sd))
 
 
 def evidence(rule: str, low: float, high: float, threshold: float) -> str:

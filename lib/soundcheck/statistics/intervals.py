@@ -7,7 +7,7 @@ about the bootstrap, for the expanded percentile interval.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
+import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.evidence import FREE, Scale, t_interval
@@ -63,12 +63,12 @@ def interval(
     if kind == "t":
         bounds = np.array(t_interval(value, replicates, blocks, scale, of_blocks, level))
     elif kind == "gaussian":
-        reach = ndtri(1 - tail) * np.std(replicates, ddof=1)
+        reach = scipy.special.ndtri(1 - tail) * np.std(replicates, ddof=1)
         bounds = np.array([value - reach, value + reach])
     else:
         if kind == "expanded":
-            quantile = stdtrit(blocks - 1, 1 - tail)
-            tail = ndtr(-np.sqrt(blocks / (blocks - 1)) * quantile)
+            quantile = scipy.special.stdtrit(blocks - 1, 1 - tail)
+            tail = scipy.special.ndtr(-np.sqrt(blocks / (blocks - 1)) * quantile)
         bounds = np.quantile(replicates, [tail, 1 - tail])
     low, high = round_significant(bounds).tolist()
     return low, high

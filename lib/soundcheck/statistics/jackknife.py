@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
@@ -72,5 +72,5 @@ def jackknife(
     codes = codes % groups
     without = np.array([statistic(codes != group) for group in range(groups)], dtype=float)
     error = np.sqrt((groups - 1) / groups * np.sum((without - without.mean()) ** 2))
-    reach = float(stdtrit(groups - 1, 1 - (1 - level) / (2 * max(1, looks))) * error)
+    reach = float(scipy.special.stdtrit(groups - 1, 1 - (1 - level) / (2 * max(1, looks))) * error)
     return Estimate(value, value - reach, value + reach)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
+import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.metrics.additive import round_significant
 from soundcheck.statistics.evidence import LEAST_BLOCKS, corrected_sd
@@ -84,8 +84,8 @@ def interval_error(low: float, high: float, blocks: int, kind: str) -> float:
         return np.nan
     half = (high - low) / 2
     if kind == "t":
-        return float(half / stdtrit(blocks - 1, 0.975))
-    return float(half / ndtri(0.975) * np.sqrt(blocks / (blocks - 1)))
+        return float(half / scipy.special.stdtrit(blocks - 1, 0.975))
+    return float(half / scipy.special.ndtri(0.975) * np.sqrt(blocks / (blocks - 1)))
 
 
 def paired_p_value(
@@ -176,7 +176,7 @@ def _p_value(estimate: float, error: float, freedom: float, least: float, altern
         return np.nan
     if error == 0 and estimate == 0:
         return 1.0
-    p = stdtr(freedom, -abs(estimate) / error) if error > 0 else least
+    p = scipy.special.stdtr(freedom, -abs(estimate) / error) if error > 0 else least
     if alternative == "two-sided":
         p = min(1.0, 2 * p)
     elif (estimate > 0) != (alternative == "greater"):
@@ -187,6 +187,6 @@ def _p_value(estimate: float, error: float, freedom: float, least: float, altern
 def _interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:
     if np.isnan(error) or np.isnan(estimate):
         return np.nan, np.nan
-    reach = stdtrit(freedom, (1 + level) / 2) * error
+    reach = scipy.special.stdtrit(freedom, (1 + level) / 2) * error
     low, high = round_significant(np.array([estimate - reach, estimate + reach])).tolist()
     return low, high

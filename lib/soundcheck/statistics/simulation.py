@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import RANDOM_DEVIATION, RANDOM_MEAN
@@ -193,7 +193,7 @@ class Simulated:
 
 def minimum_per_bin(segments: int) -> int:
     """Give the number of a group's segments that may be expected in each outer bin: 4 of 60, 67 of 1000."""
-    return round(float(ndtr((EDGES[0] - RANDOM_MEAN) / RANDOM_DEVIATION)) * segments)
+    return round(float(scipy.special.ndtr((EDGES[0] - RANDOM_MEAN) / RANDOM_DEVIATION)) * segments)
 
 
 @functools.lru_cache(maxsize=256)
@@ -283,7 +283,7 @@ def _probabilities(distribution: str, mean: float = RANDOM_MEAN, classes: int = 
         shares = np.linspace(0, 1, len(lorenz))
         return np.diff(np.interp(np.linspace(0, 1, classes + 1), shares, lorenz))
     places = (np.array([0.0, *EDGES, 1.0]) - mean) / RANDOM_DEVIATION
-    steps = np.diff(ndtr(places))
+    steps = np.diff(scipy.special.ndtr(places))
     return steps / steps.sum()
 
 

@@ -29,7 +29,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy  # scipy.special is loaded when first used: it takes a quarter of a second
 
 from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.combinators import difference, restrict
@@ -181,7 +181,7 @@ class Search:
             if wanted / 2 <= len(one.segments) <= 2 * wanted and np.isfinite(one.error):
                 error = one.error * np.sqrt(len(one.segments) / wanted)
                 least = FALSE_DISCOVERY_RATE / len(self.candidates)
-                needed, reached = error * stdtrit(one.smaller - 1, [1 - least, PLANNED_POWER])
+                needed, reached = error * scipy.special.stdtrit(one.smaller - 1, [1 - least, PLANNED_POWER])
                 sizes.append(max(needed, self.matters) + reached)
         return float(np.median(sizes)) if sizes else np.nan
 

@@ -6,8 +6,9 @@ import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import scipy.signal
 
-from soundcheck_demo.models.features import FALLBACK, NAMES, SAMPLING_RATE, extract
+from soundcheck_demo.models.features import FALLBACK, NAMES, SAMPLING_RATE, extract, standing_out
 
 TIME = np.arange(2 * SAMPLING_RATE) / SAMPLING_RATE
 
@@ -131,3 +132,13 @@ def test_first_minute_counts():
     np.testing.assert_array_equal(
         extract(signal, SAMPLING_RATE), extract(signal[: 60 * SAMPLING_RATE], SAMPLING_RATE)
     )
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["any numbers", "with plateaus"])
+def test_maxima_stand_out_as_in_scipy(whole):
+    rng = np.random.default_rng(0)
+    for count in range(1, 200):
+        values = rng.normal(scale=2, size=count).cumsum()
+        values = values.round() if whole else values
+        expected, _ = scipy.signal.find_peaks(values, prominence=2)
+        np.testing.assert_array_equal(standing_out(values, 2), expected)

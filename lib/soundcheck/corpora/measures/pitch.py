@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import parselmouth
 
 __all__ = ["mean_pitch"]
 
@@ -28,6 +27,8 @@ def mean_pitch(signal: np.ndarray, sampling_rate: int) -> float:
     """
     if len(signal) < 3 / 75 * sampling_rate or not np.any(signal):  # three periods of the lowest pitch
         return math.nan
+    import parselmouth  # late: a run that has measured all sounds before needs it not
+
     sound = parselmouth.Sound(np.asarray(signal, dtype=np.float64), sampling_frequency=sampling_rate)
     frequency = sound.to_pitch().selected_array["frequency"]
     voiced = frequency[frequency > 0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import parselmouth
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
 __all__ = ["speaking_rate"]
@@ -40,6 +39,8 @@ def speaking_rate(signal: np.ndarray, sampling_rate: int) -> float:
     if len(signal) < 3 / 75 * sampling_rate or not np.any(signal):
         return math.nan
     padded = np.pad(np.asarray(signal, dtype=np.float64), round(MARGIN * sampling_rate))
+    import parselmouth  # late: a run that has measured all sounds before needs it not
+
     sound = parselmouth.Sound(padded, sampling_frequency=sampling_rate)
     intensity = sound.to_intensity(minimum_pitch=LOWEST, time_step=STEP)
     loudness = intensity.values[0]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
+import scipy  # scipy.sparse is loaded when first used
 
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
