@@ -53,7 +53,7 @@ def test_what_withholds_an_interval_and_what_a_single_level_says():
 
 
 def test_intervals_hold_the_true_level():
-    """Speakers err unlike each other, and suffer unlike each other; 93 to 97 of 100 intervals hold the truth."""
+    """Speakers err and suffer unlike each other; 93 to 97 of 100 intervals hold the truth."""
     rng, speakers, levels, base = np.random.default_rng(7), 12, 4, 0.15
     rates = base + 0.7 / (1 + np.exp(-1.6 * (np.arange(levels) - 1.2)))
 

@@ -57,7 +57,9 @@ def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, f
     return figure
 
 
-def small_curves(frame: pd.DataFrame, lines: Mapping[str, float], ylabel: str, first: str) -> Figure:
+def small_curves(
+    frame: pd.DataFrame, lines: Mapping[str, float], axes_of: Mapping[str, str], ylabel: str
+) -> Figure:
     """Draw a value against the severity of several changes, a small panel with a 95 % band for each.
 
     Parameters
@@ -67,14 +69,16 @@ def small_curves(frame: pd.DataFrame, lines: Mapping[str, float], ylabel: str, f
         transformation are the value without any change, which begins each line.
     lines
         Name -> a value that is drawn as a horizontal line.
-    ylabel, first
-        What the value is, and what it is without any change.
+    axes_of
+        Change -> what its levels are.
+    ylabel
+        What the value is.
     """
     start, rest = frame[frame["transformation"] == ""], frame[frame["transformation"] != ""]
     names = list(dict.fromkeys(rest["transformation"]))
     rows = -(-max(1, len(names)) // ABREAST)
     with look():
-        figure, panels = new(9, 0.7 + 1.9 * rows, rows, ABREAST, sharey=True)
+        figure, panels = new(9, 0.7 + 2.1 * rows, rows, ABREAST, sharey=True)
         for axes, name in zip(panels, names, strict=False):
             own = pd.concat([start, rest[rest["transformation"] == name]])
             places = range(len(own))
@@ -83,9 +87,10 @@ def small_curves(frame: pd.DataFrame, lines: Mapping[str, float], ylabel: str, f
             for n, (told, height) in enumerate(lines.items()):
                 style = ("--", ":")[n % 2]
                 axes.axhline(height, color=GREY, linestyle=style, linewidth=1, label=label(told, 40))
-            name_ticks(axes, [first, *own["level"].iloc[len(start) :]], 11, longest=6)
+            name_ticks(axes, ["clean", *own["level"].iloc[len(start) :]], 11, longest=6)
             axes.set_title(label(name, 30), loc="left", fontweight="bold", fontsize=10)
-            axes.set_ylim(bottom=0)
+            axes.set_xlabel(label(axes_of[name], 40), fontsize=8)
+        panels[0].set_ylim(0, 1.05 * max(*lines.values(), frame["high"].max(), frame["value"].max()))
         for axes in panels[len(names) :]:
             axes.set_axis_off()
         for axes in panels[::ABREAST]:

@@ -13,8 +13,8 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.word_robustness import DOUBLE, HALF, Limit
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.report import changed_recognition, page
-from soundcheck.report.html import Html, element
-from soundcheck.report.recognition_tables import POINTS, percent, percent_cell
+from soundcheck.report.html import Html, element, folded
+from soundcheck.report.recognition_tables import POINTS, percent_cell
 from soundcheck.report.style import label
 from soundcheck.report.sweep_figures import small_curves
 from soundcheck.report.tables import Cell, number, table, two_lines
@@ -32,7 +32,8 @@ def curve_figure(evaluation: Recognition, frame: pd.DataFrame) -> None:
     clean = frame.iloc[0]
     lines = {"twice the rate as it is": DOUBLE * clean["rate"], "every second word": HALF}
     drawn = frame.rename(columns={"rate": "value", "rate_low": "low", "rate_high": "high"})
-    figure = small_curves(drawn, lines, "word error rate", AS_IT_IS)
+    axes = {name: series.axis for name, series in evaluation.family.transformations.items()}
+    figure = small_curves(drawn, lines, axes, "word error rate")
     alt = f"Word error rate under each change, from mild to severe, {clean['corpus']}"
     page.show(evaluation, figure, alt, _finding(frame))
 
@@ -54,25 +55,19 @@ def _finding(frame: pd.DataFrame) -> str:
 
 
 def curve_table(frame: pd.DataFrame) -> Html:
-    """Give the numbers of the curves: rates, their changes in points and relative to the rate as it is."""
+    """Give the numbers of the curves behind a line that opens them: rates, changes in points and relative."""
     rows = []
     for row in frame.to_dict("records"):
         cells = [
-            _span(row, name, unit) for name, unit in (("rate", "%"), ("change", POINTS), ("relative", "%"))
+            percent_cell(row[name], row[f"{name}_low"], row[f"{name}_high"], unit)
+            for name, unit in (("rate", "%"), ("change", POINTS), ("relative", "%"))
         ]
         counts = f"{row['segments']} in {row['blocks']} blocks"
         names = [row["corpus"], row["transformation"] or AS_IT_IS, Cell(row["level"])]
         rows.append([*names, *cells, percent_cell(row["reference"]), counts])
     columns = ["corpus", "change of the sound", "level", "word error rate", "change", "relative change"]
-    return table(rows, [*columns, "random model", "segments"], caption="Word error rate at each level")
-
-
-def _span(row: Mapping[str, float], name: str, unit: str) -> Cell:
-    if pd.isna(row.get(name)):
-        return Cell("")
-    span = [percent(row[f"{name}_{end}"], unit="").strip() for end in ("low", "high")]
-    text = f"{span[0]} to {span[1]}" if all(span) else ""
-    return Cell(two_lines(percent(row[name], unit=unit), text), float(row[name]), "sc-number")
+    shown = table(rows, [*columns, "random model", "segments"], caption="Word error rate at each level")
+    return folded(f"All levels in numbers: {counted(len(rows), 'row')}", [shown])
 
 
 def level_table(limits: Sequence[Limit], transformations: Mapping[str, PerturbationSeries]) -> Html:
@@ -99,8 +94,10 @@ def _reached(crossing: Crossing, levels: Sequence[str]) -> Cell:
     if np.isnan(crossing.low):
         return Cell(two_lines(value, "no interval: too few blocks"))
     if np.isinf(crossing.low) and crossing.low == crossing.high:
-        return Cell(two_lines(value, "with all of its interval"))
-    low, high = (level_name(end, levels) for end in (crossing.low, crossing.high))
+        return Cell(two_lines(value, "in its whole interval"))
+    low, high = level_name(crossing.low, levels), level_name(crossing.high, levels)
+    if np.isinf(crossing.high):
+        high = f"beyond {label(levels[-1])}"
     return Cell(two_lines(value, f"{low} to {high}"))
 
 
@@ -139,7 +136,7 @@ def group_table(frame: pd.DataFrame) -> Html:
             told = (
                 f"{most}: {number(100 * others[most], 1)} points above the mean of the groups" if most else ""
             )
-            span = percent_cell(row.value, row.low, row.high)
+            span = percent_cell(row.value, row.low, row.high, POINTS)
             rows.append([corpus, column, row.group, span, told, row.segments, row.blocks])
     if not rows:
         return element("p", "No groups are compared.")
