@@ -50,6 +50,7 @@ DOUBLE = 2.0
 CHARACTERS = "written without blanks, so characters are counted in the place of words"
 SILENT = 1.0  # the rate of a recogniser that writes nothing
 UNKNOWN = Crossing(np.nan, np.nan, np.nan)
+MEASURED = ("rate", "change", "relative")
 NAME = ("corpus", "transformation", "level")
 
 
@@ -135,6 +136,7 @@ def curves(evaluation: Recognition, subset: Subset, everything: dict[str, list[S
             measured["change"] = change(subset, subset.predictions, setting)
             measured["relative"] = relative_difference(own, before)
         row: dict[str, object] = dict(zip(NAME, (subset.corpus, *setting), strict=True))
+        row |= dict.fromkeys(f"{name}{end}" for name in MEASURED for end in ("", "_low", "_high"))
         for name, statistic in measured.items():
             found = evaluation.resample(statistic, subset.blocks)
             low, high = found.interval(evaluation.interval)
@@ -142,7 +144,9 @@ def curves(evaluation: Recognition, subset: Subset, everything: dict[str, list[S
             row |= {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
         said, guessed = _errors(subset, subset.reference, setting)
         rows.append(row | {"reference": value(word_error_rate(said.words, guessed))})
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
+    names = [name for name in frame if name.startswith(MEASURED)]
+    return frame.astype(dict.fromkeys(names, np.float64))
 
 
 @dataclasses.dataclass(frozen=True)

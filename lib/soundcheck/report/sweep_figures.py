@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -90,7 +91,7 @@ def small_curves(
             name_ticks(axes, ["clean", *own["level"].iloc[len(start) :]], 11, longest=6)
             axes.set_title(label(name, 30), loc="left", fontweight="bold", fontsize=10)
             axes.set_xlabel(label(axes_of[name], 40), fontsize=8)
-        panels[0].set_ylim(0, 1.05 * max(*lines.values(), frame["high"].max(), frame["value"].max()))
+        panels[0].set_ylim(0, 1.05 * np.nanmax([*lines.values(), frame["high"].max(), frame["value"].max()]))
         for axes in panels[len(names) :]:
             axes.set_axis_off()
         for axes in panels[::ABREAST]:

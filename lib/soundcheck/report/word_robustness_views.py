@@ -124,23 +124,29 @@ def level_name(place: float, levels: Sequence[str]) -> str:
     return f"{float(np.interp(place, range(len(numbers)), numbers)):.3g}".replace("-", "−")
 
 
-def group_table(frame: pd.DataFrame) -> Html:
-    """Show how much each group loses on average, and where it loses most against the others of its column."""
+def group_table(frames: Sequence[pd.DataFrame]) -> Html:
+    """Show how much each group loses on average, and where it loses most against the others of its column.
+
+    Parameters
+    ----------
+    frames
+        From :func:`soundcheck.evaluation.word_robustness.group_changes`, one a corpus.
+    """
     rows = []
-    for (corpus, column), own in frame.groupby(["corpus", "column"], sort=False):
-        table_ = own.pivot(index="group", columns="transformation", values="value")
-        excess = table_ - table_.mean()
+    columns_of = [found for frame in frames for found in frame.groupby(["corpus", "column"], sort=False)]
+    for (corpus, column), own in columns_of:
+        changes = own.pivot(index="group", columns="transformation", values="value")
+        excess = changes - changes.mean()
         for row in own[own["transformation"] == ""].sort_values("value", ascending=False).itertuples():
             others = excess.loc[row.group].drop("").dropna()
             most = others.idxmax() if len(others) else ""
-            told = (
-                f"{most}: {number(100 * others[most], 1)} points above the mean of the groups" if most else ""
-            )
+            told = f"{most}, by {number(100 * others[most], 1)} points" if most else ""
             span = percent_cell(row.value, row.low, row.high, POINTS)
             rows.append([corpus, column, row.group, span, told, row.segments, row.blocks])
     if not rows:
         return element("p", "No groups are compared.")
-    columns = ["corpus", "column", "group", "mean change", "loses most under", "segments", "blocks"]
+    columns = ["corpus", "column", "group", "mean change", "above the mean of the groups most under"]
+    columns += ["segments", "blocks"]
     return table(rows, columns, caption="Who loses most: mean change of the word error rate over all levels")
 
 
