@@ -84,7 +84,7 @@ class Preloaded:
         return server
 
     def fork(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Ask for a process with these as its input, output and errors, and perhaps one more.
+        """Ask for a process with these as its input, output and errors, and perhaps some more.
 
         Returns
         -------
@@ -256,7 +256,7 @@ def _serve(connection: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
             if ready is reader:
                 reader.recv(4096)
                 continue
-            byte, descriptors, _, _ = socket.recv_fds(ready, 1, 5)
+            byte, descriptors, _, _ = socket.recv_fds(ready, 1, 6)
             if not byte:
                 ready.close()
                 del asking[ready]
