@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, MutableSequence, Seq
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from soundcheck.models.base import Model
     from soundcheck.sounds.sound import Sounds
     from soundcheck.suite.entries import ModelEntry, Suite
 
@@ -162,6 +163,8 @@ class Setup:
     ----------
     entry, suite
         The model to load.
+    kind
+        Its kind: who looks it up by its keyword imports all kinds.
     changes
         Numbered by their place.
     sounds
@@ -172,6 +175,7 @@ class Setup:
 
     entry: ModelEntry
     suite: Suite
+    kind: type[Model]
     changes: tuple[PlainChange, ...]
     sounds: Sounds
     ignored: tuple[str, ...] = ()

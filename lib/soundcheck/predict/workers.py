@@ -25,7 +25,6 @@ from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
 from soundcheck.models import processes
 from soundcheck.models.base import Model, NoAnswer, check_output, reason
-from soundcheck.models.load import load_model
 from soundcheck.predict import protocol
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
@@ -184,7 +183,7 @@ def _plain(value: Any) -> Any:
 def _watch(setup: Setup) -> Watch:
     """Listen to what is opened from now on."""
     watch = Watch(setup.suite.root, setup.ignored)
-    watch.add(setup.entry.about.named_files(setup.entry, setup.suite))
+    watch.add(setup.kind.named_files(setup.entry, setup.suite))
     watch.start()
     return watch
 
@@ -202,7 +201,7 @@ def serve(connection: Connection) -> None:
         return
     try:
         watch = _watch(setup)
-        model = load_model(setup.entry, setup.suite)
+        model = setup.kind.load(setup.entry, setup.suite)
     except InputError as error:
         traceback.print_exc()
         problem = error.problems[0]

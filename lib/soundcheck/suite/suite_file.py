@@ -43,7 +43,8 @@ from soundcheck.suite.entries import (
     Suite,
 )
 from soundcheck.suite.entry_reader import EntryReader
-from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn, GroupsReader
+from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn
+from soundcheck.suite.groups_reader import GroupsReader
 from soundcheck.suite.model_entries import ModelReader
 from soundcheck.suite.own_rules_reader import OwnRulesReader
 from soundcheck.suite.synonyms import read_synonyms
