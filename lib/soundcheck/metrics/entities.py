@@ -34,7 +34,7 @@ __all__ = ["CLASSES", "Entity", "Names", "Reading", "closest", "compare_entities
 
 CLASSES = ("number", "money", "date", "time", "telephone number", "spelled letters")
 Names = Mapping[tuple[str, ...], str]  # tokens of a name -> its class
-_ALONE = ("0", "1", "one", "ones", "1st", "2nd")
+_ALONE = ("0", "1", "one", "ones", "1st", "2nd", "12nd")  # the last is "one second", by those rules
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -46,7 +46,7 @@ _DAY = r"(\d{1,2})(st|nd|rd|th)?"
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|(\d{1,2})([/.])\d{1,2}\2\d{2,4}")
 _NUMBER = re.compile(r"\d+(\.\d+)?(st|nd|rd|th|s)?%?")
 _MONEY = re.compile(r"[$€£¢]\d+(\.\d+)?")
-_CLOCK = re.compile(r"\d{1,2}(:\d\d)?")
+_CLOCK = re.compile(r"\d{1,2}:?(\d\d)?")
 _GROUPS = re.compile(r"(?<![\w.,:/$€£-])\+?\(?\d[\d()./ -]{5,24}\d(?![\w:%]|[.,/-]\d)")
 _WRITTEN = (  # in this order, on lower case
     (re.compile(r"\b([ap])\.\s?m\b\.?"), r"\1m"),
