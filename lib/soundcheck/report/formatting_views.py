@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 
 from soundcheck.common.escaping import shorten
+from soundcheck.common.wording import counted
 from soundcheck.evaluation.formatting import Formatted, plain_writer
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import values
@@ -89,10 +90,10 @@ def lost_table(evaluation: Formatted, subset: Subset) -> Html:
     for kind, name in order[:LOST]:
         found = sorted(instead[kind, name].items(), key=lambda one: (-one[1], one[0]))
         told = [f"{shorten(text, LONGEST) or '(nothing)'} ({count})" for text, count in found[:INSTEAD]]
-        told += [f"{len(found) - INSTEAD} others"] if len(found) > INSTEAD else []
+        told += [counted(len(found) - INSTEAD, "other")] if len(found) > INSTEAD else []
         wrong = instead[kind, name].total()
         written = element("span", ", ".join(told), limit=None)
-        rows.append([kind, shorten(name, LONGEST), said[kind, name], wrong, written])
+        rows.append([kind, element("span", shorten(name, LONGEST)), said[kind, name], wrong, written])
     caption = f"Entities that are wrong most often, {subset.corpus}"
     if len(order) > LOST:
         caption += f"; {LOST} of {len(order)}"
