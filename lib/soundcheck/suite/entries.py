@@ -332,6 +332,8 @@ class Suite:
         :mod:`soundcheck.metrics.alternatives`.
     synonyms
         Pairs of phrases that count as the same there.
+    entities
+        Class -> names whose recognition is counted.
     matters_worse
         By how much a value has to be worse than in an earlier run before it counts.
     tests
@@ -398,6 +400,7 @@ class Suite:
     history: Path | None = None
     shown_history: str = ""
     synonyms: tuple[tuple[str, str], ...] = ()
+    entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def settings(cls) -> dict[str, tuple[Any, Any]]:
