@@ -15,7 +15,8 @@ from soundcheck.predict.protocol import Call, Item, Place, Unit
 def test_a_worker_starts_light():
     code = (
         "import sys, soundcheck.predict.workers; "
-        "heavy = {'papermill', 'matplotlib', 'sklearn', 'pandas', 'pyarrow', 'parselmouth', 'distributed'}; "
+        "heavy = {'pydantic', 'papermill', 'matplotlib', "
+        "'sklearn', 'pandas', 'pyarrow', 'parselmouth', 'distributed'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
