@@ -80,7 +80,7 @@ def engine(path: Path, files: list[Path], batch: int) -> Iterator[Asked]:
     tasks = ("arousal", "dominance", "valence")
     entry = ModelEntry("network", "onnx", path.name, tasks, path=path, batch=batch, options=options)
     suite = Suite(models={"network": entry}, tasks=BUILTIN, root=path.parent, file=path.parent / "suite.yml")
-    setup = Setup(entry, suite, (), Sounds())
+    setup = Setup(entry, suite, entry.about, (), Sounds())
     with LocalWorkers(setup, 1, path.parent, path.parent / "model.log") as workers:
         results: list[Result] = []
         dispatcher = Dispatcher(workers, 1, results.append)

@@ -98,7 +98,7 @@ def engine(network: Path, files: list[Path], size: int) -> tuple[np.ndarray, flo
     batch = None if size == 1 else size
     entry = ModelEntry("m", "transformers", network.name, TASKS, path=network, batch=batch, options=OPTIONS)
     suite = Suite(models={"m": entry}, tasks=BUILTIN, root=root, file=root / "suite.yml")
-    setup = Setup(entry, suite, (), Sounds({}))
+    setup = Setup(entry, suite, entry.about, (), Sounds({}))
     model = load_model(entry, suite)
     items = tuple(Item(str(file), None, None, "", (Call(str(file), None),)) for file in files)
 

@@ -72,7 +72,7 @@ def seconds(kind: str, model: str, count: int, calls: int, folder: Path) -> floa
     """Time a model with some workers."""
     entry = ModelEntry(model, "python", f"models:{model}", ("arousal",), time_limit=30.0)
     named = {"models": {model: entry}, "tasks": BUILTIN, "root": folder, "file": folder / "suite.yml"}
-    setup = Setup(entry, Suite(**named), (), Sounds())
+    setup = Setup(entry, Suite(**named), entry.about, (), Sounds())
     failed = []
     with workers(kind, setup, count, folder) as some:
         dispatcher = Dispatcher(some, 1, lambda result: failed.extend([result] * bool(result.problem)))

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.metrics.alignment import COLUMNS, AlignedWord, align, confusions
+from soundcheck.metrics.alignment import COLUMNS, AlignedWord, align, confusions, missed_words
 from soundcheck.metrics.word_errors import word_errors
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -118,3 +118,13 @@ def test_long_transcripts_are_aligned(rng):
     kinds = [word.kind for word in align(reference, hypothesis)]
     counts = word_errors([reference], [hypothesis])
     assert all(kinds.count(kind) == getattr(counts, name)[0] for kind, name in KINDS.items())
+
+
+def test_missed_words_are_those_of_the_alignment(rng):
+    words = np.array(["a", "b", "c", "d"])
+    for _ in range(300):
+        said, heard = (rng.choice(words, size=rng.integers(0, 9)).tolist() for _ in range(2))
+        steps = align(" ".join(said), " ".join(heard))
+        own = [step for step in steps if step.kind != "insert"]
+        missed = [place for place, step in enumerate(own) if step.kind != "equal"]
+        assert missed_words(said, heard) == (missed, len(steps) - len(own))

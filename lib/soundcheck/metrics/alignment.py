@@ -22,7 +22,7 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck.metrics.additive import ratio, same_length
 from soundcheck.metrics.alternatives import cheapest
 
-__all__ = ["AlignedWord", "COLUMNS", "align", "confusions"]
+__all__ = ["AlignedWord", "COLUMNS", "align", "confusions", "missed_words"]
 
 Kind = Literal["equal", "substitute", "delete", "insert"]
 
@@ -81,6 +81,33 @@ def align(reference: str, hypothesis: str) -> list[AlignedWord]:
             words = zip(said[start:end], heard[from_:to], strict=True)
             aligned += [AlignedWord(kind, one, other) for one, other in words]
     return aligned
+
+
+def missed_words(said: Sequence[str], heard: Sequence[str]) -> tuple[list[int], int]:
+    """Find the words that a recogniser has not right: what :func:`align` tells, in a fraction of its time.
+
+    Parameters
+    ----------
+    said, heard
+        Words of the reference and of the hypothesis.
+
+    Returns
+    -------
+    missed
+        Places of words that are substituted or deleted, in their order.
+    inserted
+        How many words are put in.
+
+    Examples
+    --------
+    >>> missed_words(["the", "cat", "sat"], ["a", "cat", "sat", "down"])
+    ([0], 1)
+    """
+    if said == heard:
+        return [], 0
+    errors = Levenshtein.editops(said, heard)
+    missed = [place for kind, place, _ in errors if kind != "insert"]
+    return missed, len(errors) - len(missed)
 
 
 def confusions(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> pd.DataFrame:

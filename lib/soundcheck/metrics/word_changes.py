@@ -17,12 +17,11 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.metrics.additive import same_length
-from soundcheck.metrics.alignment import align
+from soundcheck.metrics.alignment import missed_words
 from soundcheck.metrics.alternatives import common_wording
 
 __all__ = ["COUNTS", "changed_words", "word_changes", "wrong_words"]
 
-_WRONG = ("substitute", "delete")
 COUNTS = ("corrected", "broken", "words", "put_in_baseline", "put_in_candidate")
 
 
@@ -56,8 +55,7 @@ def word_changes(
     counts = np.full((len(references), len(COUNTS)), np.nan)
     for n, texts in _complete(references, baselines, candidates):
         words, first, second, put_in = _fates(*texts)
-        corrected, broken = (second & ~first).sum(), (first & ~second).sum()
-        counts[n] = [corrected, broken, len(words), *put_in]
+        counts[n] = [len(first - second), len(second - first), len(words), *put_in]
     return pd.DataFrame(counts, columns=COUNTS)
 
 
@@ -89,11 +87,11 @@ def changed_words(
         words, first, second, _ = _fates(*texts)
         said.update(words)
         for counter, which in (
-            (corrected, second & ~first),
-            (broken, first & ~second),
-            (wrong, ~first & ~second),
+            (corrected, first - second),
+            (broken, second - first),
+            (wrong, first & second),
         ):
-            counter.update(words[n] for n in np.flatnonzero(which))
+            counter.update(words[n] for n in which)
     changed = sorted(
         corrected.keys() | broken.keys(), key=lambda word: (-corrected[word] - broken[word], word)
     )
@@ -128,10 +126,10 @@ def wrong_words(references: Sequence[str | None], heard: Mapping[str, Sequence[s
     said: Counter[str] = Counter()
     wrong: dict[str, Counter[str]] = {name: Counter() for name in heard}
     for _, (reference, *texts) in _complete(references, *heard.values()):
-        reference = common_wording(reference, texts)
-        said.update(reference.split())
+        words = common_wording(reference, texts).split()
+        said.update(words)
         for counter, text in zip(wrong.values(), texts, strict=True):
-            counter.update(word.reference for word in align(reference, text) if word.kind in _WRONG)
+            counter.update(words[n] for n in missed_words(words, text.split())[0])
     total = sum(wrong.values(), Counter())
     words = sorted(total, key=lambda word: (-total[word], word))
     rows = [(word, said[word], *(counter[word] for counter in wrong.values())) for word in words]
@@ -148,13 +146,9 @@ def _complete(*texts: Sequence[str | None]) -> list[tuple[int, tuple[str, ...]]]
 
 def _fates(
     reference: str, baseline: str, candidate: str
-) -> tuple[list[str], np.ndarray, np.ndarray, list[int]]:
-    """Give the words said, which of them each recogniser has right, and how many words each puts in."""
-    reference = common_wording(reference, (baseline, candidate))
-    right, put_in = [], []
-    for hypothesis in (baseline, candidate):
-        aligned = align(reference, hypothesis)
-        own = [pair.kind == "equal" for pair in aligned if pair.kind != "insert"]
-        right.append(np.array(own, dtype=bool))
-        put_in.append(len(aligned) - len(own))
-    return reference.split(), *right, put_in
+) -> tuple[list[str], set[int], set[int], tuple[int, int]]:
+    """Give the words said, the places of those that each recogniser misses, and how many each puts in."""
+    words = common_wording(reference, (baseline, candidate)).split()
+    first, put_in_first = missed_words(words, baseline.split())
+    second, put_in_second = missed_words(words, candidate.split())
+    return words, set(first), set(second), (put_in_first, put_in_second)
