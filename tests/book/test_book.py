@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -39,9 +40,9 @@ class MadeUp:
     results: pd.DataFrame
     arguments: dict
 
-    def assemble(self) -> tuple[Path, pages.Sources]:
+    def assemble(self, jobs: int = 1) -> tuple[Path, pages.Sources]:
         sources = pages.Sources(self.output.folder / "book-src")
-        assemble(sources, self.output, self.record, self.results, **self.arguments)
+        assemble(sources, self.output, self.record, self.results, jobs=jobs, **self.arguments)
         return sources.folder, sources
 
 
@@ -271,6 +272,15 @@ def test_failed_notebook_has_a_page_with_its_error(made_up):
     page = (source / f"{name}.ipynb").read_text(encoding="utf-8")
     assert "This notebook failed" in page
     assert "FileNotFoundError" in page
+
+
+def test_a_second_core_makes_the_same_pages(made_up):
+    source, _ = made_up.assemble()
+    before = {path: path.read_bytes() for path in source.rglob("*") if path.is_file()}
+    shutil.rmtree(source.parent / "book-cells")
+    shutil.rmtree(source)
+    made_up.assemble(jobs=2)
+    assert {path: path.read_bytes() for path in source.rglob("*") if path.is_file()} == before
 
 
 def test_long_lists_are_counted(made_up):

@@ -6,11 +6,12 @@ import json
 import pytest
 
 from soundcheck.book import inputs
-from soundcheck.book.kept_cells import KeptCells
+from soundcheck.book.kept_cells import KeptCells, ahead
 from soundcheck.book.pages import markdown, output
 from soundcheck.common.media import MediaStore
 from soundcheck.report.html import Html
 from soundcheck.results.record import ModelRecord
+from soundcheck.run.notebook_worker import FORKS
 
 
 class Page:
@@ -43,6 +44,16 @@ def page(tmp_path):
 def test_what_is_kept_is_what_was_made(page):
     assert page.cells("a", 1) == page.cells("a", 1)
     assert page.made == 1
+
+
+def test_a_fork_makes_what_is_asked_for_later(page):
+    def fails():
+        raise ValueError
+
+    ahead([lambda: [page.cells()], fails])()
+    assert len(list(page.folder.glob("*.json"))) == FORKS
+    page.cells()
+    assert page.made == (not FORKS)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -27,7 +28,7 @@ from soundcheck.book import (
     settled,
     sheets,
 )
-from soundcheck.book.kept_cells import KeptCells
+from soundcheck.book.kept_cells import KeptCells, ahead
 from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
@@ -65,11 +66,19 @@ def assemble(
     tasks: Mapping[str, Task],
     sounds: Sounds,
     history: Path | None = None,
+    jobs: int = 1,
 ) -> None:
     """Write all sources of the book, and remove those of pages that it no longer has."""
     share = resources.root()
     near = MediaStore(output.media, "../media/", record.voices)
     kept = KeptCells(output.folder / "book-cells", output.media, inputs.made_with())
+    signal, speech = None, speech_source()
+    if speech is not None and any(map(methods.listens, families)):
+        signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
+    corpus_pages = functools.partial(_corpus_pages, record, corpora, tasks, near, kept, output.cache)
+    method_pages = functools.partial(_method_pages, record, families, suite_root, near, kept, signal, sounds)
+    # They rest on no result, and draw much: a second core makes them while this one makes those of results.
+    wait = ahead([corpus_pages, method_pages]) if jobs > 1 else None
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
     among = settled.among(results, accepted_reasons(results, record.accepted))
@@ -106,23 +115,12 @@ def assemble(
         titles = [(family.name, family.title, family.question) for family in record.families]
         about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
-    for about, corpus in zip(record.corpora, corpora, strict=True):
-        page = page_names.corpus_page(about.slug)
-        make = functools.partial(corpus_page.cells, about, corpus, tasks, near, output.cache)
-        table = corpus.segments.to_json(orient="split", double_precision=15)
-        depends = (about, corpus.entry, corpus.groups, corpus.formats, tasks, table, record.voices)
-        sources.page(page, kept.cells(page, make, *depends))
-    signal, speech = None, speech_source()
-    if speech is not None and any(map(methods.listens, families)):
-        signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
-    for family in families:
-        page = f"methods/{files.slug(family.name)}"
-        own = signal if methods.listens(family) else None
-        make = functools.partial(methods.cells, family, suite_root, near, own, record.seed, sounds)
-        words = files.digest(methods.written(family, suite_root))
-        heard = None if own is None else files.digest(own.tobytes())
-        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
-        sources.page(page, [*cells, pages.output(overview.tested(record, family.name))])
+    if wait is not None:
+        wait()
+    for page, cells in corpus_pages():
+        sources.page(page, cells)
+    for page, cells in method_pages():
+        sources.page(page, cells)
     family_titles = {family.name: family.title for family in record.families}
     sources.page("all_results", all_results.cells(results, among, family_titles))
     sources.data(all_results.ROWS, all_results.data(results, among, family_titles))
@@ -140,6 +138,43 @@ def assemble(
     _contents(sources, share, record)
     sources.prune()
     kept.prune()
+
+
+def _corpus_pages(
+    record: RunRecord,
+    corpora: Sequence[Corpus],
+    tasks: Mapping[str, Task],
+    near: MediaStore,
+    kept: KeptCells,
+    cache: Path,
+) -> Iterator[tuple[str, list[dict]]]:
+    """Give name and cells of the page of each corpus."""
+    for about, corpus in zip(record.corpora, corpora, strict=True):
+        page = page_names.corpus_page(about.slug)
+        make = functools.partial(corpus_page.cells, about, corpus, tasks, near, cache)
+        table = corpus.segments.to_json(orient="split", double_precision=15)
+        depends = (about, corpus.entry, corpus.groups, corpus.formats, tasks, table, record.voices)
+        yield page, kept.cells(page, make, *depends)
+
+
+def _method_pages(
+    record: RunRecord,
+    families: Sequence[Family],
+    suite_root: Path,
+    near: MediaStore,
+    kept: KeptCells,
+    signal: np.ndarray | None,
+    sounds: Sounds,
+) -> Iterator[tuple[str, list[dict]]]:
+    """Give name and cells of the page of each family's method."""
+    for family in families:
+        page = f"methods/{files.slug(family.name)}"
+        own = signal if methods.listens(family) else None
+        make = functools.partial(methods.cells, family, suite_root, near, own, record.seed, sounds)
+        words = files.digest(methods.written(family, suite_root))
+        heard = None if own is None else files.digest(own.tobytes())
+        cells = kept.cells(page, make, family, words, heard, record.seed, sounds.sets, record.voices)
+        yield page, [*cells, pages.output(overview.tested(record, family.name))]
 
 
 def _content(path: Path) -> str:

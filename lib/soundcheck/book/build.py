@@ -108,7 +108,8 @@ def build(
     sources = Sources(
         output.folder / "book-src", Remembered(output.folder / "book-pages.json", inputs.made_with())
     )
-    assemble(sources, output, record, results, corpora=corpora, tasks=tasks, sounds=sounds, **arguments)
+    arguments |= {"corpora": corpora, "tasks": tasks, "sounds": sounds, "jobs": jobs}
+    assemble(sources, output, record, results, **arguments)
     tables = [output.results, output.left_out, output.comparison_table, output.word_errors]
     if history_page.NAME in sources.pages:
         tables.append(history_page.table_of(output))

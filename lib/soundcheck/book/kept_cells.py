@@ -6,16 +6,22 @@ there. Else it is made again.
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import json
-from collections.abc import Callable, Iterable
+import multiprocessing
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import nbformat
 
 from soundcheck.book.pages import MEDIA
 from soundcheck.common import files, store
+from soundcheck.run.notebook_worker import FORKS
 
-__all__ = ["KeptCells"]
+__all__ = ["KeptCells", "ahead"]
+
+LONGEST = 300  # seconds that are waited for pages that were begun ahead
 
 
 class KeptCells:
@@ -68,3 +74,27 @@ class KeptCells:
     def _sizes(self, names: Iterable[str]) -> dict[str, int]:
         paths = {name: self._media / name for name in names}
         return {name: path.stat().st_size for name, path in paths.items() if path.is_file()}
+
+
+def ahead(makers: Sequence[Callable[[], Iterable[object]]]) -> Callable[[], None]:
+    """Begin to make pages in a fork of this process, which keeps their cells; gives what waits for it.
+
+    Whoever asks for these pages afterwards finds them, or makes what the fork could not make: nothing is lost
+    where there is none, or if it fails.
+    """
+    if not FORKS:
+        return lambda: None
+    child = multiprocessing.get_context("fork").Process(target=_make, args=(makers,), daemon=True)
+    child.start()
+
+    def wait() -> None:
+        child.join(LONGEST)
+        child.kill()
+
+    return wait
+
+
+def _make(makers: Sequence[Callable[[], Iterable[object]]]) -> None:
+    with contextlib.suppress(Exception):  # this process meets it again, where it is told
+        for make in makers:
+            collections.deque(make(), maxlen=0)
