@@ -75,6 +75,7 @@ def run(tmp_path_factory, command, shared_cache):
     own = yaml.safe_load(resources.find("thresholds/asr_robustness.yml").read_text(encoding="utf-8"))
     for name, levels in LEVELS.items():
         own["transformations"][name]["values"] = [float(level) for level in levels]
+    own["options"] |= {"sweep_segments": 60}  # all of them
     own["transformations"] = {name: own["transformations"][name] for name in LEVELS}
     (folder / "thresholds").mkdir()
     (folder / "thresholds" / "asr_robustness.yml").write_text(yaml.safe_dump(own, sort_keys=False))
