@@ -171,7 +171,8 @@ def test_no_answer_is_no_gain(run, results, written, shown):
     clean = errors(said[answered], heard["", ""][answered])
     row = rows_of(results, "failing", "Word Error Rate Change").set_index("label").loc["Noise 4"]
     assert 0.5 < answered.mean() < 1
-    assert row["value"] == pytest.approx((lost[0] - clean[0]) / clean[1], abs=1e-6) > 0.3
+    assert row["value"] == pytest.approx((lost[0] - clean[0]) / clean[1], abs=1e-6)
+    assert row["value"] > 0.1
     assert "answers under changes are missing" in shown(run / "out", "failing", "asr_robustness")
 
 
