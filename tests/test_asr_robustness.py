@@ -75,6 +75,7 @@ def run(tmp_path_factory, command, shared_cache):
     own = yaml.safe_load(resources.find("thresholds/asr_robustness.yml").read_text(encoding="utf-8"))
     for name, levels in LEVELS.items():
         own["transformations"][name]["values"] = [float(level) for level in levels]
+    own["options"] |= {"sweep_segments": 60}  # all of them
     own["transformations"] = {name: own["transformations"][name] for name in LEVELS}
     (folder / "thresholds").mkdir()
     (folder / "thresholds" / "asr_robustness.yml").write_text(yaml.safe_dump(own, sort_keys=False))
@@ -170,7 +171,8 @@ def test_no_answer_is_no_gain(run, results, written, shown):
     clean = errors(said[answered], heard["", ""][answered])
     row = rows_of(results, "failing", "Word Error Rate Change").set_index("label").loc["Noise 4"]
     assert 0.5 < answered.mean() < 1
-    assert row["value"] == pytest.approx((lost[0] - clean[0]) / clean[1], abs=1e-6) > 0.3
+    assert row["value"] == pytest.approx((lost[0] - clean[0]) / clean[1], abs=1e-6)
+    assert row["value"] > 0.1
     assert "answers under changes are missing" in shown(run / "out", "failing", "asr_robustness")
 
 
