@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import importlib
 import os
 import signal
 import subprocess
@@ -250,6 +251,12 @@ def connect() -> Connection:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     threading.Thread(target=_follow, args=(parent,), daemon=True).start()
     return Connection(descriptor)
+
+
+def go_on(connection: Connection) -> None:
+    """Serve with the module whose name the parent sends, if it wants more."""
+    with contextlib.suppress(EOFError):
+        importlib.import_module(connection.recv()).serve(connection)
 
 
 def _follow(parent: int) -> None:
