@@ -55,9 +55,8 @@ def found_once(find: Callable[[Index, Corpus], np.ndarray]) -> Callable[[Index, 
 
     @functools.wraps(find)
     def kept(self: Index, corpus: Corpus) -> np.ndarray:
-        known = vars(self).setdefault(
-            name, {}
-        )  # number of the corpus -> itself, which so lives on, and result
+        # Number of the corpus -> itself, which so lives on, and result.
+        known = vars(self).setdefault(name, {})
         if id(corpus) not in known:
             found = find(self, corpus)
             found.flags.writeable = False  # it is shared

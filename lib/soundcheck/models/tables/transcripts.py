@@ -91,14 +91,10 @@ class Utterances(Index):
             if len(fitting) > 1:
                 self._note_ambiguous(number, corpus, fitting, problems)
             elif fitting and (one := found[fitting[0]]) >= 0:
-                ids, file = (
-                    f"{quoted(self.ids[one])} and {quoted(name)}",
-                    corpus.segments["file"].iat[fitting[0]],
-                )
+                file = quoted(corpus.segments["file"].iat[fitting[0]])
+                what = f"the ids {quoted(self.ids[one])} and {quoted(name)} mean the same segment {file}"
                 where = f"{self.shown} lines {self.lines[one]} and {self.lines[number]}"
-                problems.add(
-                    where, f"the ids {ids} mean the same segment {quoted(file)}", "Keep one of the lines"
-                )
+                problems.add(where, what, "Keep one of the lines")
             elif fitting:
                 found[fitting[0]] = number
         problems.raise_if_any()
