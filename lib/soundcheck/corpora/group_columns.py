@@ -119,7 +119,12 @@ def add_groups(corpus: Corpus) -> Corpus:
             notices.append(f"no column {name}, so nothing is compared by it")
         elif name in ranges:
             words[name] = pd.Series(cut(table[name], ranges[name]), index=table.index, dtype=object)
-            notices += _empty_ranges(name, ranges[name], words[name])
+            there = set(words[name].dropna())
+            empty = [
+                f"{one.name} ({one.low:g} to {one.high:g})" for one in ranges[name] if one.name not in there
+            ]
+            if empty:
+                notices.append(f"no segment is in these ranges of {name}: {', '.join(empty)}")
         else:
             words[name] = table[name].astype(object)
     for name in (*ranges, *corpus.entry.adjust):
@@ -175,12 +180,6 @@ def _as_numbers(column: pd.Series) -> np.ndarray | None:
     if numbers is None or known.nunique() <= MOST_NUMBERS:
         return None
     return pd.Series(numbers, index=known.index).reindex(column.index).to_numpy(dtype=np.float64)
-
-
-def _empty_ranges(name: str, ranges: Sequence[NumberRange], words: pd.Series) -> list[str]:
-    there = set(words.dropna())
-    empty = [f"{own.name} ({own.low:g} to {own.high:g})" for own in ranges if own.name not in there]
-    return [f"no segment is in these ranges of {name}: {', '.join(empty)}"] if empty else []
 
 
 def _missing(group: GroupColumn, words: pd.Series) -> list[str]:

@@ -77,7 +77,10 @@ def load_corpus(
         )
         table, left_out = _join(raw, parsed, facts)
     else:  # nobody listens: a file is what it is called
-        table, left_out = _unheard(parsed.table), list(parsed.left_out)
+        table, left_out = parsed.table, list(parsed.left_out)
+        length = table["end"] - table["start"].fillna(0.0)  # as far as the table knows
+        table = table.assign(duration=length.where(table["end"].notna(), table["duration"]))
+        table = _identified(table, {name: files.digest(name) for name in table["file"].unique()})
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         raise input_error(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
@@ -145,13 +148,6 @@ def _join(
     end = table["end"].to_numpy()
     table["duration"] = np.where(np.isnan(end), length, np.minimum(end, length)) - start
     return _identified(table, {name: fact.digest for name, fact in facts.items()}), left_out
-
-
-def _unheard(table: pd.DataFrame) -> pd.DataFrame:
-    """Say how long segments are as far as the table knows, where there is nothing to hear."""
-    length = table["end"] - table["start"].fillna(0.0)
-    table = table.assign(duration=length.where(table["end"].notna(), table["duration"]))
-    return _identified(table, {name: files.digest(name) for name in table["file"].unique()})
 
 
 def _identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:

@@ -114,7 +114,7 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
 
     Returns
     -------
-    Parsed
+    SegmentTable
         Rows that may be used, in canonical order.
 
     Raises
@@ -135,7 +135,8 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     further = [name for name in entry.further_columns if name not in (*tasks, *ranged, *columns)]
     texts = [name for name in (*TEXT_COLUMNS, *further) if name in table.columns]
     for name in sorted(ranged & {*table.columns}):
-        columns[name] = _plain_numbers(raw, name, problems)
+        remedy = "Give a number, or leave the cell empty; columns of words take no ranges"
+        columns[name] = _read(raw, name, parse_number, remedy, problems)
     for name in dict.fromkeys(texts):
         columns[name] = table[name].where(table[name] != "", None).astype(object)
     if "sex" in columns:
@@ -176,12 +177,10 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
 
 def _files(raw: RawTable, problems: Problems, left_out: list[Excluded]) -> pd.Series:
     """Check the names of files; those that exist but must not be opened become ``None`` and are listed."""
-    verdicts: dict[str, tuple[str, str, str]] = {}
     column = raw.table["file"]
     rows = np.flatnonzero(~column.duplicated())
     first = dict(zip(column.iloc[rows], rows.tolist(), strict=True))
-    for name in first:
-        verdicts[name] = _file(raw.root, name)
+    verdicts = {name: _file(raw.root, name) for name in first}
     for name, row in first.items():
         kind, what, remedy = verdicts[name]
         if kind == "refuse":
@@ -250,12 +249,6 @@ def _check_order(raw: RawTable, start: np.ndarray, end: np.ndarray, problems: Pr
         relation = "equals" if start[row] == end[row] else "is after"
         what = f"start {start[row]:g} s {relation} end {end[row]:g} s"
         problems.add(f"{raw.places[row]}, columns start and end", what, "Give a start before the end")
-
-
-def _plain_numbers(raw: RawTable, name: str, problems: Problems) -> np.ndarray:
-    """Read a column of numbers that is cut into groups."""
-    remedy = "Give a number, or leave the cell empty; columns of words take no ranges"
-    return _read(raw, name, parse_number, remedy, problems)
 
 
 def _numbers(

@@ -98,7 +98,7 @@ def sections(history: History, media: MediaStore | EmbeddedMedia, table: str) ->
         element("p", element("strong", conclusion(frame), limit=None)),
         tables.synthetic_notice(synthetic),
     ]
-    first.append(element("p", _rule(frame, matters(runs)), limit=None))
+    first.append(element("p", _rule(matters(runs)), limit=None))
     first.append(element("p", "All points, with intervals and reasons: ", element("a", table, href=table)))
     made = [Section("", join(first))]
     if len(marked(frame)):
@@ -129,7 +129,7 @@ def conclusion(frame: pd.DataFrame) -> str:
     return f"{runs}, {tests}: {told}, among {how}."
 
 
-def _rule(frame: pd.DataFrame, size: float) -> str:
+def _rule(size: float) -> str:
     most = f" and by more than {size:g}" if size else ""
     return (
         "Better or worse is a difference from the run before that stands among all comparisons of this "

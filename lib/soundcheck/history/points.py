@@ -15,6 +15,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from soundcheck.history.comparable import Comparability, Step
 from soundcheck.history.past_runs import PastRun
 from soundcheck.results.contrast import BETTER, UNPAIRED, WORSE, Contrast, frame_of, settled, unsettled
 from soundcheck.results.judged import Judged
-from soundcheck.results.verdict import KEY, Verdict
+from soundcheck.results.verdict import KEY
 from soundcheck.results.worse import MATTERS_WORSE
 from soundcheck.statistics.paired import interval_error, standard_error, welch
 
@@ -143,11 +144,17 @@ def points(runs: Sequence[PastRun], models: Sequence[dict[str, str]]) -> pd.Data
     pairs: dict[int, Comparability] = {}
     for position, (run, names) in enumerate(zip(runs, models, strict=True), start=1):
         pairs.clear()
-        versions = _Versions(run)
+        model_version = functools.cache(run.model_version)
+        data_version = functools.cache(lambda corpus, run=run: run.data_version([corpus]))
         for model, entry in _entries(run, names):
             verdict = entry.verdict
             key = (model, *(getattr(verdict, name) for name in KEY[1:]))
-            point = versions.point(position, model, verdict)
+            point = Point(
+                *(position, run.digest, run.date, run.soundcheck),
+                *(model_version(verdict.model), data_version(verdict.corpus), model),
+                **{name: getattr(verdict, name) for name in _COPIED},
+                reason=verdict.skipped if verdict.value is None else "",
+            )
             before = last.get(key)
             if verdict.value is not None and before is not None:
                 earlier = before.point.position
@@ -176,34 +183,6 @@ def _entries(run: PastRun, names: dict[str, str]) -> Iterator[tuple[str, Judged]
         if verdict.model in names:
             entry = judged.get(key) or Judged(verdict, np.empty(0))
             yield names[verdict.model], dataclasses.replace(entry, verdict=verdict)
-
-
-class _Versions:
-    """What all points of a run say of it."""
-
-    def __init__(self, run: PastRun) -> None:
-        self._run = run
-        self._models: dict[str, str] = {}
-        self._data: dict[str, str] = {}
-
-    def point(self, position: int, model: str, verdict: Verdict) -> Point:
-        """Make the point of a test."""
-        run, own, corpus = self._run, verdict.model, verdict.corpus
-        if own not in self._models:
-            self._models[own] = run.model_version(own)
-        if corpus not in self._data:
-            self._data[corpus] = run.data_version([corpus])
-        return Point(
-            position,
-            run.digest,
-            run.date,
-            run.soundcheck,
-            self._models[own],
-            self._data[corpus],
-            model,
-            **{name: getattr(verdict, name) for name in _COPIED},
-            reason=verdict.skipped if verdict.value is None else "",
-        )
 
 
 _VERSIONS = {"model": "model_version", "data": "data_version", "Soundcheck": "soundcheck"}

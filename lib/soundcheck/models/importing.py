@@ -15,7 +15,6 @@ Conventions
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import importlib
@@ -305,8 +304,7 @@ def _serve() -> None:
         return
     with processes.silent():  # what a check prints is nobody's
         _answer(connection, "check", target, root, options)
-    with contextlib.suppress(EOFError):  # nothing more is wanted
-        importlib.import_module(connection.recv()).serve(connection)
+    processes.go_on(connection)
 
 
 def _answer(connection: Connection, action: str, target: str, root: Path, options: dict) -> None:

@@ -8,7 +8,6 @@ import, and either may end the process. The child stays, so that it can be asked
 from __future__ import annotations
 
 import abc
-import contextlib
 import importlib
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -168,8 +167,7 @@ def _serve() -> None:
     with processes.silent():  # what libraries print when they load is nobody's
         _load(connection, entry, suite)
     if action == STAY:
-        with contextlib.suppress(EOFError):  # nothing more is wanted
-            importlib.import_module(connection.recv()).serve(connection)
+        processes.go_on(connection)
 
 
 if __name__ == "__main__":

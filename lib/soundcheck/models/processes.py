@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import importlib
 import mmap
 import os
 import signal
@@ -260,6 +261,12 @@ def connect() -> Connection:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     threading.Thread(target=_follow, args=(parent,), daemon=True).start()
     return Connection(descriptor)
+
+
+def go_on(connection: Connection) -> None:
+    """Serve with the module whose name the parent sends, if it wants more."""
+    with contextlib.suppress(EOFError):
+        importlib.import_module(connection.recv()).serve(connection)
 
 
 def shared() -> memoryview:

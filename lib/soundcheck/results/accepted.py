@@ -77,14 +77,11 @@ def remarks(
             found.append(f"accepted, but no test agrees with it: {entry}. Correct or remove it.")
         elif failed and entry.past(today):
             count = counted(failed, "failure")
-            found.append(f"accepted until {entry.until}, which is past: {entry}: {count} {_counts(failed)}.")
+            again = "counts again" if failed == 1 else "count again"
+            found.append(f"accepted until {entry.until}, which is past: {entry}: {count} {again}.")
         elif not failed and rows["passed"].eq(True).any():
             count = counted(int(rows["passed"].eq(True).sum()), "test")
             found.append(f"accepted, but nothing fails any more: {entry}: {count} passed. Remove it.")
         elif not failed:
             found.append(f"accepted, but not judged in this run: {entry}.")
     return found
-
-
-def _counts(failed: int) -> str:
-    return "counts again" if failed == 1 else "count again"

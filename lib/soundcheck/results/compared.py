@@ -9,9 +9,10 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.errors import did_you_mean, input_error
-from soundcheck.common.escaping import quoted, spreadsheet
+from soundcheck.common.escaping import quoted
 from soundcheck.results.contrast import CONTRAST_COLUMNS, Contrast
 from soundcheck.results.finished_run import FinishedRun
+from soundcheck.results.reading import unescaped
 from soundcheck.results.record import ComparisonRecord
 
 __all__ = ["comparison_of", "read_comparison"]
@@ -69,7 +70,7 @@ def read_comparison(run: FinishedRun, entry: ComparisonRecord) -> pd.DataFrame:
     if missing:
         raise input_error(_TABLE, f"columns are missing: {', '.join(missing)}", _AGAIN)
     table = table[CONTRAST_COLUMNS]
-    table = table.assign(**{name: table[name].map(_plain) for name in CONTRAST_COLUMNS})
+    table = table.assign(**{name: table[name].map(unescaped) for name in CONTRAST_COLUMNS})
     own = table[table["baseline"].eq(entry.baseline) & table["candidate"].eq(entry.candidate)]
     try:
         frame = _typed(own.reset_index(drop=True))
@@ -83,11 +84,6 @@ def read_comparison(run: FinishedRun, entry: ComparisonRecord) -> pd.DataFrame:
 
 
 _AGAIN = "Run the suite again"
-
-
-def _plain(cell: str) -> str:
-    """Take away the apostrophe that keeps a spreadsheet from running a text."""
-    return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from soundcheck.common.wording import counted
 from soundcheck.results.contrast import BETTER, NO_EVIDENCE, UNPAIRED, WORSE
 from soundcheck.statistics.paired import LEAST_BLOCKS
 from soundcheck.statistics.rules import ABOVE
@@ -33,7 +34,7 @@ def conclusion(frame: pd.DataFrame) -> str:
     parts = []
     if len(tested) and tested["difference"].eq(0).all():
         parts.append(
-            f"{candidate} and {baseline} have the same value on each of {_count(len(tested), 'test')}."
+            f"{candidate} and {baseline} have the same value on each of {counted(len(tested), 'test')}."
         )
     elif tested.empty:
         parts.append(f"Nothing can be said about {candidate} against {baseline}: no test has a p-value.")
@@ -42,7 +43,7 @@ def conclusion(frame: pd.DataFrame) -> str:
         rest = len(tested) - better - worse
         parts.append(
             f"{candidate} is better than {baseline} on {better} and worse on {worse} of "
-            f"{_count(len(tested), 'test')}"
+            f"{counted(len(tested), 'test')}"
             + (f"; on the other {rest} no difference was found." if better + worse and rest else ".")
         )
         losses = possible_losses(tested)
@@ -55,18 +56,18 @@ def conclusion(frame: pd.DataFrame) -> str:
             )
     if few:
         parts.append(
-            f"{_count(few, 'more test')} had no interval, most often because fewer than "
+            f"{counted(few, 'more test')} had no interval, most often because fewer than "
             f"{LEAST_BLOCKS} speakers contribute."
         )
     unpaired = int(frame["pairing"].eq(UNPAIRED).sum())
     if unpaired:
         parts.append(
-            f"{_count(unpaired, 'test')} {'is' if unpaired == 1 else 'are'} unpaired, "
+            f"{counted(unpaired, 'test')} {'is' if unpaired == 1 else 'are'} unpaired, "
             "which finds less: the two models were not tested on the same speakers with the same draws."
         )
     absent = int(frame["outcome"].eq("").sum())
     if absent:
-        parts.append(f"{_count(absent, 'test')} could not be compared.")
+        parts.append(f"{counted(absent, 'test')} could not be compared.")
     return " ".join(parts)
 
 
@@ -86,7 +87,3 @@ def possible_losses(frame: pd.DataFrame) -> pd.Series:
     rows = frame[frame["outcome"].eq(NO_EVIDENCE) & frame["low"].notna()]
     loss = np.where(rows["rule"].eq(ABOVE), -rows["low"], rows["high"])
     return pd.Series(np.maximum(loss.astype(float), 0.0), index=rows.index)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")

@@ -102,48 +102,33 @@ def read_run(path: Path) -> FinishedRun:
     InputError
         If the table is missing, was cut or edited, holds no row, or the record beside it cannot be read.
     """
-    return _read(path, RunRecord.read)
+    return _read(path)
 
 
-def read_baseline(path: Path, option: str = "--baseline") -> FinishedRun:
-    """Read an earlier run, of whatever version.
-
-    Parameters
-    ----------
-    path
-        As for :func:`read_run`.
-    option
-        How messages call it.
-
-    Raises
-    ------
-    InputError
-        As for :func:`read_run`, but for records of other versions.
-    """
-    return read_past(path, f"{option} {path}")
+def read_baseline(path: Path) -> FinishedRun:
+    """Read the earlier run that ``--baseline`` names, see :func:`read_past`."""
+    return read_past(path, f"--baseline {path}")
 
 
 def read_past(path: Path, shown: str) -> FinishedRun:
-    """Read a run of whatever version, as :func:`read_baseline`; messages call it ``shown``."""
-
-    def lenient(record: Path) -> RunRecord | None:
-        try:
-            return RunRecord.read(record)
-        except InputError:
-            return None
-
+    """Read a run of whatever version, as :func:`read_run`; messages call it ``shown``."""
     try:
-        return _read(path, lenient)
+        return _read(path, lenient=True)
     except InputError as error:
         told = [dataclasses.replace(p, where=f"{shown}: {p.where}") for p in error.problems]
         raise InputError(told) from error
 
 
-def _read(path: Path, read_record: Any) -> FinishedRun:
+def _read(path: Path, *, lenient: bool = False) -> FinishedRun:
     table = path / "results.csv" if path.is_dir() else path
     files.require_regular(table)
     beside = table.parent / "run.json"
-    record = read_record(beside) if beside.is_file() else None
+    try:
+        record = RunRecord.read(beside) if beside.is_file() else None
+    except InputError:
+        if not lenient:
+            raise
+        record = None
     about = _plain(beside)
     if about and about.get("results") != files.digest(table):
         raise input_error(

@@ -195,8 +195,10 @@ def _got_worse(
             f"{unknown} not comparable for want of blocks or intervals, "
             f"{int(frame['passed'].notna().sum()) - len(found)} not in it."
         )
-        gone = _gone(judged, baseline)
-        if gone:
+        frames = [one.frame[one.frame["passed"].notna()] for one in (judged, baseline)]
+        frames[1] = frames[1][frames[1]["model"].isin(frame["model"])]
+        here, there = (set(one[list(worse.KEY)].itertuples(index=False, name=None)) for one in frames)
+        if gone := len(there - here):
             lines.append(f"{counted(gone, 'test')} of {baseline.shown} not judged any more.")
         lines += [f"{baseline.shown} differs: {what}." for what in different]
     told = pd.Series("", index=frame.index, dtype=object)
@@ -209,14 +211,6 @@ def _got_worse(
             )
             told[row.Index] = "; ".join(filter(None, (told[row.Index], what)))
     return told, lines
-
-
-def _gone(run: FinishedRun, baseline: FinishedRun) -> int:
-    """Count the tests of an earlier run, of the models judged here, that are not judged any more."""
-    frames = [one.frame[one.frame["passed"].notna()] for one in (run, baseline)]
-    frames[1] = frames[1][frames[1]["model"].isin(run.frame["model"])]
-    here, there = (set(frame[list(worse.KEY)].itertuples(index=False, name=None)) for frame in frames)
-    return len(there - here)
 
 
 def _with_status(frame: pd.DataFrame, failing: pd.Series, excuses: pd.Series) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from soundcheck.results.table import arrow_type, typed
 from soundcheck.results.verdict import COUNTS, EVIDENCE, KEY, NUMBERS, RESULT_COLUMNS, TEXTS, TRUTHS
 from soundcheck.statistics.rules import GAP_RULES, RULES, passes
 
-__all__ = ["read_results"]
+__all__ = ["read_results", "unescaped"]
 
 # Columns that older tables lack; their cells count as empty.
 _NEWER = RESULT_COLUMNS[RESULT_COLUMNS.index("group") :]
@@ -116,7 +116,7 @@ def _check_columns(path: Path, header: Sequence[str]) -> None:
 def _parse(name: str, cell: str, where: str, problems: Problems) -> object:
     """Turn a cell into a plain value; notes a problem and gives ``None`` if it cannot be."""
     if name in TEXTS:
-        return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
+        return unescaped(cell)
     if name in TRUTHS:
         if cell not in ("True", "False", ""):
             problems.add(where, f"{quoted(cell)} is not a valid verdict", "Allowed: True, False, empty")
@@ -132,6 +132,11 @@ def _parse(name: str, cell: str, where: str, problems: Problems) -> object:
         problems.add(where, f"{quoted(cell)} is not a finite number", _AGAIN)
         return None
     return number
+
+
+def unescaped(cell: str) -> str:
+    """Take away the apostrophe that keeps a spreadsheet from running a text."""
+    return cell[1:] if cell[:1] == "'" and spreadsheet(cell[1:]) == cell else cell
 
 
 def _read_parquet(path: Path) -> tuple[list[dict], list[str]]:
@@ -174,6 +179,12 @@ def _check_row(where: str, row: dict, problems: Problems) -> None:
     def wrong(column: str, what: str) -> None:
         problems.add(f"{where}, column {column}", what, remedy)
 
+    def bounds(low: str, high: str) -> None:
+        if (row[low] is None) != (row[high] is None):
+            wrong(low if row[low] is None else high, "one bound of the interval is missing")
+        elif row[low] is not None and row[low] > row[high]:
+            wrong(low, f"{row[low]} is above {high}, {row[high]}")
+
     value, threshold, rule, passed = row["value"], row["threshold"], row["rule"], row["passed"]
     for name in ("model", "corpus", "family", "task", "test"):
         if not row[name]:
@@ -184,10 +195,7 @@ def _check_row(where: str, row: dict, problems: Problems) -> None:
     judged = row["gap"] if rule in GAP_RULES else value
     if row["segments"] < 0 or row["blocks"] < 0:
         wrong("segments" if row["segments"] < 0 else "blocks", "the number is negative")
-    if (row["low"] is None) != (row["high"] is None):
-        wrong("low" if row["low"] is None else "high", "one bound of the interval is missing")
-    elif row["low"] is not None and row["low"] > row["high"]:
-        wrong("low", f"{row['low']} is above high, {row['high']}")
+    bounds("low", "high")
     if row["certainty"] is not None and not 0 <= row["certainty"] <= 1:
         wrong("certainty", f"{row['certainty']} is not between 0 and 1")
     if passed is None:
@@ -203,12 +211,8 @@ def _check_row(where: str, row: dict, problems: Problems) -> None:
         wrong("passed", f"{passed} contradicts value {judged}, rule {rule} and threshold {threshold}")
     if row["evidence"] not in (*EVIDENCE, ""):
         wrong("evidence", f"{quoted(row['evidence'])} is none of {', '.join(EVIDENCE)}")
-    for name in ("gap", "adjusted"):
-        low, high = f"{name}_low", f"{name}_high"
-        if (row[low] is None) != (row[high] is None):
-            wrong(low if row[low] is None else high, "one bound of the interval is missing")
-        elif row[low] is not None and row[low] > row[high]:
-            wrong(low, f"{row[low]} is above {high}, {row[high]}")
+    bounds("gap_low", "gap_high")
+    bounds("adjusted_low", "adjusted_high")
     if row["adjusted"] is not None and (row["gap"] is None or not row["adjusted_by"]):
         name = "gap" if row["gap"] is None else "adjusted_by"
         wrong(name, f"adjusted is {row['adjusted']}, but the cell is empty")

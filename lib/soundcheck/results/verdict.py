@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -186,19 +187,14 @@ RESULT_COLUMNS = [field.name for field in dataclasses.fields(Verdict)]
 def judge(
     result: Resampled,
     *,
-    model: str,
-    corpus: str,
-    family: str,
-    category: str,
     task: str,
-    test: str,
     rule: str,
     threshold: float | None,
     reference: Sequence[float] | None = None,
     kind: str = "percentile",
-    group: str = "",
     scale: Scale = FREE,
     untestable: str = "",
+    **about: str,
 ) -> list[Verdict]:
     """Compare values with a threshold.
 
@@ -206,20 +202,21 @@ def judge(
     ----------
     result
         Values with their replicates, ``m`` in all.
-    model, corpus, family, category, task, test
-        What was tested on what.
+    task
+        Name of the task.
     rule, threshold
         The comparison; without a threshold the values are shown without verdict.
     reference
         Values of the random reference model for the same labels, ``(m,)``; NaN where undefined.
     kind
         Kind of interval, see :func:`soundcheck.statistics.intervals.interval`.
-    group
-        Column and group that all values are about.
     scale
         Where values may lie.
     untestable
         Why there is no threshold although the test has one; values are skipped then.
+    **about
+        What else was tested on what: model, corpus, family, category, test, and the group that all values
+        are about.
 
     Returns
     -------
@@ -248,12 +245,8 @@ def judge(
             remarks.append(result.notes[n])
         verdicts.append(
             Verdict(
-                model=model,
-                corpus=corpus,
-                family=family,
-                category=category,
+                **about,
                 task=task,
-                test=test,
                 label=label,
                 value=value,
                 low=_some(low[n]),
@@ -267,45 +260,15 @@ def judge(
                 reference=random,
                 reference_passed=reference_passed,
                 skipped="; ".join(filter(None, remarks)),
-                group=group,
                 evidence=SHOWN if shown else "",
             )
         )
     return verdicts
 
 
-def skip(
-    reason: str,
-    *,
-    model: str,
-    corpus: str,
-    family: str,
-    category: str,
-    task: str,
-    test: str,
-    label: str = "",
-    rule: str = "",
-    threshold: float | None = None,
-    segments: int = 0,
-    blocks: int = 0,
-    group: str = "",
-) -> Verdict:
-    """Make the row of a test that could not be computed; the reason goes into ``skipped``."""
-    return Verdict(
-        model,
-        corpus,
-        family,
-        category,
-        task,
-        test,
-        label,
-        segments=segments,
-        blocks=blocks,
-        threshold=threshold,
-        rule=rule,
-        skipped=reason,
-        group=group,
-    )
+def skip(reason: str, **about: Any) -> Verdict:
+    """Make the row of a test that could not be computed, of fields of :class:`Verdict`."""
+    return Verdict(skipped=reason, **about)
 
 
 def skipped_rows(model: str, corpus: str, family: Family, task: Task, reason: str) -> list[Verdict]:

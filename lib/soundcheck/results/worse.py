@@ -80,8 +80,12 @@ def changes(now: FinishedRun, before: FinishedRun) -> pd.DataFrame:
             continue
         first, second = _side(before, key, old, name, row.rule), _side(now, key, row, name, row.rule)
         worse = second.sign * second.number - first.sign * first.number
-        paired = _same(first, second)
-        p = _paired(first, second, worse) if paired else _unpaired(first, second, worse)
+        paired, blocks, p = _same(first, second), (first.blocks, second.blocks), np.nan
+        if paired:
+            replicates = second.sign * second.replicates - first.sign * first.replicates
+            p = paired_p_value(replicates, worse, min(blocks), "greater")
+        elif min(blocks) >= LEAST_BLOCKS:
+            p, _, _ = welch(worse, (first.error, second.error), blocks, "greater")
         rows.append((first.number, second.number, worse, p, paired))
         index.append(row.Index)
     columns = ["before", "after", "worse", "p_value", "paired"]
@@ -188,15 +192,3 @@ def _same(first: _Side, second: _Side) -> bool:
         return False
     same = (first.judged.segments, first.judged.blocks) == (second.judged.segments, second.judged.blocks)
     return same and first.judged.blocks != "" and len(first.replicates) == len(second.replicates)
-
-
-def _paired(first: _Side, second: _Side, worse: float) -> float:
-    replicates = second.sign * second.replicates - first.sign * first.replicates
-    return paired_p_value(replicates, worse, min(first.blocks, second.blocks), "greater")
-
-
-def _unpaired(first: _Side, second: _Side, worse: float) -> float:
-    if min(first.blocks, second.blocks) < LEAST_BLOCKS:
-        return np.nan
-    p, _, _ = welch(worse, (first.error, second.error), (first.blocks, second.blocks), "greater")
-    return p

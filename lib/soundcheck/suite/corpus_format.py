@@ -7,8 +7,8 @@ inside of methods: every suite that is read imports them.
 
 from __future__ import annotations
 
-import abc
 import dataclasses
+import pkgutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -90,7 +90,7 @@ class TableKeys(CorpusKeys):
     layout: schema.choice(*TRIAL_LAYOUTS) = ""
 
 
-class CorpusFormat(abc.ABC):
+class CorpusFormat:
     """A format of corpora.
 
     Attributes
@@ -101,12 +101,15 @@ class CorpusFormat(abc.ABC):
         What a corpus of this format may say. Keys with the name of an attribute of
         :class:`soundcheck.suite.entries.CorpusEntry` become that, all others are found in its ``options``. A
         key ``path`` must be given; other files and folders may be left out.
+    reader
+        Place of the function that :meth:`read` calls, ``"module:function"``; imported when it is called.
     values
         Fixed words of the format: our column -> its word -> ours. ``values:`` of a suite comes first.
     """
 
     keyword: ClassVar[str] = ""
     keys: ClassVar[type[CorpusKeys]] = CorpusKeys
+    reader: ClassVar[str] = ""
     values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     @classmethod
@@ -140,9 +143,8 @@ class CorpusFormat(abc.ABC):
         return entry
 
     @classmethod
-    @abc.abstractmethod
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Any:
-        """Read the table of segments; audio is looked at later.
+        """Read the table of segments; audio is looked at later. A format has its own, or a :attr:`reader`.
 
         Parameters
         ----------
@@ -161,6 +163,7 @@ class CorpusFormat(abc.ABC):
         InputError
             If it cannot be read; holds all problems.
         """
+        return pkgutil.resolve_name(cls.reader)(entry, tasks)
 
 
 class TableFormat(CorpusFormat):

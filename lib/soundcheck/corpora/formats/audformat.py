@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from soundcheck.common.tasks import Task
 from soundcheck.corpora.layouts.audb_cache import only_flavour
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.segments import RawTable
 
 
 class AudformatKeys(TableKeys):
@@ -28,6 +23,7 @@ class AudformatFormat(TableFormat):
     """Databases of the field; see :mod:`soundcheck.corpora.layouts.audformat_db`."""
 
     keyword = "audformat"
+    reader = "soundcheck.corpora.layouts.audformat_db:read_database"
     keys = AudformatKeys
 
     @classmethod
@@ -48,10 +44,3 @@ class AudformatFormat(TableFormat):
         return dataclasses.replace(
             entry, path=folder, shown_path=f"{entry.shown_path.rstrip('/')}/{folder.name}"
         )
-
-    @classmethod
-    def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
-        """Read tables and what the database says about speakers."""
-        from soundcheck.corpora.layouts.audformat_db import read_database
-
-        return read_database(entry, tasks)

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from soundcheck.common.tasks import Task
 from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import Folder, TableFormat, TableKeys
-from soundcheck.suite.entries import CorpusEntry
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.segments import RawTable
 
 
 class EmoboxKeys(TableKeys):
@@ -26,6 +21,7 @@ class EmoboxFormat(TableFormat):
     """Lists of EmoBox; see :mod:`soundcheck.corpora.layouts.emobox_lists`."""
 
     keyword = "emobox"
+    reader = "soundcheck.corpora.layouts.emobox_lists:read_lists"
     keys = EmoboxKeys
     values: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "emotion": {"Angry": "anger", "Happy": "happiness", "Neutral": "neutral", "Sad": "sadness"},
@@ -46,10 +42,3 @@ class EmoboxFormat(TableFormat):
                 f"this is no regular expression ({error})",
                 "Write for example '[fm][1-3]'",
             )
-
-    @classmethod
-    def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
-        """Read the list of the corpus, or those of a fold."""
-        from soundcheck.corpora.layouts.emobox_lists import read_lists
-
-        return read_lists(entry, tasks)

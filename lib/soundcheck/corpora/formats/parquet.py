@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from soundcheck.common.tasks import Task
 from soundcheck.suite.corpus_format import FileOrFolder, TableFormat, TableKeys
 from soundcheck.suite.entries import CorpusEntry
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.segments import RawTable
 
 
 class ParquetKeys(TableKeys):
@@ -25,6 +19,7 @@ class ParquetFormat(TableFormat):
     """Data sets in Parquet shards; see :mod:`soundcheck.corpora.layouts.parquet_corpus`."""
 
     keyword = "parquet"
+    reader = "soundcheck.corpora.layouts.parquet_corpus:read_parquet_corpus"
     keys = ParquetKeys
 
     @classmethod
@@ -35,10 +30,3 @@ class ParquetFormat(TableFormat):
         if not entry.audio:
             return entry
         return dataclasses.replace(entry, root=unpack(entry, cache, progress), shown_root="")
-
-    @classmethod
-    def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
-        """Read all columns of the shards but the sounds."""
-        from soundcheck.corpora.layouts.parquet_corpus import read_parquet_corpus
-
-        return read_parquet_corpus(entry, tasks)

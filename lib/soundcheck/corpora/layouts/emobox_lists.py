@@ -58,7 +58,7 @@ def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     """
     shown = (entry.shown_path or entry.path.name).rstrip("/")
     lists = _lists(entry.path, shown, entry.options.get("fold"))
-    names, labels = {}, _labels(entry.path, shown)
+    labels = _labels(entry.path, shown)
     columns: dict[str, list[str]] = {}
     places: list[str] = []
     left_out: list[Excluded] = []
@@ -70,7 +70,6 @@ def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         for column, cells in own.items():
             columns.setdefault(column, []).extend(cells)
         places += [f"{line} of {name}" for line in lines]
-        names[split] = name
     problems.raise_if_any()
     if not places:
         raise input_error(shown, "the lists have no utterance", "Check the folder")
@@ -86,11 +85,11 @@ def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
 
 def _lists(folder: Path, shown: str, fold: int | None) -> dict[str, Path]:
     """Find the lists: split -> its file."""
+    folds = sorted(path.name for path in folder.glob("fold_*") if path.is_dir())
     if fold is None:
         found = sorted(folder.glob("*.jsonl"))
         if len(found) == 1:
             return {"": found[0]}
-        folds = sorted(path.name for path in folder.glob("fold_*") if path.is_dir())
         what = f"there are {len(found)} lists (.jsonl)" if found else "there is no list (.jsonl)"
         more = f", or a fold (there are {', '.join(folds[:5])}) as `fold: 1`" if folds else ""
         raise input_error(shown, what, f"Name the folder of one corpus{more}")
@@ -98,7 +97,6 @@ def _lists(folder: Path, shown: str, fold: int | None) -> dict[str, Path]:
     known = {split: sorted(place.glob(f"*_{split}_fold_{fold}.jsonl")) for split in SPLITS}
     known = {split: found or sorted(place.glob(f"*_{split}*.jsonl")) for split, found in known.items()}
     if not known["test"] or any(len(found) > 1 for found in known.values()):
-        folds = sorted(path.name for path in folder.glob("fold_*") if path.is_dir())
         there = f"There are {', '.join(folds[:5])}" if folds else "There is no folder of a fold"
         raise input_error(f"{shown}/fold_{fold}", "there is not one list of the split test", there)
     return {split: found[0] for split, found in known.items() if found}

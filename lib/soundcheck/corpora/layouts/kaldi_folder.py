@@ -73,7 +73,11 @@ def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         }
     columns |= folder.about_utterances(utterances, left_out)
     if not entry.audio:
-        columns["duration"] = _durations(folder, recording, times)
+        known = folder.read("utt2dur")
+        columns["duration"] = known
+        if not times:  # those of recordings will do
+            whole = folder.read("reco2dur")
+            columns["duration"] = {n: known.get(n) or whole.get(own, "") for n, own in recording.items()}
     folder.problems.raise_if_any()
     cells = {column: [own.get(name, "") for name in utterances] for column, own in columns.items()}
     source = "segments" if cut else "wav.scp"
@@ -84,20 +88,17 @@ def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
 
 
 def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
+    write = "Write WAV files, and name them in wav.scp; or say `audio: false`"
     for name, target in recordings.items():
         where = folder.where("wav.scp", name)
         if target.endswith("|"):
             what = f"the recording {quoted(name)} is the output of a command, and no command is run"
-            folder.problems.add(
-                where, what, "Write WAV files, and name them in wav.scp; or say `audio: false`"
-            )
+            folder.problems.add(where, what, write)
         elif target.startswith("|") or target == "-":
             folder.problems.add(where, f"{quoted(target, 40)} names no file", "Name a WAV file")
         elif _ARCHIVE.search(target):
             what = f"the recording {quoted(name)} lies in an archive, which is not read"
-            folder.problems.add(
-                where, what, "Write WAV files, and name them in wav.scp; or say `audio: false`"
-            )
+            folder.problems.add(where, what, write)
     folder.problems.raise_if_any()
 
 
@@ -130,17 +131,6 @@ def _cut(
         else:
             left_out.append(Excluded(name, f"its recording {quoted(recording)} is not in wav.scp"))
     return times, times
-
-
-def _durations(
-    folder: _Folder, recording: Mapping[str, str], times: Mapping[str, tuple[str, str, str]]
-) -> dict[str, str]:
-    """Give durations as far as files tell them; without segments, those of recordings will do."""
-    known = folder.read("utt2dur")
-    if not times:
-        whole = folder.read("reco2dur")
-        return {name: known.get(name) or whole.get(own, "") for name, own in recording.items()}
-    return dict(known)
 
 
 class _Folder:

@@ -176,12 +176,10 @@ def _recording(cut: dict[str, Any], where: str) -> dict[str, Any]:
         raise input_error(where, what, "Write its sound with CutSet.save_audios, and give those cuts")
     if isinstance(recording, dict) and ("supervisions" in cut or "channel" in cut):
         return recording
-    if "recording_id" in cut and "supervisions" not in cut:
-        remedy = "Give cuts: CutSet.from_manifests joins recordings and supervisions"
-        raise input_error(where, "this is a supervision, not a cut", remedy)
-    if "sources" in cut:
-        remedy = "Give cuts: CutSet.from_manifests joins recordings and supervisions"
-        raise input_error(where, "this is a recording, not a cut", remedy)
+    of_others = "recording_id" in cut and "supervisions" not in cut
+    if of_others or "sources" in cut:
+        what = f"this is a {'supervision' if of_others else 'recording'}, not a cut"
+        raise input_error(where, what, "Give cuts: CutSet.from_manifests joins recordings and supervisions")
     if "audio_filepath" in cut:
         raise input_error(where, "this is a line of a manifest of NeMo, not a cut", "Write `format: nemo`")
     if "features" in cut and recording is None:

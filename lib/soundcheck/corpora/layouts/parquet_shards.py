@@ -207,11 +207,11 @@ def _paths(shard: Shard, file: pq.ParquetFile, column: str) -> list[str]:
         raise _damaged(shard.shown, error) from error
 
 
-def sounds_in(shard: Shard, column: str, group: int, batch: int = 32) -> Iterator[bytes | None]:
+def sounds_in(shard: Shard, column: str, group: int) -> Iterator[bytes | None]:
     """Read the sounds of a row group, a few at a time; ``None`` = there is none."""
     try:
         with opened(shard) as file:
-            for part in file.iter_batches(batch, row_groups=[group], columns=[column]):
+            for part in file.iter_batches(32, row_groups=[group], columns=[column]):
                 for value in part.column(0).to_pylist():
                     yield value.get("bytes") if isinstance(value, dict) else value
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -24,7 +24,10 @@ class ContradictionError(ValueError):
 
 
 def infer_speakers(
-    enrol: Sequence[str], test: Sequence[str], target: Sequence[bool]
+    enrol: Sequence[str],
+    test: Sequence[str],
+    target: Sequence[bool],
+    together: Sequence[tuple[str, str]] = (),
 ) -> tuple[dict[str, str], str]:
     """Tell from trials alone who speaks.
 
@@ -39,6 +42,8 @@ def infer_speakers(
         Names of both sides, ``(T,)``.
     target
         Whether one person speaks, ``(T,)``.
+    together
+        Further pairs of names of one person each.
 
     Returns
     -------
@@ -52,7 +57,8 @@ def infer_speakers(
     ContradictionError
         If a trial says two speakers, and target trials connect its sides.
     """
-    target = np.asarray(target, dtype=bool)
+    enrol, test = [*enrol, *(one for one, _ in together)], [*test, *(other for _, other in together)]
+    target = np.array([*target, *[True] * len(together)], dtype=bool)
     codes, names = pd.factorize(np.array([*enrol, *test], dtype=object))
     first, second = codes[: len(target)], codes[len(target) :]
     folders = _folders(names.tolist())

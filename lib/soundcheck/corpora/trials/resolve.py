@@ -22,6 +22,7 @@ import pandas as pd
 
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.wording import counted
 from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.trials.infer_speakers import ContradictionError, infer_speakers
 from soundcheck.corpora.trials.layouts import Listing
@@ -92,7 +93,7 @@ def resolve(
         unusable.update({finder.unusable[name] for name in both if name in finder.unusable})
     reason = "left out: the corpus cannot use the file"
     excluded = [
-        Excluded(name, f"{_many(n, 'trial')} {reason}", _STAGE) for name, n in sorted(unusable.items())
+        Excluded(name, f"{counted(n, 'trial')} {reason}", _STAGE) for name, n in sorted(unusable.items())
     ]
     within = _shares(models, tests, members, np.arange(len(segments))) & kept
     itself = within & np.array([len(rows) == 1 for rows in members])[models]
@@ -102,7 +103,7 @@ def resolve(
     kept &= ~itself
     if itself.any():
         reason = "an utterance is compared with itself: every model accepts it"
-        item = f"{_many(itself.sum(), 'trial')}, the first {trials.where(lines[np.argmax(itself)])}"
+        item = f"{counted(itself.sum(), 'trial')}, the first {trials.where(lines[np.argmax(itself)])}"
         excluded.append(Excluded(item, reason, _STAGE))
 
     if not len(problems) and not kept.any():
@@ -308,11 +309,7 @@ def _inferred(
     # All utterances of an enrolment are of the same speaker.
     own = [(first[number], names[row]) for number, rows in enumerate(members) for row in rows[1:]]
     try:
-        speakers, how = infer_speakers(
-            [*enrol, *(one for one, _ in own)],
-            [*test, *(other for _, other in own)],
-            [*frame["target"].tolist(), *[True] * len(own)],
-        )
+        speakers, how = infer_speakers(enrol, test, frame["target"].tolist(), own)
     except ContradictionError as error:
         remedy = "Correct the label, or give the corpus a column speaker"
         problems.add(trials.where(lines[error.trial]), str(error), remedy)
@@ -333,7 +330,7 @@ def _used(frame: pd.DataFrame, members: Sequence[Sequence[int]]) -> np.ndarray:
 def _note(trials: Listing, frame: pd.DataFrame, within: np.ndarray, sound: np.ndarray) -> tuple[str, ...]:
     """Say what a reader of results must know about a list."""
     targets = int(frame["target"].sum())
-    size = f"{_many(len(frame), 'trial')}, {targets} target and {len(frame) - targets} non-target"
+    size = f"{counted(len(frame), 'trial')}, {targets} target and {len(frame) - targets} non-target"
     notices = [f"{trials.shown} is read as {trials.form}: {size}"]
     repeated = frame.duplicated(["enrolment", "segment"]).to_numpy()
     for which, one, many in (
@@ -342,9 +339,5 @@ def _note(trials: Listing, frame: pd.DataFrame, within: np.ndarray, sound: np.nd
         (sound, "compares the same sound under two names", "compare the same sound under two names"),
     ):
         if which.any():
-            notices.append(f"{_many(which.sum(), 'trial')} {one if which.sum() == 1 else many}")
+            notices.append(f"{counted(which.sum(), 'trial')} {one if which.sum() == 1 else many}")
     return tuple(notices)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -15,7 +15,7 @@ from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.suite.entries import CorpusEntry
 
 
-def read_trial_corpus(entry: CorpusEntry) -> RawTable:
+def read_trial_corpus(entry: CorpusEntry, _: object = None) -> RawTable:
     """List the files of a trial list with their speakers.
 
     Parameters
@@ -35,11 +35,7 @@ def read_trial_corpus(entry: CorpusEntry) -> RawTable:
     test = listed.frame["test"]
     own = [(names[0], name) for names in enrolments.values() for name in names[1:]]
     try:
-        speakers, how = infer_speakers(
-            [*first, *(one for one, _ in own)],
-            [*test, *(other for _, other in own)],
-            [*listed.frame["target"], *[True] * len(own)],
-        )
+        speakers, how = infer_speakers(first, test, listed.frame["target"], own)
     except ContradictionError as error:
         remedy = "Correct the label, or give a CSV corpus with a column speaker and the list as `trials:`"
         raise input_error(listed.where(test.index[error.trial]), str(error), remedy) from error

@@ -100,12 +100,8 @@ class RequestCount:
                 return self._count <= self._most
             with store.lock(self._file):
                 if not self._file.exists():
-                    _remove_old(self._file.parent)
+                    for path in self._file.parent.iterdir():
+                        if time.time() - path.stat().st_mtime > _KEPT_SECONDS:
+                            path.unlink(missing_ok=True)
                 with open(self._file, "ab") as file:
                     return file.tell() < self._most and file.write(b".") == 1
-
-
-def _remove_old(folder: Path) -> None:
-    for path in folder.iterdir():
-        if time.time() - path.stat().st_mtime > _KEPT_SECONDS:
-            path.unlink(missing_ok=True)

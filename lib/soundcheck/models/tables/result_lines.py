@@ -31,7 +31,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.json_lines import NUMBER, TEXT, JsonLines, json_object, read_json_lines
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.corpora.utterances import UtteranceNames, plain_path
-from soundcheck.models.tables.found_once import found_once
+from soundcheck.models.tables.index import Index, found_once
 from soundcheck.models.tables.rows import sort_rows
 from soundcheck.models.tables.time_spans import TOLERANCE
 from soundcheck.models.tables.transcripts import refuse_two_sounds
@@ -49,7 +49,7 @@ _NUMBERED = re.compile(r"sample_\d+")  # what the leaderboard writes if it knows
 
 
 @dataclasses.dataclass(frozen=True)
-class ResultLines:
+class ResultLines(Index):
     """The lines of a file of results, and the segments that they belong to.
 
     Parameters
@@ -132,7 +132,7 @@ class ResultLines:
         InputError
             Also if a line means different sounds in two corpora.
         """
-        everywhere = [self.find(corpus) for corpus in corpora]
+        everywhere = super().find_everywhere(corpora)
         refuse_two_sounds(corpora, everywhere, self.cells.shown, self.paths, self.cells.lines)
         return everywhere
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable
+from soundcheck.models.tables.index import Index
 from soundcheck.suite.groups import numbers_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ SAME_SECONDS = 0.001  # times that differ by at most this are the same
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class Rows(Index):
     """The rows of a table, sorted by corpus and file, start, end and number.
 
     Parameters
@@ -114,14 +114,6 @@ class Rows:
         place = self._match(file[timed], np.nan_to_num(start), end, duration)
         found[timed] = np.where(place >= 0, self.number[place], -1)
         return found
-
-    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
-        """Find the rows for all corpora; one without corpus may belong to segments of several."""
-        return [self.find(corpus) for corpus in corpora]
-
-    def remarks(self) -> list[str]:
-        """Say what the table tells beside answers; here nothing."""
-        return []
 
     def misfit(self, file: str) -> InputError:
         """Make the error if no row fits the corpora; ``file`` is one of theirs."""

@@ -24,18 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.errors import input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.cells import read_table
+from soundcheck.models.tables.index import Index
 from soundcheck.models.tables.result_lines import read_results
 from soundcheck.models.tables.timed_texts import read_timed_texts
 from soundcheck.models.tables.timed_transcripts import TimedTranscripts
@@ -46,33 +47,6 @@ from soundcheck.suite.paths import find_place
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
-
-
-class Index(Protocol):
-    """Tells which of the answers of a file belongs to a segment.
-
-    Attributes
-    ----------
-    noun
-        What messages call the place of an answer, such as ``"row"``.
-    """
-
-    noun: str
-
-    def __len__(self) -> int:
-        """Count the answers."""
-
-    def find(self, corpus: Corpus) -> np.ndarray:
-        """Find the number of each segment's answer: int64 ``(segments,)``, -1 = none."""
-
-    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
-        """Do the same for all corpora, and refuse what cannot belong to several."""
-
-    def remarks(self) -> list[str]:
-        """Say what the file tells beside answers, for readers of the model's page."""
-
-    def misfit(self, file: str) -> InputError:
-        """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
 
 
 class TableModel(LookUpModel):
@@ -169,7 +143,9 @@ class TableModel(LookUpModel):
             return cls(entry.name, shown, files.digest(content), tasks, *read_table(cells, tasks, bounds))
         others = ", ".join(task.name for task in tasks if not task.is_transcription)
         if others:
-            what = f"{shown} holds transcripts only ({_why(form)}), but the model has the tasks {others}"
+            why = "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"
+            why = "its first line has no column file" if form == KALDI else why
+            what = f"{shown} holds transcripts only ({why}), but the model has the tasks {others}"
             where = f"{suite.file.name}, models.{entry.name}.tasks"
             raise input_error(
                 where, what, "Give their answers in a CSV table with the column file and one a task"
@@ -261,10 +237,3 @@ class TableModel(LookUpModel):
         if self._changed:
             told.append(f"answers for changed signals are those of the run that wrote {self._shown}")
         return told
-
-
-def _why(form: str) -> str:
-    """Say why a file counts as transcripts."""
-    if form == KALDI:
-        return "its first line has no column file"
-    return "it is JSON" if form in (JSONL, SEGLST) else f"its name ends in .{form}"

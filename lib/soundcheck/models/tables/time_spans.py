@@ -52,8 +52,8 @@ class Spans:
             Numbers of segments, int64 ``(items,)``; -1 = none, -2 = several.
         """
         middle = (start + end) / 2
-        begun = self._count(self._by_start, self.start, group, middle, "right")
-        ended = self._count(self._by_end, self.end, group, middle, "right")
+        begun = count_before(self.group[self._by_start], self.start[self._by_start], group, middle, "right")
+        ended = count_before(self.group[self._by_end], self.end[self._by_end], group, middle, "right")
         count = begun - ended
         found = np.full(len(group), NONE, dtype=np.int64)
         one = count == 1
@@ -98,9 +98,3 @@ class Spans:
         if fits.sum() == 1:
             return int(segments[fits][0])
         return SEVERAL if fits.any() else NONE
-
-    def _count(
-        self, order: np.ndarray, times: np.ndarray, group: np.ndarray, wanted: np.ndarray, side: str
-    ) -> np.ndarray:
-        """Count the segments of all groups that come before a time of a group."""
-        return count_before(self.group[order], times[order], group, wanted, side)

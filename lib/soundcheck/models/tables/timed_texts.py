@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -30,6 +31,7 @@ from soundcheck.models.tables.transcripts import chosen_words, text_lines
 
 __all__ = ["TimedTexts", "read_timed_texts"]
 
+_LABEL = re.compile(r"<\S*>")
 IGNORED = "ignore_time_segment_in_scoring"
 _EXAMPLES = {
     STM: "meeting1 1 speaker1 0.50 2.25 turn left",
@@ -105,23 +107,22 @@ def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
     problems = Problems()
     rows = _Rows(shown, problems)
     _READERS[form](content, rows)
-    start, end = (rows.numbers(column) for column in (rows.start, rows.end))
+    columns = [list(column) for column in zip(*rows.items, strict=True)] or [[] for _ in range(7)]
+    places, recordings, channels, speakers, *times, texts = columns
+    start, end = map(rows.numbers, times)
     if form == CTM:
         end = start + end
     early, late = np.minimum(start, end), start > end
     for row in np.flatnonzero(early < 0 if form != CTM else start < 0):
-        problems.add(f"{shown} {rows.places[row]}", f"{early[row]:g} s is negative", "Give seconds from 0 on")
+        problems.add(f"{shown} {places[row]}", f"{early[row]:g} s is negative", "Give seconds from 0 on")
     for row in np.flatnonzero(late & (start >= 0) & ((end >= 0) | (form == CTM))):
         what = f"the end, {end[row]:g} s, is before the start, {start[row]:g} s"
         what = f"a duration of {end[row] - start[row]:g} s is negative" if form == CTM else what
-        problems.add(f"{shown} {rows.places[row]}", what, f"Expected is {_line(form)}")
+        problems.add(f"{shown} {places[row]}", what, f"Expected is {_line(form)}")
     problems.raise_if_any()
-    if not len(rows.texts):
+    if not texts:
         raise input_error(shown, "the file has no words with times", f"Expected is {_line(form)}")
-    return TimedTexts(
-        *(shown, form, rows.recordings, rows.channels, rows.speakers, start, end),
-        *(rows.texts, rows.places, rows.ignored),
-    )
+    return TimedTexts(shown, form, recordings, channels, speakers, start, end, texts, places, rows.ignored)
 
 
 class _Rows:
@@ -129,31 +130,18 @@ class _Rows:
 
     def __init__(self, shown: str, problems: Problems) -> None:
         self.shown, self.problems, self.ignored = shown, problems, 0
-        self.recordings: list[str] = []
-        self.channels: list[str] = []
-        self.speakers: list[str] = []
-        self.start: list[str] = []
-        self.end: list[str] = []  # of a CTM, the duration
-        self.texts: list[str] = []
-        self.places: list[str] = []
+        # Place, recording, channel, speaker, start, end (of a CTM, the duration) and text of each item.
+        self.items: list[tuple[str, ...]] = []
 
-    def add(
-        self, place: str, recording: str, channel: str, speaker: str, start: str, end: str, text: str
-    ) -> None:
-        self.places.append(place)
-        self.recordings.append(recording)
-        self.channels.append(channel)
-        self.speakers.append(speaker)
-        self.start.append(start)
-        self.end.append(end)
-        self.texts.append(text)
+    def add(self, *item: str) -> None:
+        self.items.append(item)
 
     def numbers(self, cells: Sequence[str]) -> np.ndarray:
         """Convert times, float64 ``(items,)``; what is no number is noted."""
         values, wrong = parse_column(cells, parse_number)
         wrong += [(row, "the text is empty") for row, cell in enumerate(cells) if not cell.strip()]
         for row, what in wrong:
-            self.problems.add(f"{self.shown} {self.places[row]}", f"a time: {what}", "Give seconds")
+            self.problems.add(f"{self.shown} {self.items[row][0]}", f"a time: {what}", "Give seconds")
         return values
 
     def refuse(self, place: str, what: str, form: str) -> None:
@@ -174,7 +162,7 @@ def _stm(content: bytes, rows: _Rows) -> None:
             rows.refuse(f"line {number}", f"{quoted(line)} has {len(cells)} columns, not five or more", STM)
         else:
             found.append((f"line {number}", cells))
-    labelled = bool(found) and all(len(cells) > 5 and _is_label(cells[5]) for _, cells in found)
+    labelled = bool(found) and all(len(cells) > 5 and _LABEL.match(cells[5]) for _, cells in found)
     for place, (recording, channel, speaker, start, end, *rest) in found:
         text = rest[0].strip() if rest else ""
         if labelled:
@@ -188,10 +176,6 @@ def _stm(content: bytes, rows: _Rows) -> None:
             except InputError as error:
                 rows.problems.extend(error)
         rows.add(place, recording, channel, speaker, start, end, text)
-
-
-def _is_label(text: str) -> bool:
-    return text.startswith("<") and ">" in text.split(maxsplit=1)[0]
 
 
 def _ctm(content: bytes, rows: _Rows) -> None:

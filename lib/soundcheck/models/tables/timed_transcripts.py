@@ -17,7 +17,6 @@ Conventions
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -41,25 +40,6 @@ if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus
 
 __all__ = ["TimedTranscripts"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Placed:
-    """Where the items of a file belong in a corpus.
-
-    Parameters
-    ----------
-    segment
-        Number of the segment of each item, int64 ``(items,)``; -1 = none.
-    known
-        Whether the file has the recording of each segment, bool ``(segments,)``.
-    touched
-        Whether an item that belongs to no segment reaches into it, bool ``(segments,)``.
-    """
-
-    segment: np.ndarray
-    known: np.ndarray
-    touched: np.ndarray
 
 
 class TimedTranscripts(LookUpModel):
@@ -107,15 +87,15 @@ class TimedTranscripts(LookUpModel):
         """
         if change:
             raise ValueError("a file of words cannot answer for changed signals")
-        placed = self._place(corpus)
+        placed, known, touched = self._place(corpus)
         shown = self._texts.shown
         values = np.full(len(corpus.segments), None, dtype=object)
-        values[placed.known & ~placed.touched] = ""
-        for segment, text in self._joined(placed.segment):
-            values[segment] = None if placed.touched[segment] else text
+        values[known & ~touched] = ""
+        for segment, text in self._joined(placed):
+            values[segment] = None if touched[segment] else text
         problems = np.full(len(values), "", dtype=object)
-        problems[~placed.known] = f"no {self._texts.noun} in {shown}"
-        problems[placed.touched] = f"{shown} has words across its start or end"
+        problems[~known] = f"no {self._texts.noun} in {shown}"
+        problems[touched] = f"{shown} has words across its start or end"
         for position, text in enumerate(values):
             what = long_text(text, shown, self.tasks[0])
             if what:
@@ -139,12 +119,12 @@ class TimedTranscripts(LookUpModel):
         used = np.zeros(len(texts), dtype=bool)
         silent = 0
         for corpus in corpora:
-            placed = self._place(corpus)
-            held = placed.segment >= 0
+            placed, known, touched = self._place(corpus)
+            held = placed >= 0
             used |= held
             spoken = np.zeros(len(corpus.segments), dtype=bool)
-            spoken[placed.segment[held]] = True
-            silent += int((placed.known & ~placed.touched & ~spoken).sum())
+            spoken[placed[held]] = True
+            silent += int((known & ~touched & ~spoken).sum())
         first = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
         if not used.any() and first:
             what = (
@@ -156,7 +136,8 @@ class TimedTranscripts(LookUpModel):
         told = []
         extra = int((~used).sum())
         if extra and corpora:
-            verb = f"{texts.noun} belongs" if extra == 1 else f"{_plural(texts.noun)} belong"
+            plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
+            verb = f"{texts.noun} belongs" if extra == 1 else f"{plural} belong"
             told.append(f"{extra} {verb} to no segment of the corpora")
         if silent:
             what = "segment has" if silent == 1 else "segments have"
@@ -178,8 +159,17 @@ class TimedTranscripts(LookUpModel):
             for first, end in zip(firsts, ends, strict=True)
         ]
 
-    def _place(self, corpus: Corpus) -> Placed:
-        """Find the segment of each item.
+    def _place(self, corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Find where the items belong.
+
+        Returns
+        -------
+        segment
+            Number of the segment of each item, int64 ``(items,)``; -1 = none.
+        known
+            Whether the file has the recording of each segment, bool ``(segments,)``.
+        touched
+            Whether an item that belongs to no segment reaches into it, bool ``(segments,)``.
 
         Raises
         ------
@@ -210,7 +200,7 @@ class TimedTranscripts(LookUpModel):
         if texts.form == CTM:
             self._note_channels(segment, table, problems)
         problems.raise_if_any()
-        return Placed(segment, np.isin(of_segment, of_item[of_item >= 0]), touched)
+        return segment, np.isin(of_segment, of_item[of_item >= 0]), touched
 
     def _files(self, table: pd.DataFrame, problems: Problems) -> tuple[np.ndarray, np.ndarray]:
         """Give the number of each item's file, -1 = none, and of each segment's."""
@@ -274,7 +264,3 @@ class TimedTranscripts(LookUpModel):
             file = quoted(table["file"].iat[of[place]])
             what = f"words of the channels {both} belong to one segment of {file}"
             problems.add(self._texts.where(item), what, "Give one channel, or a corpus with a file a channel")
-
-
-def _plural(noun: str) -> str:
-    return {"entry": "entries"}.get(noun, f"{noun}s")

@@ -30,7 +30,7 @@ from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import TEXT_LIMIT
-from soundcheck.models.tables.found_once import found_once
+from soundcheck.models.tables.index import Index, found_once
 from soundcheck.models.tables.transcript_formats import KALDI, TRN
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _HESITATION = re.compile(r"\((%[^()]+)\)")
 
 
 @dataclasses.dataclass(frozen=True)
-class Utterances:
+class Utterances(Index):
     """The transcripts of a file, and the segments that they belong to.
 
     Parameters
@@ -90,8 +90,11 @@ class Utterances:
             fitting = names.find(name)
             if len(fitting) > 1:
                 self._note_ambiguous(number, corpus, fitting, problems)
-            elif fitting and found[fitting[0]] >= 0:
-                self._note_twice(found[fitting[0]], number, corpus, fitting[0], problems)
+            elif fitting and (one := found[fitting[0]]) >= 0:
+                file = quoted(corpus.segments["file"].iat[fitting[0]])
+                what = f"the ids {quoted(self.ids[one])} and {quoted(name)} mean the same segment {file}"
+                where = f"{self.shown} lines {self.lines[one]} and {self.lines[number]}"
+                problems.add(where, what, "Keep one of the lines")
             elif fitting:
                 found[fitting[0]] = number
         problems.raise_if_any()
@@ -115,10 +118,6 @@ class Utterances:
         problems.raise_if_any()
         refuse_two_sounds(corpora, everywhere, self.shown, self.ids, self.lines)
         return everywhere
-
-    def remarks(self) -> list[str]:
-        """Say what the file tells beside answers; here nothing."""
-        return []
 
     def misfit(self, file: str) -> InputError:
         """Make the error if nothing fits the corpora; ``file`` is one of theirs."""
@@ -146,12 +145,6 @@ class Utterances:
         more = f" and {len(positions) - 2} more" if len(positions) > 2 else ""
         what = f"the id {quoted(self.ids[number])} could mean {quoted(names[0])} and {quoted(names[1])}{more}"
         problems.add(f"{self.shown} line {self.lines[number]}", what, remedy)
-
-    def _note_twice(self, one: int, other: int, corpus: Corpus, position: int, problems: Problems) -> None:
-        ids = f"{quoted(self.ids[one])} and {quoted(self.ids[other])}"
-        what = f"the ids {ids} mean the same segment {quoted(corpus.segments['file'].iat[position])}"
-        where = f"{self.shown} lines {self.lines[one]} and {self.lines[other]}"
-        problems.add(where, what, "Keep one of the lines")
 
 
 def refuse_two_sounds(

@@ -7,7 +7,6 @@ All tables count every test, the failed and the skipped ones too. Lists of failu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from urllib.parse import quote
 
 import pandas as pd
@@ -218,7 +217,8 @@ def group_table(facts: ModelFacts, context: CardContext) -> str:
     for (group, corpus), own in grouped.groupby(["group", "corpus"], sort=True):
         judged = own[own["value"].notna() & (own["threshold"].notna() | own["gap"].notna())]
         gravest = failures.by_excess(judged).head(1)
-        told = "".join(_told(facts, context, gravest)) or _reasons(own)
+        told = "".join(_told(facts, context, gravest))
+        told = told or inline("; ".join(list(dict.fromkeys(filter(None, own["skipped"])))[:2]))
         rows.append([inline(group), inline(corpus), *_outcomes(own), told])
     head = ["group", "corpus", *_OUTCOMES, "the gravest of them, whatever its verdict"]
     return table(head, rows, range(2, 8)) if rows else ""
@@ -239,10 +239,6 @@ def _method(family: FamilyRecord) -> str:
     return f"methods/{files.slug(family.name)}.html"
 
 
-def _reasons(rows: pd.DataFrame) -> str:
-    return inline("; ".join(_most(rows["skipped"], 2)))
-
-
 def skipped_table(facts: ModelFacts) -> str:
     """Count why tests were not possible; empty if all were."""
     found = facts.skipped["skipped"].value_counts()
@@ -251,7 +247,3 @@ def skipped_table(facts: ModelFacts) -> str:
     rest = sum(number for _, number in shown[20:])
     rows += [[f"{len(shown) - 20} other reasons, see results.csv", rest]] if rest else []
     return table(["reason", "tests"], rows, [1]) if rows else ""
-
-
-def _most(texts: Iterable[str], number: int) -> list[str]:
-    return list(dict.fromkeys(filter(None, texts)))[:number]

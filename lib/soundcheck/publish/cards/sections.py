@@ -7,7 +7,6 @@ number stands with its interval and its counts, and is linked to its page if the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from soundcheck.common.wording import counted, duration
 from soundcheck.publish.cards.context import CardContext
@@ -40,9 +39,6 @@ def sections(facts: ModelFacts, context: CardContext) -> str:
         "How to reproduce": reproduction,
     }
     return "\n\n".join(f"## {title}\n\n{write(facts, context)}" for title, write in written.items())
-
-
-Section = Callable[[ModelFacts, CardContext], str]
 
 
 def purpose(facts: ModelFacts, context: CardContext) -> str:

@@ -65,7 +65,7 @@ def pdf(sheet: Sheet) -> bytes:
         "verdict": [line.partition(":")[::2] for line in sheet.verdict],
         "facts": sheet.facts,
         "grids": [vars(grid) for grid in sheet.grids],
-        "pictures": [_picture(one) for one in sheet.pictures],
+        "pictures": [vars(one) | {"svg": list(one.svg)} for one in sheet.pictures],
         "scenes": [_scene(one) for one in sheet.scenes],
         "date": [day.year, day.month, day.day] if (day := given_day()) else None,
     }
@@ -75,15 +75,6 @@ def pdf(sheet: Sheet) -> bytes:
         font_paths=[str(fonts)],
         sys_inputs={"sheet": json.dumps(_shown(content) | {"origin": _shown(sheet.origin, None)})},
     )
-
-
-def _picture(picture: object) -> dict[str, object]:
-    return {
-        "title": picture.title,
-        "alt": picture.alt,
-        "wide": picture.wide,
-        "svg": list(picture.svg),
-    }
 
 
 def _scene(scene: object) -> dict[str, object]:

@@ -111,6 +111,7 @@ def _about(facts: ModelFacts, context: CardContext) -> str:
 def _procedures(facts: ModelFacts, context: CardContext) -> list[str]:
     record = facts.record
     synthetic = [inline(corpus.name) for corpus in facts.corpora if corpus.synthetic]
+    sounds = evidence.sounds_table(facts)
     return [
         "### Procedure",
         f"{len(facts.families)} families of tests, {len(facts.rows)} tests, seed {record.seed}. "
@@ -123,7 +124,7 @@ def _procedures(facts: ModelFacts, context: CardContext) -> list[str]:
         f"**Synthetic speech: {', '.join(synthetic)}.** It says little about people." if synthetic else "",
         evidence.corpora_table(facts),
         evidence.descriptions(facts),
-        *_sounds(facts),
+        *(["Sounds with which the run changes signals:", sounds] if sounds else []),
         f"Training data: {_written(context.card.training_data)}",
         "### Metrics and what they have to meet",
         evidence.threshold_table(facts, context),
@@ -138,11 +139,6 @@ def _procedures(facts: ModelFacts, context: CardContext) -> list[str]:
         _logs(facts, context),
         table(["Name", "Role", "Date", "Signature"], [["&nbsp;"] * 4] * 2),
     ]
-
-
-def _sounds(facts: ModelFacts) -> list[str]:
-    sounds = evidence.sounds_table(facts)
-    return ["Sounds with which the run changes signals:", sounds] if sounds else []
 
 
 def _aspect(facts: ModelFacts, context: CardContext, aspect: str) -> list[str]:

@@ -45,6 +45,7 @@ class CycloneDX(CardFormat):
 
     def text(self, facts: ModelFacts, context: CardContext) -> str:
         """Write the bill of materials."""
+        soundcheck = {"type": "application", "name": "Soundcheck", "version": facts.record.version}
         content = {
             "$schema": "http://cyclonedx.org/schema/bom-1.7.schema.json",
             "bomFormat": "CycloneDX",
@@ -53,7 +54,7 @@ class CycloneDX(CardFormat):
             "version": 1,
             "metadata": {
                 "timestamp": f"{context.date}T00:00:00Z",
-                "tools": {"components": [_tool("Soundcheck", facts.record.version)]},
+                "tools": {"components": [soundcheck]},
             },
             "components": [_model(facts, context), *map(_corpus, facts.corpora)],
         }
@@ -61,13 +62,10 @@ class CycloneDX(CardFormat):
         return json_text(content)
 
 
-def _tool(name: str, version: str) -> dict[str, object]:
-    return {"type": "application", "name": name, "version": version}
-
-
 def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     card, model = context.card, facts.model
     pages = {"model-card": facts.page(), "quality-metrics": "all_results.html"}
+    known = _LICENCES.get(card.license.lower())
     links = [{"type": kind, "url": context.link(quote(page))} for kind, page in pages.items()]
     supplier = {
         **({"name": card.owner} if card.owner else {}),
@@ -75,7 +73,7 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
     }
     optional = {
         **{"supplier": supplier, "version": card.version, "description": model.description},
-        "licenses": [{"license": _licence(card.license)}] if card.license else [],
+        "licenses": [{"license": {"id": known} if known else {"name": card.license}}] if card.license else [],
         "externalReferences": links if context.book_url else [],
     }
     return {
@@ -85,11 +83,6 @@ def _model(facts: ModelFacts, context: CardContext) -> dict[str, object]:
         **{name: value for name, value in optional.items() if value},
         "modelCard": _card(facts, context),
     }
-
-
-def _licence(name: str) -> dict[str, str]:
-    identifier = _LICENCES.get(name.lower())
-    return {"id": identifier} if identifier else {"name": name}
 
 
 def _card(facts: ModelFacts, context: CardContext) -> dict[str, object]:

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from soundcheck.models.tables.found_once import found_once
+from soundcheck.models.tables.index import found_once
 
 
 @dataclasses.dataclass(frozen=True)
