@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import missing, started_browser
-from preloaded import UNDRAWN, Preloaded
+from preloaded import TEMPLATES, UNDRAWN, Preloaded
 from pydantic import TypeAdapter
 
 from soundcheck.book import jupyter_book
@@ -181,7 +181,9 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
 
     @functools.cache
     def server() -> Preloaded:
-        own = {"MPLCONFIGDIR": str(common(tmp_path_factory, "matplotlib")), "MPLBACKEND": "agg"}
+        folders = {"MPLCONFIGDIR": "matplotlib", TEMPLATES: "templates"}
+        own = {variable: str(common(tmp_path_factory, name)) for variable, name in folders.items()}
+        own["MPLBACKEND"] = "agg"
         return Preloaded.start(os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"})
 
     return server

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -31,6 +32,7 @@ from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.sources import SourceCheck
 from soundcheck.predict.tables import read_predictions
+from soundcheck.run import notebook_worker
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
 
@@ -333,9 +335,8 @@ def test_a_model_that_depends_on_the_order(world):
 # Models that hang or die ------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("started_models")
 @pytest.mark.parametrize("how", ["time.sleep(99)", "ctypes.PyDLL(None).pause()", "sum(itertools.count())"])
-def test_a_model_that_hangs(world, how):
+def test_a_model_that_hangs(world, how, left_behind):
     world.model(f"if number == 2: {how}", before="import ctypes, itertools, time")
     start = time.monotonic()
     report = world.run(time_limit=1.0, jobs=2)
@@ -409,7 +410,7 @@ def test_a_slow_first_call_is_not_a_hang(world):
 
 
 @pytest.mark.usefixtures("started_models")
-def test_a_model_that_leaves_processes_behind(world):
+def test_a_model_that_leaves_processes_behind(world, left_behind):
     world.model("subprocess.Popen(['sleep', '99'])", before="import subprocess")
     assert world.run().failed == 0
     assert not left_behind(world)
@@ -565,25 +566,46 @@ module.World(Path({root!r}), segments=module.SEGMENTS).run(jobs=2)
 """
 
 
-def start(world: World) -> subprocess.Popen:
-    code = SCRIPT.format(here=str(world.root), file=__file__, root=str(world.root))
-    return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+@pytest.fixture
+def start(preloaded):
+    """Begin a run in a process of its own, which starts those of models: ``start(world)``."""
+
+    @contextlib.contextmanager
+    def started(world: World) -> Iterator[subprocess.Popen]:
+        code = SCRIPT.format(here=str(world.root), file=__file__, root=str(world.root))
+        popen = preloaded().modules()[0].Popen if notebook_worker.FORKS else subprocess.Popen
+        nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        process = popen([sys.executable, "-c", code], **nothing, env=os.environ)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+    return started
 
 
-def left_behind(world: World) -> list[int]:
-    """List processes that still know the cache of this test, in their environment."""
-    end = time.monotonic() + 5
-    while True:
-        found = []
+@pytest.fixture
+def left_behind(preloaded):
+    """List forks of this test, and other processes that still know its cache, in their environment."""
+    running = preloaded().running if notebook_worker.FORKS else list
+    earlier = running()
+
+    def found(world: World) -> list[int]:
+        known = [pid for pid in running() if pid not in earlier]
         for place in Path("/proc").glob("[0-9]*"):
-            try:
+            with contextlib.suppress(OSError):
                 if f"SOUNDCHECK_CACHE={world.cache}".encode() in (place / "environ").read_bytes():
-                    found.append(int(place.name))
-            except OSError:
-                continue
-        if not found or time.monotonic() > end:
-            return found
-        time.sleep(0.05)
+                    known.append(int(place.name))
+        return known
+
+    def left(world: World) -> list[int]:
+        end = time.monotonic() + 5
+        while (known := found(world)) and time.monotonic() < end:
+            time.sleep(0.05)
+        return known
+
+    return left
 
 
 def slow(world: World) -> Path:
@@ -599,7 +621,7 @@ def wait_for(path: Path, size: int) -> None:
         time.sleep(0.01)
 
 
-def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path):
+def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path, start, left_behind):
     world = World(tmp_path, segments=SEGMENTS)
     calls = world.root / "calls"
     body = f"number /= 10; time.sleep(0.15); print(time.time(), file=open({str(calls)!r}, 'a'))"
@@ -624,18 +646,17 @@ def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_no_process(tmp_path, number):
+def test_an_interrupted_run_leaves_no_process(tmp_path, number, start, left_behind):
     world = World(tmp_path, segments=SEGMENTS)
     calls = slow(world)
     with start(world) as process:
         wait_for(calls, 5)
-        process.send_signal(number)
+        os.kill(process.pid, number)
         assert process.wait(10) != 0
     assert not left_behind(world)
 
 
-@pytest.mark.usefixtures("started_models")
-def test_a_cache_that_cannot_be_written(world):
+def test_a_cache_that_cannot_be_written(world, left_behind):
     world.model("")
     world.cache.parent.mkdir()
     world.cache.write_text("a file in the place of the folder")
@@ -644,8 +665,7 @@ def test_a_cache_that_cannot_be_written(world):
     assert not left_behind(world)
 
 
-@pytest.mark.usefixtures("started_models")
-def test_a_disk_that_is_full_while_the_store_grows(world):
+def test_a_disk_that_is_full_while_the_store_grows(world, left_behind):
     world.model("")
     world.run()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -683,7 +703,7 @@ def test_a_damaged_store_is_computed_again_and_told(world, caplog):
     assert world.run(TONE).notes() == []
 
 
-def test_two_runs_at_once_share_a_cache(tmp_path):
+def test_two_runs_at_once_share_a_cache(tmp_path, start):
     world = World(tmp_path, segments=SEGMENTS)
     slow(world)
     with start(world) as process:
@@ -828,7 +848,7 @@ def test_a_module_that_is_imported_late_counts(world):
     assert set(table(world.run())["arousal"]) == {0.2}
 
 
-def test_weights_change_after_a_run_was_killed(tmp_path):
+def test_weights_change_after_a_run_was_killed(tmp_path, start):
     world = World(tmp_path, segments=SEGMENTS)
     write_weights(world, "1")
     calls = world.root / "calls"

@@ -16,6 +16,7 @@ import contextlib
 import functools
 import gc
 import importlib
+import importlib.metadata
 import json
 import os
 import pkgutil
@@ -32,9 +33,10 @@ import types
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-COMMAND = "command"
+COMMAND, SCRIPT = "command", "-c"
 MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not find, installed or not
 UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are made as ever, come out blank
+TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
 MODELS = ("soundcheck.models.importing", "soundcheck.models.library_model", "soundcheck.predict.workers")
 NOTEBOOKS = "soundcheck.run.notebook_worker"
 BOOKS = "soundcheck.book.incremental"
@@ -69,6 +71,7 @@ class Preloaded:
         self._told = b""
         self._begun: int | None = None
         self._codes: dict[int, int] = {}
+        self._pids: list[int] = []
 
     @classmethod
     def start(cls, environment: dict[str, str]) -> Preloaded:
@@ -86,7 +89,7 @@ class Preloaded:
         return server
 
     def fork(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Ask for a process with these as its input, output and errors, and perhaps one more.
+        """Ask for a process with these as its input, output and errors, and perhaps some more.
 
         Returns
         -------
@@ -100,7 +103,12 @@ class Preloaded:
             while self._begun is None:
                 self._read()
             pid, self._begun = self._begun, None
+            self._pids.append(pid)
         return pid
+
+    def running(self) -> list[int]:
+        """List processes that have not ended."""
+        return [pid for pid in self._pids if self.code(pid, 0) is None]
 
     def code(self, pid: int, seconds: float) -> int | None:
         """Wait until a process has ended; gives its exit code, ``None`` if it still runs."""
@@ -171,12 +179,13 @@ class _Forked:
         start_new_session: bool = False,
         pass_fds: list[int] = (),
     ) -> None:
-        python, _, _, module, *words = arguments
-        assert python == sys.executable and module in (*MODELS, NOTEBOOKS, BOOKS)
-        assert start_new_session == (module != BOOKS)
+        python, *words = arguments
+        module, *words = words if words[0] == SCRIPT else words[2:]
+        assert python == sys.executable and module in (*MODELS, NOTEBOOKS, BOOKS, SCRIPT)
+        assert start_new_session == (module not in (BOOKS, SCRIPT))
         self._server, self._module = server, module
         self.returncode: int | None = None
-        words = words if module == BOOKS else []  # others get theirs as descriptors
+        words = words if module in (BOOKS, SCRIPT) else []  # others get theirs as descriptors
         request = {"kind": module, "arguments": words, "folder": os.getcwd(), "environment": dict(env)}
         with contextlib.ExitStack() as stack:
             nothing = stack.enter_context(open(os.devnull, "r+b")).fileno()
@@ -231,13 +240,33 @@ def _preload() -> None:
 
 
 @functools.cache
-def _preload_sphinx() -> None:
-    """Import what builds a book, once the first one is wanted."""
+def _preload_sphinx() -> tuple[Any, str]:
+    """Import what builds a book, once the first one is wanted; gives all entry points, and `TEMPLATES`."""
     from sphinx.application import builtin_extensions
 
     for name in ("soundcheck.book.incremental", *builtin_extensions, *EXTENSIONS):
         importlib.import_module(name)
+    found = importlib.metadata.entry_points(), os.environ[TEMPLATES]
     _keep_apart()
+    return found
+
+
+def _build_book(source: Path, work: Path, jobs: int) -> int:
+    """Build a book; what each build would look for or compile is that of the others."""
+    import jinja2
+    import pybtex.plugin
+    import sphinx.registry
+    import sphinx.theming
+
+    from soundcheck.book import incremental
+
+    installed, templates = _preload_sphinx()
+    for module in (importlib.metadata, pybtex.plugin, sphinx.registry, sphinx.theming):
+        module.entry_points = installed.select
+    set_up = jinja2.Environment.__init__
+    cache = jinja2.FileSystemBytecodeCache(templates)
+    jinja2.Environment.__init__ = functools.partialmethod(set_up, bytecode_cache=cache)
+    return incremental.build(source, work, jobs)
 
 
 def _keep_apart() -> None:
@@ -258,7 +287,7 @@ def _serve(connection: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
             if ready is reader:
                 reader.recv(4096)
                 continue
-            byte, descriptors, _, _ = socket.recv_fds(ready, 1, 5)
+            byte, descriptors, _, _ = socket.recv_fds(ready, 1, 6)
             if not byte:
                 ready.close()
                 del asking[ready]
@@ -310,12 +339,14 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         draw = style._picture
         style._picture = lambda figure, pixels: draw(style.Figure((1, 1)), True) if pixels else BLANK
     if request["kind"] == BOOKS:
-        from soundcheck.book import incremental
-
         connection.close()
         time.tzset()
         source, work, jobs = request["arguments"]
-        sys.exit(incremental.build(Path(source), Path(work), int(jobs)))
+        sys.exit(_build_book(Path(source), Path(work), int(jobs)))
+    if request["kind"] == SCRIPT:
+        connection.close()  # what it starts is started
+        exec(*request["arguments"], {})
+        return
     from soundcheck import cli
     from soundcheck.book import jupyter_book
     from soundcheck.models import importing, library_model, processes
