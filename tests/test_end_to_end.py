@@ -252,7 +252,9 @@ def test_failing_notebook_and_one_that_exits_are_kept_and_others_go_on(project, 
         notebook("print('first cell')", "raise RuntimeError('broken on purpose')", "print('never')")
     )
     (folder / "suite.yml").write_text(SUITE.replace("own_family]", "own_family, exits]"))
-    (folder / "thresholds" / "exits.yml").write_text(THRESHOLDS.replace("own_family", "exits"))
+    (folder / "thresholds" / "exits.yml").write_text(
+        THRESHOLDS.replace("own_family", "exits").replace("Own", "Exit")
+    )
     (folder / "book" / "methods" / "exits.md").write_text("# It exits\n\n<!-- thresholds -->\n")
     (folder / "notebooks" / "exits.ipynb").write_text(notebook("import sys; sys.exit(0)", "1 + 1"))
     done = command("run", "suite.yml", "--out", "out", cwd=folder, **environment(folder))

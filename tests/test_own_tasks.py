@@ -154,9 +154,12 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, table, command):
+def project(tmp_path_factory, table, command, undrawn):
     folder = tmp_path_factory.mktemp("own tasks")
     write(folder, table)
+    # Nobody looks at how robust it is: the notebooks are kept.
+    done = undrawn("run", "suite.yml", "--out", "out", "--model", "mine", "--no-book", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
     done = command("run", "suite.yml", "--out", "out", cwd=folder, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout

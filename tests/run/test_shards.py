@@ -183,7 +183,7 @@ def edit(folder: Path, **changes: object) -> None:
 
 
 @pytest.fixture
-def merge(project, monkeypatch):
+def merge(project, monkeypatch, forked_models):
     """Merge in this process; gives the message of the refusal, and makes sure that nothing was written."""
     monkeypatch.chdir(project.folder)
     monkeypatch.setenv("CALLS", str(project.calls))

@@ -111,9 +111,14 @@ def build(
 
 
 def first(cache: Path) -> Path:
-    """Find the file of the first segment in the cache, or speak that segment alone.
+    """Find the file of the first segment in the cache, or speak that segment alone; all sizes have it.
 
-    It is the same in the small and in the full corpus.
+    Raises
+    ------
+    OutputError
+        If the cache cannot be written.
+    SynthesisError
+        If the synthesiser fails.
     """
     speaker = speakers("small", SPEECH)[0][0]
     folder = store.folder(

@@ -64,6 +64,12 @@ def copied(small, tmp_path):
     return tmp_path / small.name
 
 
+def test_the_first_segment_is_spoken_alone_as_in_the_corpus(small, tmp_path):
+    alone = corpus.first(tmp_path)
+    assert alone.read_bytes() == min(small.joinpath("audio").rglob("*.wav")).read_bytes()
+    assert [path.name for path in tmp_path.rglob("*.wav")] == [alone.name]
+
+
 def test_table(small):
     table, signals = load(small)
     assert list(table.columns) == COLUMNS
