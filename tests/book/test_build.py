@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from tests.support.browser import LIMITS
+from tests.support.browser import LIMITS, SETTLED
 
 from soundcheck import results
 from soundcheck.book import assembly, build
@@ -36,6 +36,7 @@ HOSTILE = [
 ]
 MODEL, BROKEN = HOSTILE[0], HOSTILE[1]
 FOUND = "/finished|did not match/.test(document.querySelector('.search-summary')?.textContent)"
+LOADED = "[...document.images].every(one => one.complete || one.loading === 'lazy')"
 
 
 class Book:
@@ -386,6 +387,7 @@ def test_nothing_runs_in_a_browser(book, browser):
         page = browser.open(f"file://{book.output.html}/{address}")
         if address.startswith("search"):
             page.wait_for_function(FOUND, **LIMITS)
-        page.wait_for_load_state("networkidle", **LIMITS)
+        page.evaluate(SETTLED)
+        page.wait_for_function(LOADED, **LIMITS)
         assert not page.evaluate("'pwn' in document.documentElement.dataset"), address
         browser.close(page)
