@@ -13,7 +13,7 @@ import hypothesis
 import numpy as np
 import pytest
 from browser import missing, started_browser
-from preloaded import TEMPLATES, Preloaded
+from preloaded import TEMPLATES, UNDRAWN, Preloaded
 from pydantic import TypeAdapter
 
 from soundcheck.book import jupyter_book
@@ -232,3 +232,9 @@ def command(preloaded):
         return preloaded().command(words, str(cwd), os.environ | own, timeout)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def undrawn(command):
+    """The ``command``, but figures come out blank: for runs of what other tests let be drawn."""
+    return functools.partial(command, **{UNDRAWN: "1"})

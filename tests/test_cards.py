@@ -38,7 +38,7 @@ def write(folder, **cards):
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, command):
+def project(tmp_path_factory, undrawn):
     folder = tmp_path_factory.mktemp("cards")
     rng = np.random.default_rng(0)
     lines = {
@@ -56,7 +56,7 @@ def project(tmp_path_factory, command):
     for name, text in lines.items():
         (folder / f"{name}.csv").write_text("\n".join(text) + "\n")
     write(folder, **CARDS)
-    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -74,9 +74,9 @@ def written(project, command):
     return (project / "cards" / "README.md").read_text(encoding="utf-8"), done.stdout
 
 
-def test_results_do_not_depend_on_what_people_say(project, command):
+def test_results_do_not_depend_on_what_people_say(project, undrawn):
     write(project)
-    done = command("run", "suite.yml", "--out", "plain", "--no-book", cwd=project)
+    done = undrawn("run", "suite.yml", "--out", "plain", "--no-book", cwd=project)
     assert done.returncode == 0, done.stderr
     with_cards, without = ((project / out / "results.csv").read_bytes() for out in ("out", "plain"))
     assert with_cards == without

@@ -48,9 +48,9 @@ def project(tmp_path_factory):
     return folder
 
 
-def test_results_are_the_same_bytes(project, command):
+def test_results_are_the_same_bytes(project, undrawn):
     def run(out, *options):
-        return command("run", "suite.yml", "--out", out, "--no-book", *options, cwd=project)
+        return undrawn("run", "suite.yml", "--out", out, "--no-book", *options, cwd=project)
 
     done = [run("one", "--jobs", 1), run("two", "--jobs", 2)]
     with distributed.LocalCluster(

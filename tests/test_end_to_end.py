@@ -120,7 +120,8 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, started_command):
     folder = make_project(tmp_path_factory.mktemp("it's a project"))
-    done = started_command("run", "suite.yml", "--out", "out", cwd=folder, **environment(folder))
+    options = ("--out", "out", "--jobs", "2")
+    done = started_command("run", "suite.yml", *options, cwd=folder, **environment(folder))
     return folder, done
 
 
@@ -187,19 +188,16 @@ def test_second_run_computes_nothing(project, command):
     assert "loud: answers 48 kept from" in done.stdout and "0 asked now" in done.stdout
 
 
-def test_jobs_do_not_change_results(project, command):
+def test_jobs_do_not_change_results(project, undrawn):
     folder, _ = project
-    for jobs in ("1", "2"):
-        done = command(
-            *("run", "suite.yml", "--out", f"jobs{jobs}", "--jobs", jobs, "--no-book"),
-            **{"cwd": folder} | environment(folder),
-        )
-        assert done.returncode == 0
-    one, two = (folder / f"jobs{jobs}" / "results.csv" for jobs in ("1", "2"))
-    assert one.read_bytes() == two.read_bytes() == (folder / "out" / "results.csv").read_bytes()
+    options = ("--out", "one", "--jobs", "1", "--no-book")
+    done = undrawn("run", "suite.yml", *options, cwd=folder, **environment(folder))
+    assert done.returncode == 0
+    one, two = (folder / out / "results.csv" for out in ("one", "out"))
+    assert one.read_bytes() == two.read_bytes()
 
 
-def test_killed_run_goes_on(project, tmp_path, command):
+def test_killed_run_goes_on(project, tmp_path, undrawn):
     folder, _ = project
     calls = tmp_path / "calls.txt"
     settings = os.environ | environment(tmp_path, SLOW="0.1")
@@ -229,7 +227,7 @@ def test_killed_run_goes_on(project, tmp_path, command):
     done_before = calls.stat().st_size
     assert 20 <= done_before < 48  # killed half-way
     options = ("--out", tmp_path / "out", "--no-book")
-    done = command("run", "suite.yml", *options, cwd=folder, **environment(tmp_path))
+    done = undrawn("run", "suite.yml", *options, cwd=folder, **environment(tmp_path))
     assert done.returncode == 0
     assert (tmp_path / "out" / "results.csv").read_bytes() == (folder / "out" / "results.csv").read_bytes()
     asked_twice = 8  # the check whether answers repeat
@@ -248,13 +246,21 @@ def test_check_judges_and_writes_junit(project, command):
     assert 'classname="loud.tones.own_family"' in text
 
 
-def test_failing_notebook_is_kept_and_others_go_on(project, tmp_path, command):
+def test_failing_notebook_and_one_that_exits_are_kept_and_others_go_on(project, tmp_path, command):
     folder = make_project(tmp_path / "broken")
     (folder / "notebooks" / "own_family.ipynb").write_text(
         notebook("print('first cell')", "raise RuntimeError('broken on purpose')", "print('never')")
     )
+    (folder / "suite.yml").write_text(SUITE.replace("own_family]", "own_family, exits]"))
+    (folder / "thresholds" / "exits.yml").write_text(THRESHOLDS.replace("own_family", "exits"))
+    (folder / "book" / "methods" / "exits.md").write_text("# It exits\n\n<!-- thresholds -->\n")
+    (folder / "notebooks" / "exits.ipynb").write_text(notebook("import sys; sys.exit(0)", "1 + 1"))
     done = command("run", "suite.yml", "--out", "out", cwd=folder, **environment(folder))
     assert done.returncode == 3
+    notebooks = json.loads((folder / "out" / "run.json").read_text())["notebooks"]
+    assert {entry["family"]: entry["status"] for entry in notebooks} == {
+        **{"correctness_regression": "ok", "own_family": "failed", "exits": "failed"}
+    }
     frame = results.read_results(folder / "out" / "results.csv")
     own = frame[frame["family"] == "own_family"]
     assert own["skipped"].str.contains("broken on purpose").all()
@@ -263,14 +269,6 @@ def test_failing_notebook_is_kept_and_others_go_on(project, tmp_path, command):
     assert "first cell" in page
     assert "broken on purpose" in page
     assert command("check", "out", cwd=folder).returncode == 1
-
-
-def test_exit_in_a_cell_is_a_failure(tmp_path, command):
-    folder = make_project(tmp_path / "exit")
-    (folder / "notebooks" / "own_family.ipynb").write_text(notebook("import sys; sys.exit(0)", "1 + 1"))
-    options = ("--out", "out", "--family", "own_family", "--no-book")
-    done = command("run", "suite.yml", *options, cwd=folder, **environment(folder))
-    assert done.returncode == 3
 
 
 @pytest.mark.parametrize(

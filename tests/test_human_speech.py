@@ -73,6 +73,30 @@ def test_digits_are_recognised(speech, tmp_path, command, shared_cache):
     assert len(accents) == segments["accent"].nunique()
 
 
+STRESS = (
+    DIGITS.replace("[asr_word_errors]", "[asr_robustness, asr_hallucination]")
+    + """
+limits: {{segments_per_change: 30, levels: 2}}
+"""
+)
+
+
+def test_digits_under_stress(speech, tmp_path, command, shared_cache):
+    segments = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
+    segments.groupby(["speaker", "transcript"]).head(1).to_csv(tmp_path / "segments.csv", index=False)
+    (tmp_path / "suite.yml").write_text(STRESS.format(root=speech))
+    settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
+    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
+    assert done.returncode == 0, done.stderr
+    frame = results.read_results(tmp_path / "build" / "results.csv")
+    changes = frame[frame["test"] == "Word Error Rate Change"].set_index("label")
+    assert len(changes) == 14 and changes["value"].notna().all()
+    assert changes["segments"].eq(30).all() and changes["blocks"].eq(6).all()
+    assert changes.loc["Faster 1.1", "value"] > -0.2  # each word is an utterance: chance moves a rate a lot
+    empty = frame[frame["test"] == "Share Of Empty Answers"].set_index("label")
+    assert empty.loc["Silence", "value"] == 1
+
+
 VOICES = """
 corpora:
   people: {{format: csv, path: segments.csv, root: {root}}}

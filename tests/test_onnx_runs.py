@@ -77,8 +77,8 @@ def words(folder: Path, out: str, *more: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def out(folder, command) -> Path:
-    done = command(*words(folder, "out"), cwd=folder)
+def out(folder, undrawn) -> Path:
+    done = undrawn(*words(folder, "out"), cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder / "out"
 
@@ -129,13 +129,13 @@ def test_a_recogniser(folder, out):
     assert len(rates) and set(rates["model"]) == {"words"}
 
 
-def test_two_jobs_give_the_same(folder, out, command):
-    done = command(*words(folder, "two", "--jobs", "2"), cwd=folder)
+def test_two_jobs_give_the_same(folder, out, undrawn):
+    done = undrawn(*words(folder, "two", "--jobs", "2"), cwd=folder)
     assert done.returncode == 0, done.stderr
     assert contents(folder / "two") == contents(out)
 
 
-def test_a_killed_run_goes_on(folder, out, command):
+def test_a_killed_run_goes_on(folder, out, undrawn):
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "soundcheck.cli", *words(folder, "killed", "--jobs", "1")],
         cwd=folder,
@@ -153,7 +153,7 @@ def test_a_killed_run_goes_on(folder, out, command):
     before = kept(folder / "killed")
     assert 3 <= before < kept(out)
     assert not (folder / "killed" / "results.csv").exists()
-    done = command(*words(folder, "killed"), cwd=folder)
+    done = undrawn(*words(folder, "killed"), cwd=folder)
     assert done.returncode == 0, done.stderr
     assert contents(folder / "killed") == contents(out)
 

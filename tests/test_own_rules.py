@@ -117,19 +117,19 @@ def test_check_before_and_after_the_day_of_an_accepted_failure(project, command,
 
 
 @pytest.mark.slow
-def test_a_run_records_what_is_accepted_and_a_worse_model_is_found(project, command):
+def test_a_run_records_what_is_accepted_and_a_worse_model_is_found(project, undrawn):
     folder, _ = project
     write(folder, SUITE + ACCEPTED.replace("DAY", "2126-03-01"), offset="- 0.3")
-    done = command("run", "suite.yml", "--out", "worse", "--no-book", cwd=folder)
+    done = undrawn("run", "suite.yml", "--out", "worse", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     record = RunRecord.read(folder / "worse" / "run.json")
     assert [entry.named for entry in record.accepted][1] == {"model": "lout"}
-    found = command("check", "worse", "--baseline", "out", "--model", "loud", cwd=folder)
+    found = undrawn("check", "worse", "--baseline", "out", "--model", "loud", cwd=folder)
     assert found.returncode == 1, found.stdout
     assert "Compared with out: 2 tests paired, 0 unpaired" in found.stdout
     assert "worse: loud / tones / correctness_regression: arousal / Concordance" in found.stdout
     assert "accepted: " in found.stdout  # the error, too, got worse, but that is known
-    same = command("check", "out", "--baseline", "out", cwd=folder)
+    same = undrawn("check", "out", "--baseline", "out", cwd=folder)
     assert same.returncode == 0 and "Nothing got worse." in same.stdout
 
 

@@ -302,7 +302,7 @@ def test_violations_are_those_of_the_plain_computation(run, results):
 
 
 @pytest.fixture(scope="module")
-def three(run, command, shown, shared_cache):
+def three(run, undrawn, shown, shared_cache):
     """Run three recognisers, and one that never answers; their pages on recognition fairness."""
     folder = run[0] / "others"
     (folder / "thresholds").mkdir(parents=True)
@@ -323,7 +323,7 @@ def three(run, command, shown, shared_cache):
     for name in ("strict", "silent"):
         suite += f'  {name}: {{python: "others:{name}", tasks: [transcript]}}\n'
     (folder / "three.yml").write_text(suite + "families: [asr_fairness]\n")
-    done = command("run", "three.yml", "--out", "three", "--no-book", cwd=folder, **environment(shared_cache))
+    done = undrawn("run", "three.yml", "--out", "three", "--no-book", cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr  # one answers nothing, as the record says
     return folder / "three", {
         name: shown(folder / "three", name, "asr_fairness") for name in ("good", "poor", "strict", "silent")
@@ -364,7 +364,7 @@ def test_a_pair_has_the_same_counts_on_all_pages(three):
     assert (np.array(rows["comprehensible", ""]) <= total).all()
 
 
-def test_a_pair_has_the_same_counts_in_fault_localisation(three, command, shown, shared_cache):
+def test_a_pair_has_the_same_counts_in_fault_localisation(three, undrawn, shown, shared_cache):
     output, pages = three
     folder = output.parent
     answers = pd.read_parquet(output / "predictions" / "strict" / "tones.parquet")
@@ -378,7 +378,7 @@ def test_a_pair_has_the_same_counts_in_fault_localisation(three, command, shown,
     suite = (folder / "three.yml").read_text().replace("[asr_fairness]", "[asr_fault_localisation]")
     (folder / "words3.yml").write_text(suite)
     options = ("--out", "words3", "--no-book", "--model", "good", "--model", "strict")
-    done = command("run", "words3.yml", *options, cwd=folder, **environment(shared_cache))
+    done = undrawn("run", "words3.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr
     for column in ("accent", "sex"):
         ((_, table),) = tables_of(pages["good"], f"Violations of each group, tones, {column}")
@@ -536,11 +536,11 @@ def test_pages_are_safe_and_show_the_normaliser(run):
     assert any("words-of-tones" in path.name for path in (html / "corpora").iterdir())
 
 
-def test_one_recogniser_alone(run, command, shared_cache):
+def test_one_recogniser_alone(run, undrawn, shared_cache):
     folder, _ = run
     options = ("--model", "good", "--out", "alone", "--no-book")
     options += ("--family", "asr_comparison", "--family", "asr_fairness")
-    done = command("run", "suite.yml", *options, cwd=folder, **environment(shared_cache))
+    done = undrawn("run", "suite.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(folder / "alone" / "results.csv", keep_default_na=False, na_values=[""])
     compared = results[results["family"] == "asr_comparison"]
@@ -550,7 +550,7 @@ def test_one_recogniser_alone(run, command, shared_cache):
     assert results[results["test"] == "Violations Against Transcripts"]["value"].notna().all()
 
 
-def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, shown, shared_cache):
+def test_blocks_of_several_columns_are_those_of_a_combined_one(run, undrawn, shown, shared_cache):
     folder, _ = run
     segments = pd.read_csv(folder / "data" / "segments.csv", keep_default_na=False)
     segments["meeting"] = [f"m{n % 3}" for n in range(len(segments))]
@@ -567,7 +567,7 @@ def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, sho
     kept.insert(-1, "  guesses: {predictions: guesses.csv, tasks: [transcript]}")
     (folder / "meetings.yml").write_text("\n".join(["interval: expanded", *kept]))
     options = ("--out", "meetings", "--no-book", "--family", "asr_word_errors", "--family", "asr_comparison")
-    done = command("run", "meetings.yml", *options, cwd=folder, **environment(shared_cache))
+    done = undrawn("run", "meetings.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(folder / "meetings" / "results.csv", keep_default_na=False, na_values=[""])
     found = {name: rows.drop(columns="corpus").reset_index() for name, rows in results.groupby("corpus")}
@@ -591,13 +591,13 @@ def test_blocks_of_several_columns_are_those_of_a_combined_one(run, command, sho
     assert told == ["several"]
 
 
-def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shown, shared_cache):
+def test_words_of_a_corpus_without_transcripts_are_spoken(run, undrawn, shown, shared_cache):
     folder, _ = run
     segments = pd.read_csv(folder / "data" / "segments.csv")[["file", "speaker"]]
     segments.to_csv(folder / "data" / "bare.csv", index=False)
     (folder / "words.yml").write_text(SUITE.replace("segments.csv", "bare.csv"))
     options = ("--model", "poor", "--out", "words", "--no-book", "--family", "asr_fault_localisation")
-    done = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
+    done = undrawn("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 3, done.stdout + done.stderr
     (spoken,) = (folder / "words" / "corpora").glob("words-of-*.parquet")
     assert len(pd.read_parquet(spoken)) == 8
@@ -607,18 +607,18 @@ def test_words_of_a_corpus_without_transcripts_are_spoken(run, command, shown, s
     # Another run speaks and asks nothing again.
     notebook = folder / "words" / "notebooks" / "poor" / "asr_fault_localisation.ipynb"
     before = notebook.stat().st_mtime_ns
-    again = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
+    again = undrawn("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert again.returncode == 3 and notebook.stat().st_mtime_ns == before
     # A part adds to the book: what another part needs stays.
     options = (*options[:-1], "asr_word_errors")
-    rest = command("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
+    rest = undrawn("run", "words.yml", *options, cwd=folder, **environment(shared_cache))
     assert rest.returncode == 3, rest.stdout + rest.stderr
     for place in ("corpora", "predictions/poor"):
         names = {path.name for path in (folder / "words" / place).iterdir()}
         assert names == {"tones.parquet", spoken.name}
 
 
-def test_no_setting_is_left(run, command, shared_cache):
+def test_no_setting_is_left(run, undrawn, shared_cache):
     folder, _ = run
     other = folder / "unrated"
     (other / "thresholds").mkdir(parents=True)
@@ -635,7 +635,7 @@ def test_no_setting_is_left(run, command, shared_cache):
     for name in ("tones.py", "known.csv"):
         (other / name).write_text((folder / name).read_text())
     options = ("--model", "good", "--family", "asr_fairness", "--no-book")
-    done = command("run", "suite.yml", *options, cwd=other, **environment(shared_cache))
+    done = undrawn("run", "suite.yml", *options, cwd=other, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(other / "build" / "results.csv", keep_default_na=False, na_values=[""])
     skipped = results.set_index("test")["skipped"].to_dict()
@@ -647,10 +647,10 @@ def test_no_setting_is_left(run, command, shared_cache):
     assert asked[asked["change"].ne("")].groupby("change").size().eq(8).all()
 
 
-def test_small_groups_are_not_judged(tmp_path, command, shown, shared_cache):
+def test_small_groups_are_not_judged(tmp_path, undrawn, shown, shared_cache):
     make_project(tmp_path)
     options = ("--model", "known", "--family", "asr_word_errors", "--no-book")
-    done = command("run", "suite.yml", *options, cwd=tmp_path, **environment(shared_cache))
+    done = undrawn("run", "suite.yml", *options, cwd=tmp_path, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(tmp_path / "build" / "results.csv", keep_default_na=False, na_values=[""])
     rows = results[results["test"].eq("Word Error Rate Difference")]
@@ -662,7 +662,7 @@ def test_small_groups_are_not_judged(tmp_path, command, shown, shared_cache):
     assert "Groups that are too small to be judged" in page
 
 
-def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):
+def test_a_corpus_without_transcripts_and_groups(run, undrawn, shared_cache):
     folder, _ = run
     segments = pd.read_csv(folder / "data" / "segments.csv")[["file", "speaker"]]
     segments.to_csv(folder / "data" / "bare.csv", index=False)
@@ -670,7 +670,7 @@ def test_a_corpus_without_transcripts_and_groups(run, command, shared_cache):
     (folder / "bare.yml").write_text(suite)
     options = ("--model", "good", "--out", "bare", "--no-book")
     options += ("--family", "asr_word_errors", "--family", "asr_fairness")
-    done = command("run", "bare.yml", *options, cwd=folder, **environment(shared_cache))
+    done = undrawn("run", "bare.yml", *options, cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(folder / "bare" / "results.csv", keep_default_na=False, na_values=[""])
     words = results["family"] == "asr_word_errors"

@@ -38,8 +38,8 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, command):
-    return Project(make(tmp_path_factory.mktemp("runs") / "project"), command)
+def project(tmp_path_factory, undrawn):
+    return Project(make(tmp_path_factory.mktemp("runs") / "project"), undrawn)
 
 
 @pytest.fixture(scope="module")

@@ -91,8 +91,8 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path, command) -> Project:
-    return Project(tmp_path / "project", command)
+def project(tmp_path, undrawn) -> Project:
+    return Project(tmp_path / "project", undrawn)
 
 
 def test_a_run_asks_each_recording_once_and_some_twice(project):

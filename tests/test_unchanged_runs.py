@@ -42,8 +42,8 @@ class Repeated:
 
 
 @pytest.fixture(scope="module")
-def repeated(tmp_path_factory, command):
-    repeated = Repeated(tmp_path_factory.mktemp("repeated") / "project", command)
+def repeated(tmp_path_factory, undrawn):
+    repeated = Repeated(tmp_path_factory.mktemp("repeated") / "project", undrawn)
     repeated.run()
     return repeated
 

@@ -342,7 +342,7 @@ def test_decisions_are_those_at_the_equal_error_rate(run, results, model, corpus
     assert min(far, frr) - 0.01 <= equal <= max(far, frr) + 0.01
 
 
-def test_a_score_file_is_an_input_of_another_run(run, results, command, shared_cache):
+def test_a_score_file_is_an_input_of_another_run(run, results, undrawn, shared_cache):
     folder = run[0] / "again"
     (folder / "thresholds").mkdir(parents=True)
     scores = run[0] / "build" / "scores" / "good" / "voices.speaker_verification.txt"
@@ -358,7 +358,7 @@ def test_a_score_file_is_an_input_of_another_run(run, results, command, shared_c
         "models:\n  same: {scores: scores.txt}\n  fixed: {scores: scores.txt}\n"
         "families: [speaker_verification]\n"
     )
-    done = command("run", "suite.yml", "--no-book", cwd=folder, SOUNDCHECK_CACHE=str(shared_cache))
+    done = undrawn("run", "suite.yml", "--no-book", cwd=folder, SOUNDCHECK_CACHE=str(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     frame = pd.read_csv(folder / "build" / "results.csv", keep_default_na=False, na_values=[""])
     first = row(results, "good", "voices", "Equal Error Rate")

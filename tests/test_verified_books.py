@@ -42,8 +42,8 @@ class Verified:
 
 
 @pytest.fixture(scope="module")
-def verified(tmp_path_factory, command):
-    verified = Verified(tmp_path_factory.mktemp("verified") / "project", command)
+def verified(tmp_path_factory, undrawn):
+    verified = Verified(tmp_path_factory.mktemp("verified") / "project", undrawn)
     verified.told = verified.run()
     return verified
 

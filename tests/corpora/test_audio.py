@@ -131,6 +131,29 @@ def test_a_signal_is_the_mean_of_the_channels_to_the_bit(tmp_path, rng, channels
     assert len(audio.read(tmp_path / "a.wav", 0.2, 0.1)) == 0
 
 
+@pytest.mark.parametrize("channels", [1, 2, 6])
+def test_plain_wav_files_are_read_as_libsndfile_does_to_the_bit(tmp_path, rng, monkeypatch, channels):
+    written = rng.integers(-(2**15), 2**15, (RATE, channels), dtype=np.int16)
+    written[:3] = [[-(2**15)], [0], [2**15 - 1]]
+    soundfile.write(tmp_path / "a.wav", written, RATE)
+    content = (tmp_path / "a.wav").read_bytes()
+    (tmp_path / "behind.wav").write_bytes(content + b"odd")  # nothing is concluded from such a header
+    times = [(None, None), (0.1, None), (0.1, 0.25), (None, 9.0), (0.2, 0.1), (1.0, None), (0.0, 0.0)]
+    asked = [(channel, *each) for channel in (None, channels - 1) for each in times]
+
+    def read() -> list[np.ndarray]:
+        names = ("a.wav", "behind.wav")
+        return [audio.read(tmp_path / name, *each, channel=one) for name in names for one, *each in asked]
+
+    found = read()
+    with open(tmp_path / "a.wav", "rb") as file:
+        assert audio._read_plain(file, content[:4096], None, None) is not None
+    monkeypatch.setattr(audio, "_read_plain", lambda *_: None)
+    for signal_, expected in zip(found, read(), strict=True):
+        assert signal_.tobytes() == expected.tobytes() and signal_.dtype == expected.dtype
+        assert signal_.flags.c_contiguous and signal_.flags.owndata and signal_.flags.writeable
+
+
 def test_long_files_are_decoded_in_pieces(tmp_path, monkeypatch):
     path = tmp_path / "sound.wav"
     path.write_bytes(encode(sound=np.tile(tone()[:, None], 2)))

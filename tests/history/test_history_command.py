@@ -27,7 +27,7 @@ studies: false
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, command):
+def project(tmp_path_factory, undrawn):
     """Five runs of a model that gets better at arousal in the third and worse at valence in the fourth."""
     folder = tmp_path_factory.mktemp("history")
     (folder / "data").mkdir()
@@ -44,7 +44,7 @@ def project(tmp_path_factory, command):
         for (task, size), own in zip(sizes.items(), errors, strict=True):
             answers[task] = np.clip(table[task] + size * own + rng.normal(0, 0.02, 240), 0, 1)
         answers.to_csv(folder / "answers.csv", index=False)
-        said.append(command("run", "suite.yml", "--no-book", "--out", "build", cwd=folder))
+        said.append(undrawn("run", "suite.yml", "--no-book", "--out", "build", cwd=folder))
     return folder, said
 
 
@@ -70,34 +70,34 @@ def test_a_model_that_improves_in_one_thing_and_breaks_in_another(project, comma
     assert outside == [] and str(folder) not in text
 
 
-def test_the_same_results_again_are_kept_once_and_a_kept_run_is_a_baseline(project, command):
+def test_the_same_results_again_are_kept_once_and_a_kept_run_is_a_baseline(project, undrawn):
     folder, _ = project
     before = sorted(os.listdir(folder / "kept"))
-    assert command("run", "suite.yml", "--no-book", "--out", "build", cwd=folder).returncode == 0
+    assert undrawn("run", "suite.yml", "--no-book", "--out", "build", cwd=folder).returncode == 0
     assert sorted(os.listdir(folder / "kept")) == before
     first = next(name for name in before if not name.startswith("."))
-    done = command("check", "build", "--baseline", f"kept/{first}", cwd=folder)
+    done = undrawn("check", "build", "--baseline", f"kept/{first}", cwd=folder)
     assert done.returncode == 1 and "6 tests paired, 0 unpaired" in done.stdout
 
 
-def test_a_history_changes_no_result_and_a_run_is_not_lost_with_it(project, command):
+def test_a_history_changes_no_result_and_a_run_is_not_lost_with_it(project, undrawn):
     folder, _ = project
     (folder / "plain.yml").write_text(SUITE.replace("history: kept\n", ""))
-    assert command("run", "plain.yml", "--no-book", "--out", "plain", cwd=folder).returncode == 0
+    assert undrawn("run", "plain.yml", "--no-book", "--out", "plain", cwd=folder).returncode == 0
     assert (folder / "plain" / "results.csv").read_bytes() == (folder / "build" / "results.csv").read_bytes()
     (folder / "bad.yml").write_text(SUITE.replace("history: kept", "history: blocked/kept"))
     (folder / "blocked").mkdir()
     (folder / "blocked" / "kept").write_text("not a folder")
-    done = command("run", "bad.yml", "--no-book", "--out", "plain", cwd=folder)
+    done = undrawn("run", "bad.yml", "--no-book", "--out", "plain", cwd=folder)
     assert done.returncode == 2 and "history: 'blocked/kept': this is a file, not a folder" in done.stderr
     if Path("/proc/self/task").is_dir():  # where not even root makes a folder
         (folder / "bad.yml").write_text(SUITE.replace("history: kept", "history: /proc/self/task"))
-        done = command("run", "bad.yml", "--no-book", "--out", "plain", cwd=folder)
+        done = undrawn("run", "bad.yml", "--no-book", "--out", "plain", cwd=folder)
         told = "This run was not kept in the history: "
         assert (done.returncode == 3 and told in done.stdout) or "cannot be written" in done.stderr
     inside = SUITE.replace("history: kept", "history: build/kept")
     (folder / "bad.yml").write_text(inside)
-    done = command("run", "bad.yml", "--no-book", "--out", "build", cwd=folder)
+    done = undrawn("run", "bad.yml", "--no-book", "--out", "build", cwd=folder)
     assert done.returncode == 2 and "output folder of the run" in done.stderr
 
 

@@ -23,7 +23,7 @@ anything = st.lists(st.one_of(pieces, st.characters()), max_size=12).map("".join
 
 
 def test_names_are_a_closed_ordered_list():
-    assert list(NORMALISERS) == ["none", "basic", "whisper-basic", "whisper-english"]
+    assert list(NORMALISERS) == ["none", "basic", "whisper-basic", "whisper-english", "open-asr"]
     assert all(name == normaliser.name for name, normaliser in NORMALISERS.items())
     assert all(each.version and each.description.endswith(".") for each in NORMALISERS.values())
     assert english.version == importlib.metadata.version("whisper-normalizer")
@@ -113,6 +113,35 @@ def test_whispers_are_those_of_the_package(name, rng):
         drawn = rng.choice(SPOKEN, rng.integers(0, 12))
         text = "".join(word + rng.choice(between) for word in drawn)
         assert ours(text) == " ".join(theirs(text).split()), text
+
+
+LETTERS = [
+    ("The U.S.A. won", "the usa won"),
+    ("the u.s.a won", "the usa won"),
+    ("a U.S. ship", "a us ship"),
+    ("A.B.C.D. and W.X.Y.Z", "abcd and wxyz"),
+    ("two A.B.C.s", "2 abcs"),
+    ("at 3 p.m. sharp", "at 3 pm sharp"),
+    ("Wait ... what?....", "wait what"),
+    ("so...", "so"),
+    ("3...5", "3 5"),
+    ("u.m. is no um", "um is no"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), LETTERS)
+def test_the_leaderboard_joins_letters_and_drops_ellipses(text, expected):
+    assert NORMALISERS["open-asr"](text) == expected
+
+
+def test_elsewhere_the_leaderboard_is_whisper_without_later_rules(rng):
+    leaderboard = NORMALISERS["open-asr"]
+    for _ in range(1000):
+        text = " ".join(word for word in rng.choice(SPOKEN, rng.integers(0, 12)) if word != ".")
+        assert leaderboard(text) == english(text), text
+    assert [leaderboard(word) for word in ("kinda", "cause", "dunno")] == ["kinda", "cause", "dunno"]
+    assert english("kinda") == "kind of"
+    assert leaderboard.version.endswith(importlib.metadata.version("whisper-normalizer"))
 
 
 def test_known_traps_of_whisper():

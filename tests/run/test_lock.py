@@ -57,6 +57,16 @@ def test_a_folder_that_is_not_there_yet_is_taken_once_it_is(tmp_path):
 STAGES = ("corpora", "predictions", "notebooks", "book")
 
 
+@pytest.fixture
+def folder(small_suite) -> Path:
+    """Give a folder with the small suite of one model and one family."""
+    suite = small_suite("lock") / "suite.yml"
+    models, _, rest = suite.read_text().partition("  several:")
+    studies = rest[rest.index("studies:") :]
+    suite.write_text(f"{models}families: [plain]\n{studies}")
+    return suite.parent
+
+
 class Run:
     """A real run in a session of its own, which can be stopped at the beginning of a stage."""
 
@@ -85,7 +95,7 @@ class Run:
 
 
 @pytest.fixture
-def run(small_suite):
+def run():
     """Begin a run: ``run(folder)``."""
     begun = []
 
@@ -110,8 +120,7 @@ def refusal(folder: Path) -> str:
         return str(error)
 
 
-def test_a_second_run_is_refused_at_each_stage_and_harms_nothing(small_suite, run, command):
-    folder = small_suite("lock")
+def test_a_second_run_is_refused_at_each_stage_and_harms_nothing(folder, run, command):
     first = run(folder)
     for stage in STAGES:
         first.reach(stage)
@@ -130,10 +139,9 @@ def test_a_second_run_is_refused_at_each_stage_and_harms_nothing(small_suite, ru
     assert refusal(folder) == ""
 
 
-@pytest.mark.parametrize("alone", [True, False], ids=["process alone", "process group"])
-def test_a_killed_run_leaves_no_lock_at_any_stage(small_suite, run, alone):
-    folder = small_suite("killed")
-    for stage in STAGES:
+def test_a_killed_run_leaves_no_lock_at_any_stage(folder, run):
+    """Whether its children live on, any of which could hold a lock, or are killed with it."""
+    for stage, alone in (*((stage, True) for stage in STAGES[:3]), ("notebooks", False), ("book", True)):
         killed = run(folder)
         killed.reach(stage)
         time.sleep(0.5)  # children are at work

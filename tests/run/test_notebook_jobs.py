@@ -58,7 +58,7 @@ def test_every_setting_is_seen(tmp_path, describe):
         **{"family": "g", "corpora": description.corpora * 2, "others": {"o": description.corpora}},
         **{"thresholds": "simulated", "balance_samples": 7, "seconds": 1.0, "predicts_changes": True},
         **{"sweeps": True, "normaliser": "english", "prefix": "x/", "transformed_segments": 7},
-        **{"alternatives": True, "synonyms": (("can not", "cannot"),)},
+        **{"alternatives": True, "synonyms": (("can not", "cannot"),), "entities": {"room": ("attic",)}},
         **{"segments_per_change": 9, "levels": 2, "guesses": True, "voices": "none"},
         **{"matters": 0.2, "tests": {"T": OwnTest({"arousal": 0.3})}},
     }

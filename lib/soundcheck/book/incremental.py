@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jupyter_book.sphinx import build_sphinx
+from pybtex import plugin
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.search import js_index
@@ -87,6 +88,8 @@ def build(source: Path, work: Path, jobs: int) -> int:
     """
     # Word after word comes again on each page; the stemmer is plain Python.
     SearchEnglish.stem = functools.cache(SearchEnglish.stem)
+    # Each citation asks for its style, by a look through all that is installed.
+    plugin._load_entry_point = functools.cache(plugin._load_entry_point)
     ended = build_sphinx(
         source,
         work / "html",

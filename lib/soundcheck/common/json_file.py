@@ -6,11 +6,12 @@ import functools
 import json
 import os
 from pathlib import Path
-from typing import Self
-
-from pydantic import ConfigDict, TypeAdapter
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from soundcheck.common import files
+
+if TYPE_CHECKING:
+    from pydantic import ConfigDict, TypeAdapter
 
 __all__ = ["JsonFile"]
 
@@ -18,7 +19,7 @@ __all__ = ["JsonFile"]
 class JsonFile:
     """Base of a dataclass that can be written and read; one with other fields is not read."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[ConfigDict] = {"extra": "forbid"}
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> Self:
@@ -48,4 +49,6 @@ class JsonFile:
 @functools.cache
 def _adapter(kind: type) -> TypeAdapter:
     """Make what checks the fields of a class; that takes longer than to read a file."""
+    from pydantic import TypeAdapter  # late: a model's process knows such classes, but reads none
+
     return TypeAdapter(kind)

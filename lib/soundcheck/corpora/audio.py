@@ -19,6 +19,7 @@ import math
 import mmap
 import os
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,6 +44,8 @@ SUBTYPES = {
 _SAMPLES = 1 << 20  # decoded at a time, all channels together
 _UNKNOWN = 1 << 60  # as many frames are "promised" by streams that do not know their length
 _HEAD = 4096  # bytes by which a container is told
+_PLAIN = struct.Struct("<4sI8sIHHIIHH4sI")  # header of a WAV file that has nothing else
+_STEP = np.float32(2**-15)  # between two samples of 16 bits
 _STREAM = (0, 2**32 - 1, 2**64 - 1)  # lengths that streams write because they know no better
 # Lines of libsndfile's log: the length of the sound, and of the whole file behind its first 8 bytes
 _LENGTH = re.compile(r"^ ?(data|SSND) : (\d+)(?: \(should be (\d+)\))?\n", re.MULTILINE)
@@ -332,17 +335,54 @@ def read_as_is(
     # This is done for every input of every model: what costs microseconds here costs seconds a corpus.
     if reason := files.irregularity(path):
         raise OSError(f"the audio cannot be read: {reason}")
-    with open(path, "rb", buffering=0) as file, _open(file, file.read(_HEAD)) as sound:
-        rate = sound.samplerate
-        first = round(start * rate) if start is not None and not math.isnan(start) else 0
-        last = round(end * rate) if end is not None and not math.isnan(end) else _UNKNOWN
-        if first:
-            sound.seek(first)
-        # Behind the last frame nothing is read in vain.
-        pieces = [_mono(piece, channel) for piece in _pieces(sound, min(last, sound.frames) - first)]
+    with open(path, "rb", buffering=0) as file:
+        head = file.read(_HEAD)
+        found = _read_plain(file, head, start, end)
+        if found is not None:
+            return _mono(found[0], channel), found[1]
+        with _open(file, head) as sound:
+            rate = sound.samplerate
+            first, last = _frame(start, rate, 0), _frame(end, rate, _UNKNOWN)
+            if first:
+                sound.seek(first)
+            # Behind the last frame nothing is read in vain.
+            pieces = [_mono(piece, channel) for piece in _pieces(sound, min(last, sound.frames) - first)]
     if len(pieces) == 1:
         return pieces[0], rate
     return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.float32), rate
+
+
+def _frame(seconds: float | None, rate: int, without: int) -> int:
+    return without if seconds is None or math.isnan(seconds) else round(seconds * rate)
+
+
+def _read_plain(
+    file: io.FileIO, head: bytes, start: float | None, end: float | None
+) -> tuple[np.ndarray, int] | None:
+    """Read 16-bit WAV with nothing but its sound, float32 ``(frames, channels)``, and its rate.
+
+    The same samples as of libsndfile in a fifth of the time; ``None`` for whatever is not exactly that.
+    """
+    if len(head) < _PLAIN.size:
+        return None
+    size = os.fstat(file.fileno()).st_size
+    channels, rate = struct.unpack_from("<HI", head, 22)
+    width = 2 * channels  # bytes of a frame
+    about = (b"WAVEfmt ", 16, 1, channels, rate, rate * width, width, 16)
+    try:
+        expected = _PLAIN.pack(b"RIFF", size - 8, *about, b"data", size - _PLAIN.size)
+    except struct.error:  # numbers that have no room in a header
+        return None
+    first = _frame(start, rate, 0)
+    frames = (size - _PLAIN.size) // max(width, 1)
+    count = min(_frame(end, rate, frames), frames) - first
+    if not head.startswith(expected) or frames * width + _PLAIN.size != size or first < 0 or count < 1:
+        return None
+    file.seek(_PLAIN.size + first * width)
+    data = file.read(count * width)
+    if len(data) < count * width:
+        return None
+    return np.multiply(np.frombuffer(data, "<i2").reshape(-1, channels), _STEP, dtype=np.float32), rate
 
 
 def _mono(piece: np.ndarray, channel: int | None) -> np.ndarray:

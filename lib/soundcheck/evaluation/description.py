@@ -76,7 +76,7 @@ class EvaluationDescription(ModelDescription):
         Corpora that the family looks at, with the predictions of the model.
     others
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
-    thresholds, matters, balance_samples, sweeps, normaliser, alternatives, synonyms
+    thresholds, matters, balance_samples, sweeps, normaliser, alternatives, synonyms, entities
         See :class:`soundcheck.suite.entries.Suite`.
     transformed_segments, segments_per_change, levels
         See :class:`soundcheck.suite.entries.Suite`.
@@ -109,6 +109,7 @@ class EvaluationDescription(ModelDescription):
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
     alternatives: bool = False
     synonyms: tuple[tuple[str, str], ...] = ()
+    entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     guesses: bool = False
 
 

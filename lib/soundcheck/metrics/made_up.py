@@ -15,8 +15,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
+from soundcheck.metrics.additive import Statistic, numbers
 from soundcheck.metrics.regression import mean_value
+from soundcheck.metrics.word_rates import ratio_of_sums
 
 __all__ = [
     "character_counts",
@@ -71,20 +72,7 @@ def per_minute(counts: Sequence[float], seconds: Sequence[float]) -> Statistic:
     Statistic
         One value, at least 0, a minute; undefined without any time.
     """
-    counts, minutes = numbers(counts), numbers(seconds) / 60
-    same_length(counts, minutes)
-    rows = ~np.isnan(counts)
-    kept = tuple(np.where(rows, column, 0.0) for column in (counts, minutes))
-
-    def reasons(sums: np.ndarray) -> tuple[str, ...]:
-        return ("" if sums[2] > 0 else segments(0),)
-
-    return Statistic(
-        parts=(Columns(rows, ~rows, kept),),
-        compute=lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]),
-        count=lambda sums: sums[..., :1],
-        reasons=reasons,
-    )
+    return ratio_of_sums(counts, numbers(seconds) / 60)
 
 
 def most_repeated(text: str, most_words: int) -> int:

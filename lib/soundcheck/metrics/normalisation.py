@@ -8,6 +8,8 @@ Conventions
 - A normaliser maps a text to a text whose words are what ``.split()`` gives, separated by single blanks.
 - ``none`` and ``basic`` are idempotent. The two of Whisper come from the package whisper-normalizer, which
   is imported when one of them is first used. What they return is the package's, but for blanks at the ends.
+- ``open-asr`` is the one of the Open ASR Leaderboard (Srivastav et al. 2025), whose rules are Whisper's and
+  some of its own. They change with time, so its version names the commit whose rules these are.
 - **No text takes long.** More than 30 combining marks in a row are cut to 30, as in the Stream-Safe Text
   Format of Unicode (UAX 15), because normal forms are slow to sort such rows. Regular expressions of the
   package look through the rest of the text for each bracket that is never closed, and through white space
@@ -193,35 +195,78 @@ def _basic_piece(text: str) -> str:
 
 
 @functools.cache
-def _whisper(english: bool) -> Callable[[str], str]:
-    if english:
-        from whisper_normalizer.english import EnglishTextNormalizer
+def _whisper(name: str) -> Callable[[str], str]:
+    if name == "basic":
+        from whisper_normalizer.basic import BasicTextNormalizer
 
-        return EnglishTextNormalizer()
-    from whisper_normalizer.basic import BasicTextNormalizer
+        return BasicTextNormalizer()
+    from whisper_normalizer.english import EnglishTextNormalizer
 
-    return BasicTextNormalizer()
+    normaliser = EnglishTextNormalizer()
+    if name == "leaderboard":
+        for word in _NOT_IN_LEADERBOARD:
+            normaliser.replacers.pop(rf"\b{word}\b", None)
+            normaliser.standardize_spellings.mapping.pop(word, None)
+        normaliser.ignore_patterns = "(?!)"  # they have gone before letters were joined; "u.m." is no um
+    return normaliser
 
 
 def _whisper_basic(text: str) -> str:
-    return _plain(_whisper(english=False)(_harmless(text)))
+    return _plain(_whisper("basic")(_harmless(text)))
 
 
 def _whisper_english(text: str) -> str:
+    return _english("english", _harmless(text))
+
+
+def _english(name: str, text: str) -> str:
     """Apply the package; its rules for numbers give up on some that are thousands of digits long.
 
     Where they do, the halves of the text are normalised one by one, down to a single word, which gets the
     basic normaliser. Recognisers that are stuck write such numbers, and one text must not end a run.
     """
-    text = _harmless(text)
     try:
-        return _plain(_whisper(english=True)(text))
+        return _plain(_whisper(name)(text))
     except (AssertionError, ValueError):
         words = text.split()
     if len(words) < 2:
         return _basic(text)
     half = len(words) // 2
-    return _plain(" ".join(_whisper_english(" ".join(part)) for part in (words[:half], words[half:])))
+    parts = [" ".join(words[:half]), " ".join(words[half:])]
+    return _plain(" ".join(_english(name, _harmless(part)) for part in parts))
+
+
+# The Open ASR Leaderboard's: Whisper's for English of its time with ellipses and abbreviations before it
+
+# Commit of huggingface/open_asr_leaderboard; later ones also respell names of people
+_LEADERBOARD = "0c261bf"
+_NOT_IN_LEADERBOARD = ("kinda", "sorta", "dunno", "cause", "mhm", "mmm")  # rules that the package added
+_FILLED_PAUSES = re.compile(r"\b(?:hmm|mm|mhm|mmm|uh|um)\b")
+_ELLIPSIS = re.compile(r"\s*\.{3,}\s*")
+
+
+def _joined_letters() -> list[tuple[re.Pattern[str], str]]:
+    """List the rules that make a word of letters with periods; each sees what the last one left."""
+
+    def rule(letters: int, between: str, end: str, plural: str = "") -> tuple[re.Pattern[str], str]:
+        pattern = r"\b" + between.join(["([a-z])"] * letters) + end + r"\b"
+        return re.compile(pattern), "".join(f"\\{k}" for k in range(1, letters + 1)) + plural
+
+    close = [rule(letters, r"\.", r"\.?") for letters in (4, 3, 2)]
+    apart = [rule(letters, r"\.\s+", r"\.") for letters in (4, 3, 2)]
+    return [rule(3, r"\.", r"\.s", "s"), *close, *apart, rule(3, r"\.", r"\.'s", "s")]
+
+
+_JOINED_LETTERS = _joined_letters()
+
+
+def _leaderboard(text: str) -> str:
+    text = _ELLIPSIS.sub(" ", _LONG_BLANK.sub(r"\1", text.lower()))
+    text = re.sub(r"\(([^)]+?)\)", "", _harmless(text))
+    text = re.sub(r"\s+'", "'", _FILLED_PAUSES.sub("", text))
+    for pattern, replacement in _JOINED_LETTERS:
+        text = pattern.sub(replacement, text)
+    return _english("leaderboard", text)
 
 
 def _harmless(text: str) -> str:
@@ -277,6 +322,14 @@ NORMALISERS: Mapping[str, Normaliser] = types.MappingProxyType(
                 "in brackets. Takes parts of names for words: O'Neil becomes 0 neil. Not idempotent: the "
                 "result may change when it is normalised again.",
                 _whisper_english,
+            ),
+            Normaliser(
+                "open-asr",
+                f"{_LEADERBOARD} with {_PACKAGE} {_OF_WHISPER}" if _OF_WHISPER else "",
+                "The Open ASR Leaderboard's for English: Whisper's for English with letters that are written "
+                "with periods made one word (U.S.A. is usa) and without ellipses. Its traps are "
+                "those of whisper-english.",
+                _leaderboard,
             ),
         )
     }

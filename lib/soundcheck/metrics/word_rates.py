@@ -21,16 +21,56 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, segments
+from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
 from soundcheck.metrics.word_errors import NO_WORDS, Counts, word_error_rate, word_errors
 
 __all__ = [
     "error_rate_with_missing",
     "match_error_rate",
     "missing_as_empty",
+    "ratio_of_sums",
     "sentence_error_rate",
     "word_information_lost",
 ]
+
+
+def ratio_of_sums(counts: Sequence[float], parts: Sequence[float], nothing: str = "") -> Statistic:
+    """Divide the sum of what was counted by the sum of what it is a part of, such as words or minutes.
+
+    Parameters
+    ----------
+    counts
+        What was counted in each answer, ``(segments,)``; NaN without an answer.
+    parts
+        What there was of each segment, ``(segments,)``.
+    nothing
+        Why there is no value where there was nothing; else the number of segments is told.
+
+    Returns
+    -------
+    Statistic
+        One value.
+
+    Examples
+    --------
+    >>> from soundcheck.metrics.additive import value
+    >>> value(ratio_of_sums([1, 0, np.nan], [1, 3, 5]))
+    0.25
+    """
+    counts, parts = numbers(counts), numbers(parts)
+    same_length(counts, parts)
+    rows = ~np.isnan(counts)
+    kept = tuple(np.where(rows, column, 0.0) for column in (counts, parts))
+
+    def reasons(sums: np.ndarray) -> tuple[str, ...]:
+        return ("" if sums[2] > 0 else nothing if sums[0] and nothing else segments(0),)
+
+    return Statistic(
+        parts=(Columns(rows, ~rows, kept),),
+        compute=lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]),
+        count=lambda sums: sums[..., :1],
+        reasons=reasons,
+    )
 
 
 def missing_as_empty(hypotheses: Sequence[str | None]) -> np.ndarray:

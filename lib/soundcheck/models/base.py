@@ -319,6 +319,8 @@ def _scalar(value: object) -> object:
 
 
 def _number_problem(value: object) -> str:
+    if type(value) is float and math.isfinite(value):  # most often
+        return ""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return f"{_describe(value)}, not a number"
     try:

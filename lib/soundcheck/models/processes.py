@@ -4,7 +4,8 @@ Conventions
 -----------
 - A child is ``python -m <module>`` in a session of its own, so that it and whatever it starts can be killed
   together, and with one thread for each numerical library, so that answers do not depend on the machine.
-- Parent and child talk through a connection of their own: what the code prints never gets in between.
+- Parent and child talk through a connection of their own: what the code prints never gets in between. They
+  also share a few numbers, which the parent can read while, and after, the child does something.
 - A child ends when its parent is gone, however the parent ended. Python's search path does not begin with
   the working directory, where a ``json.py`` of the user may lie.
 """
@@ -14,10 +15,12 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import mmap
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -39,6 +42,7 @@ ONE_THREAD = (
 NOWHERE, CAPTURED, TERMINAL = "nowhere", "captured", "terminal"  # where a child's output goes
 RUN_VARIABLE = "SOUNDCHECK_RUN"  # tells children whose they are: number and start of the process
 TOO_LONG = "too long"
+SHARED = 4  # numbers that parent and child share
 _PR_SET_PDEATHSIG = 1
 _ORPHAN_SECONDS = 1.0  # how often a child looks whether it still has its parent
 
@@ -85,6 +89,8 @@ class Child:
         For messages to and from the child.
     output
         Captured: descriptor from which all that it prints can be read, non-blocking; else ``None``.
+    shared
+        Numbers, 0 at first, that the child may set: see :func:`shared`.
     """
 
     def __init__(self, module: str, *, cache: str | os.PathLike | None = None, output: str = NOWHERE) -> None:
@@ -94,13 +100,15 @@ class Child:
             self.output, writing = os.pipe()
             os.set_blocking(self.output, False)
         self.connection, other = Pipe(duplex=True)
+        place = _memory()
+        self.shared = _numbers(place)
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", module, str(other.fileno()), str(os.getpid())],
+                [sys.executable, "-P", "-m", module, *map(str, (other.fileno(), place, os.getpid()))],
                 stdin=subprocess.DEVNULL,
                 stdout=writing,
                 stderr=None if output == TERMINAL else writing,
-                pass_fds=[other.fileno()],
+                pass_fds=[other.fileno(), place],
                 env=environment(cache),
                 start_new_session=True,
             )
@@ -109,6 +117,7 @@ class Child:
             raise
         finally:
             other.close()
+            os.close(place)
             if output == CAPTURED:
                 os.close(writing)
 
@@ -243,13 +252,34 @@ def silent() -> Iterator[None]:
 
 def connect() -> Connection:
     """Connect a child with its parent, and tie its life to it; called once, first of all, in the child."""
-    descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
+    descriptor, place, parent = map(int, sys.argv[1:4])
     os.set_inheritable(descriptor, False)
+    os.set_inheritable(place, False)
     if sys.platform == "linux":  # at once, even while code holds the interpreter
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     threading.Thread(target=_follow, args=(parent,), daemon=True).start()
     return Connection(descriptor)
+
+
+def shared() -> memoryview:
+    """Give the numbers that the parent of this process sees as :attr:`Child.shared`, float64 (4)."""
+    return _numbers(int(sys.argv[2]))
+
+
+def _memory() -> int:
+    """Open memory that processes can share; gives its descriptor."""
+    if hasattr(os, "memfd_create"):
+        place = os.memfd_create("soundcheck")
+    else:
+        with tempfile.TemporaryFile() as file:
+            place = os.dup(file.fileno())
+    os.truncate(place, 8 * SHARED)
+    return place
+
+
+def _numbers(place: int) -> memoryview:
+    return memoryview(mmap.mmap(place, 8 * SHARED)).cast("d")
 
 
 def _follow(parent: int) -> None:

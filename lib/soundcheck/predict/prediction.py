@@ -208,7 +208,7 @@ class Prediction:
         """Ask about some items; what comes in another round is asked when all before is answered."""
         changes = tuple(self._changes.values())
         ignored = (str(self._questions.out), str(self._cache))
-        setup = Setup(self._entry, self._suite, changes, self._questions.sounds, ignored)
+        setup = Setup(self._entry, self._suite, self._entry.about, changes, self._questions.sounds, ignored)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
         ended = self._ahead.stopped.is_set if self._ahead is not None else lambda: False
         jobs = 1 if self._entry.about.asked_here else jobs

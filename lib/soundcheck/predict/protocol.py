@@ -2,28 +2,59 @@
 
 A *call* is one question to the model: one signal, clean or changed. Its *key* is the digest of everything
 that the answer depends on. The process of a model gets units of work and sends back tuples that begin with
-one of the words below.
+one of the words below. What it is about to do it writes to memory that its parent sees (:class:`Place`),
+because a message for each step would take longer than many a model.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from soundcheck.models.base import Model
     from soundcheck.sounds.sound import Sounds
     from soundcheck.suite.entries import ModelEntry, Suite
 
 READY = "ready"  # the model is loaded
 REFUSED = "refused"  # + why the model cannot be loaded
-DOING = "doing"  # + results of what it did before, + step, + keys that are lost if it fails
-DONE = "done"  # + results of what it did last: with a unit
+TOLD = "told"  # + results, + seconds that the last call took, 0 if there was none
+DONE = "done"  # the same: nothing is left to do in the unit
 
-STARTING, READING, CHANGING, CALLING = "starting", "reading", "changing", "calling"  # steps
+STARTING, IDLE = "starting", "idle"  # steps of a process
+READING, CHANGING, CALLING = "reading", "changing", "calling"  # and those in a unit
+_STEPS = (IDLE, READING, CHANGING, CALLING)
 
 BY_MODEL, BY_SIGNAL = "model", "signal"  # whose fault a missing answer is
+
+
+class Place:
+    """Where a process is in its unit; written by it and read by its parent.
+
+    Parameters
+    ----------
+    numbers
+        Memory that both see, 0 at first: since when, numbers of the first call and of the one behind the
+        last, and step. The time is written first, so nobody takes an old one for that of a new step.
+    """
+
+    def __init__(self, numbers: MutableSequence[float] | memoryview) -> None:
+        self._numbers = numbers
+
+    def enter(self, step: str, first: int = 0, end: int = 0) -> None:
+        """Say what begins now, and which calls of the unit are lost if it fails."""
+        numbers = self._numbers
+        numbers[0] = time.monotonic()  # the same clock for all processes
+        numbers[1], numbers[2] = first, end
+        numbers[3] = _STEPS.index(step)
+
+    def read(self) -> tuple[str, slice, float]:
+        """Give the step, its calls, and when it began."""
+        since, first, end, step = self._numbers
+        return _STEPS[int(step)], slice(int(first), int(end)), since
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,6 +163,8 @@ class Setup:
     ----------
     entry, suite
         The model to load.
+    kind
+        Its kind: who looks it up by its keyword imports all kinds.
     changes
         Numbered by their place.
     sounds
@@ -142,6 +175,7 @@ class Setup:
 
     entry: ModelEntry
     suite: Suite
+    kind: type[Model]
     changes: tuple[PlainChange, ...]
     sounds: Sounds
     ignored: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ import os
 import selectors
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,7 +38,6 @@ END_SECONDS = 5.0  # for a process to end when there is nothing left to do
 TICK_SECONDS = 0.2  # how often a process is looked at that says nothing
 DRAINED = 16  # times that output is read before messages are listened to
 LOG_BYTES = 1_000_000  # of a model's output that are kept
-_IDLE = "idle"
 _WHILE = {protocol.READING: "reading the audio", protocol.CHANGING: "changing the signal"}
 
 
@@ -133,18 +132,20 @@ class Supervised:
             return Answered(Loss(protocol.CALLING, "", True, unit.only(()), unit))
         if self._child is None or self._child.gone():
             self._start()
-        self._left, self._tell, self._done = dict.fromkeys(unit.keys), tell, False
-        asked = begin = 0.0
+        self._keys, self._tell, self._done = unit.keys, tell, False
+        self._left = dict.fromkeys(self._keys)
+        asked = False
+        begin = 0.0
         while not self._done:
-            if self._step == _IDLE and not asked:
-                asked = 1.0
-                begin = self._since = time.monotonic()
+            if self._ready_since and not asked:
+                asked = True
+                begin = self._ready_since = time.monotonic()
                 self._send(unit)
             self._listen()
-            late = time.monotonic() > self._since + self._allowed()
+            late = self._time_left() < 0
             if late:  # perhaps the answer has just come
                 self._receive()
-                late = not self._done and time.monotonic() > self._since + self._allowed()
+                late = not self._done and self._time_left() < 0
             if self._stopped():
                 self._end(late=True)
                 rest = unit.only(self._left)
@@ -180,7 +181,8 @@ class Supervised:
         self._first = True  # no call has ended yet
         self._hung_up, self._looked = False, 0.0
         self._unable = ""  # why it cannot load the model
-        self._enter(protocol.STARTING)
+        self._place = protocol.Place(self._child.shared)
+        self._started, self._ready_since = time.monotonic(), 0.0
         if ready is not None:
             self._send(MODULE)  # with which it is to go on
         self._send(self._setup)
@@ -191,23 +193,28 @@ class Supervised:
         except OSError:  # it has just died
             self._hung_up = True
 
-    def _enter(self, step: str, keys: Iterable[str] = ()) -> None:
-        self._step, self._keys, self._since = step, tuple(keys), time.monotonic()
+    def _now(self) -> tuple[str, list[str], float]:
+        """Give the step of the process, the keys that are lost if it fails, and when it began."""
+        if not self._ready_since:
+            return protocol.STARTING, [], self._started
+        step, calls, since = self._place.read()
+        if step == protocol.IDLE:
+            return step, [], self._ready_since
+        return step, self._keys[calls], since
 
-    def _allowed(self) -> float:
-        """Seconds that the present step may take."""
-        if self._step == protocol.STARTING:
-            return START_SECONDS
-        if self._step == protocol.CALLING:
-            return self._limit + (self._loading if self._first else 0.0)
-        return STEP_SECONDS
+    def _time_left(self) -> float:
+        """Give the seconds that the present step may still take, and remember which step that was."""
+        self._at = step, _, since = self._now()
+        allowed = START_SECONDS if step == protocol.STARTING else STEP_SECONDS
+        if step == protocol.CALLING:
+            allowed = self._limit + (self._loading if self._first else 0.0)
+        return since + allowed - time.monotonic()
 
     # listening
 
     def _listen(self) -> None:
         """Take the next message, and what was printed; waits for a moment if there is nothing."""
-        patience = self._since + self._allowed() - time.monotonic()
-        for key, _ in self._selector.select(min(TICK_SECONDS, max(0.0, patience))):
+        for key, _ in self._selector.select(min(TICK_SECONDS, max(0.0, self._time_left()))):
             if key.fileobj is self._child.connection:
                 self._receive(ready=True)
             else:
@@ -225,24 +232,23 @@ class Supervised:
             self._unregister(self._child.connection)
 
     def _take(self, word: str, *content: object) -> None:
-        if word in (protocol.DOING, protocol.DONE):
-            results, *doing = content
+        if word in (protocol.TOLD, protocol.DONE):
+            results, seconds = content
             if results:
-                self._finish(results)
-            self._done = not doing
-            self._enter(*(doing or [_IDLE]))
+                self._finish(results, seconds)
+            self._done = word == protocol.DONE
         elif word == protocol.READY:
-            self._enter(_IDLE)
+            self._ready_since = time.monotonic()
             self._tell([])
         elif word == protocol.REFUSED:
             self._unable = str(content[0])
 
-    def _finish(self, results: list[Result]) -> None:
-        """Pass on the results of a step."""
-        if self._step == protocol.CALLING and self._first:
+    def _finish(self, results: list[Result], seconds: float) -> None:
+        """Pass on results; the first call is told alone."""
+        if seconds and self._first:
             self._first = False
             # Whoever comes later loads the same model, perhaps on a busier machine.
-            taken = 3 * (time.monotonic() - self._since)
+            taken = 3 * seconds
             self._loading = max(self._loading, taken) if self._loaded else taken
             self._loaded = True
         for result in results:
@@ -291,14 +297,14 @@ class Supervised:
     def _lose(self, unit: Unit, late: bool) -> Loss:
         """End the process, and say what it was doing."""
         ending = self._end(late)
-        step = self._step
+        step, doing, _ = self._at if late else self._now()
         if step == protocol.STARTING:
             late_start = f"loading the model did not end within {START_SECONDS:g} s"
             died = f"the process ended while the model was loaded ({ending})"
             problem = self._unable or (late_start if late else died)
             return Loss(step, problem, late, unit.only(()), unit)
-        doing = [key for key in self._keys if key in self._left]
-        if step == _IDLE:
+        doing = [key for key in doing if key in self._left]
+        if step == protocol.IDLE:
             step = protocol.CALLING
             # If it never got as far as a call: charge the first one, so that this cannot go on for ever.
             doing = list(self._left)[:1] if self._first else []

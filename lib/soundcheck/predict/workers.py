@@ -1,8 +1,11 @@
 """A worker: a process that loads one model and asks it about one segment after the other.
 
-``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.supervised`. It says before
+``python -m soundcheck.predict.workers`` is started by :mod:`soundcheck.predict.supervised`. It notes before
 each step what it is about to do, so that its parent knows what was lost if it hangs or dies, and tells with
 an answer which files the model has opened before it.
+
+The first answer is told at once, further ones after :data:`TELL_SECONDS`, together. Those that a process had
+not told when it died are asked again.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
@@ -21,15 +25,17 @@ from soundcheck.common.errors import InputError
 from soundcheck.corpora import audio
 from soundcheck.models import processes
 from soundcheck.models.base import Model, NoAnswer, check_output, reason
-from soundcheck.models.load import load_model
 from soundcheck.predict import protocol
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 
+TELL_SECONDS = 0.02  # between two times that answers are told: what may be lost of a process that dies
+
 
 class _Pending(NamedTuple):
-    """A signal that waits for its batch to be full."""
+    """A signal that waits for its batch to be full; its number in the unit."""
 
+    number: int
     call: Call
     signal: np.ndarray
     drawn: dict[str, Any]
@@ -48,15 +54,21 @@ class Worker:
         The loaded model.
     watch
         Knows which files it has opened.
+    place
+        Where it notes what it does.
     """
 
-    def __init__(self, connection: Connection, setup: Setup, model: Model, watch: Watch) -> None:
-        self._connection = connection
+    def __init__(
+        self, connection: Connection, setup: Setup, model: Model, watch: Watch, place: protocol.Place
+    ) -> None:
+        self._connection, self._place = connection, place
         self._setup = setup
         self._model = model
         self._watch = watch
         self._tasks = [setup.suite.tasks[name] for name in setup.entry.tasks]
-        self._results: list[Result] = []  # of the last step; they go with the next message, at once
+        self._results: list[Result] = []  # that are not told yet
+        self._due = 0.0  # when to tell them
+        self._took = 0.0  # seconds of the last call
         self._process = secrets.token_hex(8)
 
     def work(self, unit: Unit) -> None:
@@ -75,30 +87,34 @@ class Worker:
                 pending = []
         if pending:
             self._ask(pending)
-        self._send(protocol.DONE)
+        self._place.enter(protocol.IDLE)
+        self._tell(protocol.DONE)
 
     def _prepare(self, unit: Unit) -> Iterator[_Pending | None]:
         """Give the signal of each call; ``None`` if there is none."""
+        number = 0
         for item in unit.items:
-            self._doing(protocol.READING, [call.key for call in item.calls])
+            self._enter(protocol.READING, number, number + len(item.calls))
             try:
                 with self._watch.aside():
                     signal = audio.read(item.path, item.start, item.end)
             except Exception as error:
                 self._unusable(item, item.calls, "the audio cannot be read", error)
                 yield from [None] * len(item.calls)
+                number += len(item.calls)
                 continue
             for call in item.calls:
                 with self._watch.aside():
-                    prepared = self._change(item, call, signal)
+                    prepared = self._change(item, number, call, signal)
                 yield prepared
+                number += 1
 
-    def _change(self, item: Item, call: Call, signal: np.ndarray) -> _Pending | None:
+    def _change(self, item: Item, number: int, call: Call, signal: np.ndarray) -> _Pending | None:
         if call.change is None:
-            return _Pending(call, signal, {})
+            return _Pending(number, call, signal, {})
         from soundcheck.augment import registry  # late: loading all transforms takes half a second
 
-        self._doing(protocol.CHANGING, [call.key])
+        self._enter(protocol.CHANGING, number, number + 1)
         change = self._setup.changes[call.change]
         try:
             changed, drawn = registry.apply(
@@ -112,11 +128,12 @@ class Worker:
         except Exception as error:
             self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
             return None
-        return _Pending(call, changed, {name: _plain(value) for name, value in drawn.items()})
+        return _Pending(number, call, changed, {name: _plain(value) for name, value in drawn.items()})
 
     def _ask(self, pending: list[_Pending]) -> None:
         """Ask the model once about all pending signals; if that fails, about each alone."""
-        self._doing(protocol.CALLING, [one.call.key for one in pending])
+        self._enter(protocol.CALLING, pending[0].number, pending[-1].number + 1)
+        begin = time.monotonic()
         try:
             outputs = self._model.predict([one.signal for one in pending], audio.SAMPLING_RATE)
             if len(outputs) != len(pending):
@@ -129,6 +146,7 @@ class Worker:
                     self._ask([one])
                 return
             checked = [({}, reason(error, self._setup.suite.root), "")]
+        self._took = time.monotonic() - begin
         for one, (answer, problem, rest) in zip(pending, checked, strict=True):
             opened = () if problem else self._watch.news()  # what fails is not kept
             told = {"opened": opened, "process": self._process, "rest": rest}
@@ -142,12 +160,16 @@ class Worker:
         problem = f"{what}: {text}"
         self._results += [Result(call.key, problem=problem, fault=protocol.BY_SIGNAL) for call in calls]
 
-    def _doing(self, step: str, keys: list[str]) -> None:
-        self._send(protocol.DOING, step, keys)
+    def _enter(self, step: str, first: int, end: int) -> None:
+        if self._results and time.monotonic() >= self._due:
+            self._tell(protocol.TOLD)
+        self._place.enter(step, first, end)
 
-    def _send(self, word: str, *content: object) -> None:
-        self._connection.send((word, self._results, *content))
-        self._results = []
+    def _tell(self, word: str) -> None:
+        self._connection.send((word, self._results, self._took))
+        if self._took:
+            self._due = time.monotonic() + TELL_SECONDS
+        self._results, self._took = [], 0.0
 
 
 def _rest(output: object) -> str:
@@ -161,7 +183,7 @@ def _plain(value: Any) -> Any:
 def _watch(setup: Setup) -> Watch:
     """Listen to what is opened from now on."""
     watch = Watch(setup.suite.root, setup.ignored)
-    watch.add(setup.entry.about.named_files(setup.entry, setup.suite))
+    watch.add(setup.kind.named_files(setup.entry, setup.suite))
     watch.start()
     return watch
 
@@ -179,7 +201,7 @@ def serve(connection: Connection) -> None:
         return
     try:
         watch = _watch(setup)
-        model = load_model(setup.entry, setup.suite)
+        model = setup.kind.load(setup.entry, setup.suite)
     except InputError as error:
         traceback.print_exc()
         problem = error.problems[0]
@@ -189,7 +211,7 @@ def serve(connection: Connection) -> None:
         traceback.print_exc()
         connection.send((protocol.REFUSED, reason(error, setup.suite.root)))
         return
-    worker = Worker(connection, setup, model, watch)
+    worker = Worker(connection, setup, model, watch, protocol.Place(processes.shared()))
     connection.send((protocol.READY,))
     while True:
         try:

@@ -16,6 +16,7 @@ from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.differential import Localised, word_edits
 from soundcheck.metrics.disagreement import Setting, degradations
+from soundcheck.metrics.word_rates import missing_as_empty
 from soundcheck.report.aligned_words import aligned_words, legend
 from soundcheck.report.chosen_segments import TYPICAL, WORST, Chosen, choose
 from soundcheck.report.html import Html, element, join
@@ -23,7 +24,7 @@ from soundcheck.report.pair_player import Side, switched
 from soundcheck.report.players import row, settings
 from soundcheck.report.segment_player import segment_name, segment_player, signal_of
 
-__all__ = ["lost_words", "most_violated"]
+__all__ = ["lost_words", "most_harmed", "most_violated"]
 
 MOST_WORDS = 3  # that are lost most
 AS_IT_IS = "as it is"
@@ -61,6 +62,18 @@ def lost_words(evaluation: Recognition, subset: Subset, found: Sequence[Localise
         more = counted(len(lost) - MOST_WORDS, "other word")
         shown.append(element("p", f"{subset.corpus}: {more} with a smaller share lost.", class_="sc-note"))
     return join(shown)
+
+
+def most_harmed(evaluation: Recognition, subset: Subset, settings: Sequence[Setting]) -> Html:
+    """Play a typical segment under each of some settings, with its words, and the one that loses most."""
+    shown = []
+    for setting in settings:
+        texts = (subset.predictions.settings[one] for one in (CLEAN, setting))
+        before, after = (_apart(subset.truth, missing_as_empty(own)) for own in texts)
+        chosen = choose(after - before, _keys(subset), worst=1, typical=1)
+        title = f"{subset.corpus}: {_name(setting)}"
+        shown.append(_segments(evaluation, subset, setting, chosen, title, heard=True))
+    return legend((AS_IT_IS, "the changed one")) + join(shown) if shown else Html("")
 
 
 def most_violated(

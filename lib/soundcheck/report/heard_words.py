@@ -33,7 +33,9 @@ MOST_GROUPS = 2  # of a column, those with the largest gaps
 READ = 2  # segments of a kind of a group
 
 
-def worst_recognised(evaluation: Evaluation, subset: Subset, heard: int = 3, read: int = 3) -> Html:
+def worst_recognised(
+    evaluation: Evaluation, subset: Subset, heard: int = 3, read: int = 3, errors: np.ndarray | None = None
+) -> Html:
     """Play the segments with the most word errors, each with its words aligned.
 
     Parameters
@@ -45,9 +47,11 @@ def worst_recognised(evaluation: Evaluation, subset: Subset, heard: int = 3, rea
     heard, read
         How many segments are heard, and how many more are only read; those with the same number of errors by
         their share of the words.
+    errors
+        Errors of each segment; default: of words.
     """
     counts = word_errors(subset.truth, subset.predictions.clean)
-    errors = np.nan_to_num(counts.errors, nan=-1.0)
+    errors = np.nan_to_num(counts.errors if errors is None else errors, nan=-1.0)
     keys = subset.segments["key"].to_numpy()
     order = sorted(np.flatnonzero(errors > 0), key=lambda n: (-errors[n], counts.words[n], keys[n]))[
         : heard + read

@@ -49,10 +49,12 @@ def percent(value: float, digits: int = 1, unit: str = "%") -> str:
     return "" if pd.isna(value) else f"{number(100 * value, digits)}\xa0{unit}"
 
 
-def percent_cell(value: float, low: float = np.nan, high: float = np.nan) -> Cell:
-    """Show a share in per cent, with its interval below it if there is one."""
+def percent_cell(value: float, low: float = np.nan, high: float = np.nan, unit: str = "%") -> Cell:
+    """Show a share in per cent, or a difference in points, with its interval below it if there is one."""
     span = "" if pd.isna(low) else f"{number(100 * low, 1)} to {number(100 * high, 1)}".replace(" ", "\xa0")
-    return Cell(two_lines(percent(value), span), None if pd.isna(value) else float(value), "sc-number")
+    return Cell(
+        two_lines(percent(value, unit=unit), span), None if pd.isna(value) else float(value), "sc-number"
+    )
 
 
 def small_groups_table(rows: Sequence[tuple[object, ...]]) -> Html:

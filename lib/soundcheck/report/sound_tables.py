@@ -94,8 +94,13 @@ def _measured(family: Family, sounds: Sounds, group: SoundSet) -> list[Html]:
 
 
 def _swept(family: Family, sounds: Sounds) -> list[tuple[str, Perturbation]]:
-    """List the steps of the sweeps that are shown: those with two possible steps or more."""
-    found = []
+    """List the steps of transformations, and of the sweeps that are shown: those with two possible steps."""
+    found = [
+        (series.name, step)
+        for series in family.transformations.values()
+        for step in series.steps.values()
+        if not missing(step, sounds)
+    ]
     for sweep in family.sweeps.values():
         steps = [(sweep.name, step) for step in sweep.steps.values() if not missing(step, sounds)]
         found += steps if len(steps) > 1 else []

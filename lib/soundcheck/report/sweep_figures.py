@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -9,9 +12,10 @@ from soundcheck.report.html import Html
 from soundcheck.report.style import GREY, MARKS, PALETTE, label, look, name_ticks, new
 from soundcheck.report.tables import Cell, number, table, two_lines
 
-__all__ = ["curve_table", "curves"]
+__all__ = ["curve_table", "curves", "small_curves"]
 
 MOST_PANELS = 6
+ABREAST = 3  # small panels in a row
 
 
 def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, float] = (0, 1)) -> Figure:
@@ -51,6 +55,51 @@ def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, f
         panels[-1].set_xlabel(f"{label(xlabel, 60)}  (mild → severe)")
         panels[0].plot([], [], color=GREY, linestyle=":", linewidth=1, label="random model")
         panels[0].legend(loc="best", fontsize=9)
+    return figure
+
+
+def small_curves(
+    frame: pd.DataFrame, lines: Mapping[str, float], axes_of: Mapping[str, str], ylabel: str
+) -> Figure:
+    """Draw a value against the severity of several changes, a small panel with a 95 % band for each.
+
+    Parameters
+    ----------
+    frame
+        Rows with ``transformation, level, value, low, high``, levels from mild to severe; rows with an empty
+        transformation are the value without any change, which begins each line.
+    lines
+        Name -> a value that is drawn as a horizontal line.
+    axes_of
+        Change -> what its levels are.
+    ylabel
+        What the value is.
+    """
+    start, rest = frame[frame["transformation"] == ""], frame[frame["transformation"] != ""]
+    names = list(dict.fromkeys(rest["transformation"]))
+    rows = -(-max(1, len(names)) // ABREAST)
+    with look():
+        figure, panels = new(9, 0.7 + 2.1 * rows, rows, ABREAST, sharey=True)
+        for axes, name in zip(panels, names, strict=False):
+            own = pd.concat([start, rest[rest["transformation"] == name]])
+            places = range(len(own))
+            axes.fill_between(places, own["low"], own["high"], color=PALETTE[0], alpha=0.2, lw=0)
+            axes.plot(places, own["value"], color=PALETTE[0], marker=MARKS[0], markersize=4)
+            for n, (told, height) in enumerate(lines.items()):
+                style = ("--", ":")[n % 2]
+                axes.axhline(height, color=GREY, linestyle=style, linewidth=1, label=label(told, 40))
+            name_ticks(axes, ["clean", *own["level"].iloc[len(start) :]], 11, longest=6)
+            axes.set_title(label(name, 30), loc="left", fontweight="bold", fontsize=10)
+            axes.set_xlabel(label(axes_of[name], 40), fontsize=8)
+        panels[0].set_ylim(0, 1.05 * np.nanmax([*lines.values(), frame["high"].max(), frame["value"].max()]))
+        for axes in panels[len(names) :]:
+            axes.set_axis_off()
+        for axes in panels[::ABREAST]:
+            axes.set_ylabel(label(ylabel, 30), fontsize=9)
+        if names and lines:
+            figure.legend(
+                *panels[0].get_legend_handles_labels(), loc="outside lower right", fontsize=8, ncols=2
+            )
     return figure
 
 

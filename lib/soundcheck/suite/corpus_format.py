@@ -36,7 +36,7 @@ __all__ = [
 
 RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
-    *("transcript", "condition", "item", "split"),
+    *("transcript", "transcript_written", "condition", "item", "split"),
 )
 TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 

@@ -11,17 +11,19 @@ from __future__ import annotations
 import dataclasses
 import typing
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from soundcheck.common.media import ALL, VOICES
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.statistics.rules import INTERVALS
-from soundcheck.suite import schema
 from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.groups import GroupColumn
 from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind, public_path
 from soundcheck.suite.own_rules import AcceptedFailure, OwnTest
+
+if TYPE_CHECKING:
+    from soundcheck.suite import schema
 
 __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "SoundEntry", "Suite", "public_path"]
 
@@ -330,6 +332,8 @@ class Suite:
         :mod:`soundcheck.metrics.alternatives`.
     synonyms
         Pairs of phrases that count as the same there.
+    entities
+        Class -> names whose recognition is counted.
     matters_worse
         By how much a value has to be worse than in an earlier run before it counts.
     tests
@@ -396,11 +400,14 @@ class Suite:
     history: Path | None = None
     shown_history: str = ""
     synonyms: tuple[tuple[str, str], ...] = ()
+    entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def settings(cls) -> dict[str, tuple[Any, Any]]:
         """List the settings: name -> its type in the schema, and its default."""
-        types = typing.get_type_hints(cls, include_extras=True)
+        from soundcheck.suite import schema  # late: a model's process knows suites, but reads none
+
+        types = typing.get_type_hints(cls, localns={"schema": schema}, include_extras=True)
         fields = [field for field in dataclasses.fields(cls) if hasattr(types[field.name], "__metadata__")]
         return {field.name: (types[field.name], field.default) for field in fields}
 

@@ -64,10 +64,12 @@ class EntryReader(DocumentReader):
         Section or None
             The checked keys.
         """
-        keys = chosen.keys if chosen else common
+        keys = (chosen.keys if chosen else None) or common
         allowed = (*keys.model_fields, *also)
         if isinstance(value, dict) and any(key not in allowed for key in value):
-            others = {key for other in known.values() for key in other.keys.model_fields} - {*allowed}
+            others = {key for other in known.values() for key in (other.keys or common).model_fields} - {
+                *allowed
+            }
             for key in [key for key in value if key in others and chosen]:
                 remedy = f"Remove it. Allowed: {', '.join(allowed)}"
                 self.note((*path, key), f"{what} {chosen.keyword} does not take this key", remedy)

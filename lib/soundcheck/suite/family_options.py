@@ -35,11 +35,16 @@ class _Drawn(schema.Section):
     sweep_segments: schema.parsed(schema.whole(1, 10**9) | None, schema.plain_value) = None  # null: see below
 
 
-class _Counted(schema.Section):
-    """Options of families that count violations without transcripts."""
+class _Grouped(schema.Section):
+    """Options of families that change the sound and compare groups."""
 
     groups: schema.Texts = []
     minimum_segments: schema.whole(1, 1_000_000) = 1
+
+
+class _Counted(_Grouped):
+    """Options of families that count violations without transcripts."""
+
     taus: list[schema.number(0, 1)] = []
     average: schema.choice(*AVERAGES) = AVERAGES[0]
 
@@ -138,6 +143,7 @@ _KNOWN = {
     "asr_fairness": _Judged,
     "asr_fault_localisation": _Counted,
     "asr_hallucination": _Unspoken,
+    "asr_robustness": _Grouped,
     "asr_word_errors": _Binned,
     "correctness_classification": _Named,
     "fairness_accent": _Predicted,

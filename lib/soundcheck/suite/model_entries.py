@@ -12,7 +12,8 @@ from soundcheck.suite import schema
 from soundcheck.suite.card_reader import read_card
 from soundcheck.suite.entries import ModelEntry
 from soundcheck.suite.entry_reader import EntryReader
-from soundcheck.suite.model_kind import MODEL_KINDS, ModelKeys, ModelKind
+from soundcheck.suite.model_keys import ModelKeys
+from soundcheck.suite.model_kind import MODEL_KINDS, ModelKind
 from soundcheck.suite.paths import find_files
 from soundcheck.suite.yaml_reader import Document
 

@@ -2,7 +2,8 @@
 
 Kinds are the classes of models with a ``keyword`` in :mod:`soundcheck.models`, and those that installed
 packages register as entry points of the group ``soundcheck.models``. Modules with kinds should import what is
-heavy inside of methods: every suite that is read imports them.
+heavy inside of methods: every suite that is read imports them. A model's process needs its own kind only,
+and nothing that reads suites: so the keys of all models stand in :mod:`soundcheck.suite.model_keys`.
 """
 
 from __future__ import annotations
@@ -14,27 +15,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from soundcheck.common.registry import Registry
 from soundcheck.common.tasks import Task
-from soundcheck.suite import schema
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry
+    from soundcheck.suite.model_keys import ModelKeys
 
 __all__ = ["MODEL_KINDS", "ModelKeys", "ModelKind", "public_path"]
 
 
-class ModelKeys(schema.Section):
-    """Keys of every model, beside the one that introduces its kind."""
+def __getattr__(name: str) -> Any:
+    if name == "ModelKeys":  # packages of others import it from here
+        from soundcheck.suite.model_keys import ModelKeys
 
-    tasks: schema.Texts | None = None
-    batch: schema.whole(1, 1024) | None = None
-    families: schema.Texts = []
-    corpora: schema.Texts = []
-    description: schema.Prose = ""
-    license: schema.Text = ""
-    time_limit: schema.number(0, 604_800, positive=True) | None = None
-    range: Any = None  # the tasks of the model tell what is allowed
-    files: schema.Names | None = None
-    card: Any = None  # read by soundcheck.suite.card_reader
+        return ModelKeys
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class ModelKind:
@@ -45,7 +39,8 @@ class ModelKind:
     keyword
         The key that introduces it. What stands behind the key is the *target*.
     keys
-        What else a model of this kind may say; what not all kinds know is found in the entry's ``options``.
+        What else a model of this kind may say; ``None`` = what all may. What not all kinds know is found in
+        the entry's ``options``.
     needs_audio
         Whether it is given signals.
     changes_audio
@@ -70,7 +65,7 @@ class ModelKind:
     """
 
     keyword: ClassVar[str] = ""
-    keys: ClassVar[type[ModelKeys]] = ModelKeys
+    keys: ClassVar[type[ModelKeys] | None] = None
     needs_audio: ClassVar[bool] = True
     changes_audio: ClassVar[bool] = True
     runs_code: ClassVar[bool] = True

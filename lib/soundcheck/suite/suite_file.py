@@ -33,6 +33,7 @@ from soundcheck.suite.corpus_format import (
     CorpusKeys,
     places,
 )
+from soundcheck.suite.entities import read_entities
 from soundcheck.suite.entries import (
     NOISE_KINDS,
     RESPONSE_KINDS,
@@ -43,7 +44,8 @@ from soundcheck.suite.entries import (
     Suite,
 )
 from soundcheck.suite.entry_reader import EntryReader
-from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn, GroupsReader
+from soundcheck.suite.groups import MEASURED_COLUMNS, GroupColumn
+from soundcheck.suite.groups_reader import GroupsReader
 from soundcheck.suite.model_entries import ModelReader
 from soundcheck.suite.own_rules_reader import OwnRulesReader
 from soundcheck.suite.synonyms import read_synonyms
@@ -87,7 +89,7 @@ class _Balance(schema.Section):
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
-    *("tests", "accepted", "groups", "adjust", "card", "history", "synonyms"),
+    *("tests", "accepted", "groups", "adjust", "card", "history", "synonyms", "entities"),
 )
 
 
@@ -177,6 +179,7 @@ class _Reader(EntryReader):
         card = read_card(self, ("card",), data.get("card"))
         history, shown_history = self.read_history(data.get("history"))
         synonyms = self.read_synonyms(data.get("synonyms"), top.normaliser if top else "none")
+        entities = read_entities(self, data.get("entities"))
         if len(self.problems):
             return None
         return Suite(
@@ -206,6 +209,7 @@ class _Reader(EntryReader):
             history=history,
             shown_history=shown_history,
             synonyms=synonyms,
+            entities=entities,
         )
 
     def read_synonyms(self, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:

@@ -16,7 +16,9 @@ Americans, at 16 kHz: other accents and telephone bands are hard for it.
 Conventions
 -----------
 A transcript is lower case without punctuation; it is empty if nothing was recognised. An answer depends on
-the signal alone: means of the features are taken over the signal, and the estimate of the noise starts anew.
+the signal alone: means of the features are taken over the signal, the estimate of the noise starts anew, and
+before each signal the decoder hears the same short noise, listening for all phones of the language. Else
+frames that are not scored anew ("ds") borrow from phones that were last looked at some signals ago.
 The level is left as it is; signals are cut to full scale and rounded to 16 bits as any sound card does it.
 """
 
@@ -43,6 +45,8 @@ SHORTEST = 0.1  # seconds; shorter signals hold no word
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 GATE = 25  # dB between loud and quiet frames; commands have 36 and more, babble about 17 at most
 FRAME = 320  # samples of a frame of the gate
+FORGET = "forget"  # name of the search that listens for all phones, and 0.05 s of noise that it hears
+BEFORE = np.random.default_rng(1).normal(0, 1000, 800).astype(np.int16).tobytes()
 SENTENCES = ("grammar", "hurried")  # tasks that expect whole sentences
 # What the decoder is told. Looser beams and a second pass over the lattice take longer and find no more.
 # "wip" is what a word costs, else noise is heard as many short words; a grammar of sentences needs the usual
@@ -116,14 +120,20 @@ def _answer(task: str, signal: np.ndarray, sampling_rate: int) -> dict[str, str]
     if not samples.any():
         return {"transcript": ""}
     decoder = _decoder(task)
+    _listen(decoder, FORGET, BEFORE)
+    _listen(decoder, task, samples.tobytes())
+    found = decoder.hyp()
+    return {"transcript": found.hypstr if found else ""}
+
+
+def _listen(decoder: pocketsphinx.Decoder, search: str, samples: bytes) -> None:
+    decoder.activate_search(search)
     decoder.reinit_feat()  # else it keeps its estimate of the noise from what it heard before
     decoder.start_utt()
     try:
-        decoder.process_raw(samples.tobytes(), full_utt=True)
+        decoder.process_raw(samples, full_utt=True)
     finally:
         decoder.end_utt()
-    found = decoder.hyp()
-    return {"transcript": found.hypstr if found else ""}
 
 
 @functools.lru_cache(maxsize=len(SETTINGS))
@@ -144,7 +154,7 @@ def _decoder(task: str) -> pocketsphinx.Decoder:
         decoder.add_fsg(task, word_graph.condensed(decoder, text))
     else:  # words in any order come back to where they began, which has few states anyway
         decoder.add_jsgf_string(task, text)
-    decoder.activate_search(task)
+    decoder.add_keyphrase(FORGET, vocabulary[0])  # beside its word such a search listens for any phone
     return decoder
 
 

@@ -110,6 +110,20 @@ def build(
     )
 
 
+def first(cache: Path) -> Path:
+    """Find the file of the first segment in the cache, or speak that segment alone.
+
+    It is the same in the small and in the full corpus.
+    """
+    speaker = speakers("small", SPEECH)[0][0]
+    folder = store.folder(
+        Path(cache) / f"demo-{fingerprint('first')}",
+        lambda draft: write_speakers(draft, [(speaker, 1)], 1, False, ""),
+        "the first segment of the demo corpus",
+    )
+    return folder / file_name(speaker, 0)
+
+
 def fingerprint(size: str = "full", part: str = SPEECH) -> str:
     """Hash everything that decides the corpus: its code, the libraries that make the signals, its size."""
     sources = [Path(seeds.__file__), *sorted(Path(__file__).parent.glob("*.py"))]

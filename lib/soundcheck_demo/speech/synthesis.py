@@ -31,6 +31,7 @@ from soundcheck.common.seeds import generator
 from soundcheck_demo.speech import commands, texts
 from soundcheck_demo.speech.labels import UNMOVED, draw
 from soundcheck_demo.speech.prosody import Settings, settings
+from soundcheck_demo.speech.resampling import SPOKEN_RATE, resample
 from soundcheck_demo.speech.script import SPLITS
 from soundcheck_demo.speech.voices import BY_NAME, COMMANDS, SPEECH, TEXTS, Speaker
 
@@ -125,7 +126,7 @@ def _synthesise(speaker: Speaker, text: str, chosen: Settings, words_per_minute:
     call(
         synthesiser,
         "Speech output settings",
-        SAMPLING_RATE,
+        SPOKEN_RATE,  # Praat takes three times as long to resample than to speak
         chosen.word_gap,
         float(np.clip(pitch, 0.5, 2.0)),
         chosen.range_factor,
@@ -134,7 +135,7 @@ def _synthesise(speaker: Speaker, text: str, chosen: Settings, words_per_minute:
     )
     spoken = call(synthesiser, "To Sound", text, "no")
     sound = spoken[0] if isinstance(spoken, list) else spoken
-    return sound.values[0]
+    return resample(sound.values[0])
 
 
 def _trim(signal: np.ndarray) -> np.ndarray:

@@ -35,10 +35,9 @@ def clipping(signal: np.ndarray, sampling_rate: int) -> float:
     values = np.asarray(signal, dtype=np.float64)
     if not len(values):
         return math.nan
-    step = _step(values)
     limited = np.abs(values) >= FULL_SCALE
     for side in (values, -values):
-        if side.max() > 0 and _is_limit(side, step):
+        if side.max() > 0 and _is_limit(side):
             limited |= side == side.max()
     return float(limited.mean())
 
@@ -49,11 +48,11 @@ def _step(values: np.ndarray) -> float:
     return float(steps.min()) if len(steps) else 0.0
 
 
-def _is_limit(values: np.ndarray, step: float) -> bool:
+def _is_limit(values: np.ndarray) -> bool:
     """Say whether the largest sample is one at which the signal was cut off."""
     there = np.concatenate([[False], values == values.max(), [False]]).astype(np.int8)
     begin, end = np.flatnonzero(np.diff(there) == 1), np.flatnonzero(np.diff(there) == -1)
     if np.sum(end - begin >= RUN) < RUNS:
         return False
     beside = np.concatenate([values[begin[begin > 0] - 1], values[end[end < len(values)]]])
-    return bool(np.median(values.max() - beside) > DROP * step)
+    return bool(np.median(values.max() - beside) > DROP * _step(values))

@@ -31,7 +31,7 @@ from soundcheck.models.model_folder import links_outside, read_configuration
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.models.recogniser import TASK, Recogniser
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
 
 if TYPE_CHECKING:

@@ -114,6 +114,8 @@ class Graph:
         if self._in_one_call:
             return self._call(*padded(signals), names)
         if self._together:
+            if len({len(signal) for signal in signals}) == 1:
+                return self._call(np.stack(signals), np.full(len(signals), len(signals[0])), names)
             rows = each_length(signals, lambda batch: self._rows(batch, names))
         else:
             rows = [row for signal in signals for row in self._rows(signal[np.newaxis], names)]

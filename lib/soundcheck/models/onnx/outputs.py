@@ -104,7 +104,11 @@ class Reading(NamedTuple):
         """Read one answer from each row."""
         if self.classes:
             return best_classes(values, self.classes)
-        return list(values if self.column is None else values[:, self.column])
+        if self.column is None:
+            return list(values)
+        column = values[:, self.column]
+        # Plain numbers are checked soonest; those of half precision are read as their shortest decimal.
+        return list(column) if column.dtype == np.float16 else column.tolist()
 
 
 class Outputs:

@@ -41,7 +41,7 @@ from soundcheck.models.recogniser import TASK, Recogniser
 from soundcheck.models.services.limits import Breaker, RequestCount
 from soundcheck.models.services.request import Recording, RequestError, Secret, Service, public_url
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.model_keys import ModelKeys
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry, Suite

@@ -21,7 +21,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.models.base import Asked, LookUpModel
 from soundcheck.suite import schema
-from soundcheck.suite.model_kind import ModelKeys
+from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_place
 
 if TYPE_CHECKING:

@@ -1,0 +1,244 @@
+"""What the page about formatted transcripts measures: punctuation, capitals and entities.
+
+Conventions
+-----------
+- Texts are compared as they were written, without the suite's normaliser. Of several wordings of a reference
+  the first counts.
+- Where a corpus has a column ``transcript_written``, the *written* reference, that is what marks and capitals
+  are compared with. Entities are compared with it or with the transcript, which is *spoken*: whichever has
+  fewer errors in the segment, of equals the written one.
+- Segments whose language is said to be another than English have names as entities, and no others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.corpora.languages import among
+from soundcheck.evaluation.description import EvaluationDescription
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.recognition_measures import wer
+from soundcheck.evaluation.subset import Measure, Predictions, Subset
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.alternatives import WordingReader
+from soundcheck.metrics.combinators import stack
+from soundcheck.metrics.entities import Entity, closest, compare_entities, find_entities, read
+from soundcheck.metrics.formatting import MARKS, format_errors, has_capitals, has_marks, split_marks
+from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.metrics.word_rates import ratio_of_sums
+from soundcheck.metrics.writing import mostly_without_blanks
+from soundcheck.models.reference import reference_predictions
+
+__all__ = [
+    "Formatted",
+    "errors_of",
+    "fitting_tests",
+    "marks_of",
+    "plain_writer",
+]
+
+WRITTEN = "transcript_written"
+NO_MARKS = "no reference has punctuation"
+NO_CAPITALS = "no reference has capitals beside other letters"
+NO_ENTITIES = "no reference has an entity"
+NO_WORDS = "the references are written without blanks, so words cannot be told apart"
+
+
+class Formatted(Evaluation):
+    """An evaluation of a recogniser whose transcripts stay as they were written.
+
+    Parameters
+    ----------
+    description
+        What the run tells the notebook.
+    """
+
+    def __init__(self, description: EvaluationDescription) -> None:
+        super().__init__(description)
+        self._first = WordingReader(NORMALISERS["none"], description.alternatives).plain
+        given = [(name, kind) for kind, names in description.entities.items() for name in names]
+        self.names = {read(name, english).tokens: kind for name, kind in given for english in (False, True)}
+        self._entities: dict[tuple[int, int], list[list[Entity] | None]] = {}
+        self._kept: list[object] = []
+
+    def _subset(self, *args: object, **options: object) -> Subset:
+        subset = super()._subset(*args, **options)
+        truth = self._firsts(subset.truth)
+        if WRITTEN in subset.segments:
+            written = subset.segments[WRITTEN].to_numpy(dtype=object)
+            truth = np.where(pd.isna(written), truth, self._firsts(written))
+        keys = [f"{subset.corpus}|{key}" for key in subset.segments["key"]]
+        said_elsewhere = reference_predictions(subset.task, self.seed, keys, "", truth)
+        return dataclasses.replace(subset, truth=truth, reference=Predictions(said_elsewhere, random=True))
+
+    def _firsts(self, texts: Sequence[str | None]) -> np.ndarray:
+        return np.array([*(None if pd.isna(text) else self._first(text) for text in texts), None])[:-1]
+
+    def spoken(self, subset: Subset) -> np.ndarray | None:
+        """Give the spoken references, object ``(segments,)``; ``None`` if there are no others."""
+        return self._firsts(subset.segments[subset.task.name]) if WRITTEN in subset.segments else None
+
+    def english(self, subset: Subset) -> np.ndarray:
+        """Say which segments are in English, bool ``(segments,)``: all of which nothing else is known."""
+        if "language" not in subset.segments:
+            return np.ones(len(subset), dtype=bool)
+        languages = subset.segments["language"].to_numpy(dtype=object)
+        return pd.isna(languages) | (among(languages, ["eng"]) == "eng")
+
+    def entities(self, subset: Subset, predictions: Predictions) -> list[list[Entity] | None]:
+        """Say what became of the entities of each segment; ``None`` without an answer."""
+        place = (id(subset.truth), id(predictions.clean))
+        if place not in self._entities:
+            self._kept += [subset.truth, predictions.clean]  # so that nothing else gets their numbers
+            spoken = self.spoken(subset)
+            sources = [subset.truth] if spoken is None else [subset.truth, spoken]
+            rows = zip(predictions.clean, self.english(subset), *sources, strict=True)
+            self._entities[place] = [
+                None
+                if heard is None
+                else _compared(read(heard, bool(english)), references, bool(english), self.names)
+                for heard, english, *references in rows
+            ]
+        return self._entities[place]
+
+    def classes(self, subset: Subset) -> list[str]:
+        """List the classes of the entities of the references, in alphabetical order."""
+        spoken = self.spoken(subset)
+        found: set[str] = set()
+        for texts in [subset.truth] if spoken is None else [subset.truth, spoken]:
+            for text, english in set(zip(texts, self.english(subset).tolist(), strict=True)):
+                found |= {kind for kind, *_ in find_entities(read(text, english), self.names)}
+        return sorted(found)
+
+    # Measures
+
+    def punctuation(self, subset: Subset, predictions: Predictions) -> Statistic:
+        """Errors of all marks by the marks of the references."""
+        found = format_errors(subset.truth, predictions.clean)
+        return ratio_of_sums(
+            found.mark_errors.sum(axis=1), _known(found.marks[:, :, 0].sum(axis=1)), NO_MARKS
+        )
+
+    def each_mark(self, subset: Subset, predictions: Predictions) -> Statistic:
+        """Errors of each mark by the same marks of the references."""
+        found = format_errors(subset.truth, predictions.clean)
+        places = {name: place for place, name in enumerate(MARKS) if name in marks_of(subset)}
+        return stack(
+            {
+                name: ratio_of_sums(found.mark_errors[:, place], _known(found.marks[:, place, 0]), NO_MARKS)
+                for name, place in places.items()
+            }
+        )
+
+    def capitals(self, subset: Subset, predictions: Predictions) -> Statistic:
+        """Words with other capitals by the words with capitals that were recognised."""
+        found = format_errors(subset.truth, predictions.clean)
+        nothing = "no word with a capital was recognised"
+        return ratio_of_sums(found.capital_errors, _known(found.capitals), nothing)
+
+    def words_with_case(self, subset: Subset, predictions: Predictions) -> Statistic:
+        """Word errors without punctuation, case included."""
+        return wer(_words(subset.truth), _words(predictions.clean))
+
+    def words_without_case(self, subset: Subset, predictions: Predictions) -> Statistic:
+        """Word errors without punctuation, case aside."""
+        return wer(*([_folded(text) for text in _words(side)] for side in (subset.truth, predictions.clean)))
+
+    def lost_entities(self, subset: Subset, predictions: Predictions) -> Statistic:
+        """Entities that are wrong by all entities, for each class."""
+        found = self.entities(subset, predictions)
+
+        def counts(kind: str, right: Sequence[bool]) -> list[float]:
+            return [
+                np.nan if own is None else sum(one.kind == kind and one.right in right for one in own)
+                for own in found
+            ]
+
+        return stack(
+            {
+                kind: ratio_of_sums(counts(kind, [False]), _known(counts(kind, [False, True])), NO_ENTITIES)
+                for kind in self.classes(subset)
+            }
+        )
+
+
+def _compared(heard: object, references: Sequence[str], english: bool, names: Mapping) -> list[Entity]:
+    reference = closest([read(text, english) for text in dict.fromkeys(references)], heard)
+    return compare_entities(reference, heard, names)
+
+
+def _known(counts: Sequence[float]) -> np.ndarray:
+    return np.nan_to_num(np.asarray(counts, dtype=np.float64))
+
+
+def _words(texts: Sequence[str | None]) -> list[str | None]:
+    return [None if text is None else " ".join(split_marks(text)[0]) for text in texts]
+
+
+def _folded(text: str | None) -> str | None:
+    return None if text is None else text.casefold()
+
+
+def marks_of(subset: Subset) -> list[str]:
+    """List the marks that the references have."""
+    counts = format_errors(subset.truth, subset.truth).marks[:, :, 0].sum(axis=0)
+    return [name for name, count in zip(MARKS, counts, strict=True) if count]
+
+
+def errors_of(evaluation: Formatted, subset: Subset) -> np.ndarray:
+    """Count errors of marks and capitals and entities lost of each segment; NaN without an answer."""
+    found = format_errors(subset.truth, subset.predictions.clean)
+    lost = [
+        np.nan if own is None else sum(not one.right for one in own)
+        for own in evaluation.entities(subset, subset.predictions)
+    ]
+    return found.mark_errors.sum(axis=1) + found.capital_errors + lost
+
+
+def plain_writer(subset: Subset) -> Predictions:
+    """Give the references in lower case without marks: every word right, and nothing formatted."""
+    return Predictions(np.array([*(_folded(text) for text in _words(subset.truth)), None])[:-1])
+
+
+def fitting_tests(
+    evaluation: Formatted, subsets: Sequence[Subset]
+) -> Iterator[tuple[Subset, dict[str, Measure]]]:
+    """Choose for each corpus the tests that its references allow; the others are skipped, with the reason.
+
+    Yields
+    ------
+    tuple
+        A corpus, and its tests with their measures.
+    """
+    of_marks = {
+        "Punctuation Error Rate": evaluation.punctuation,
+        "Punctuation Error Rate Per Mark": evaluation.each_mark,
+    }
+    of_capitals = {
+        "Capital Error Rate": evaluation.capitals,
+        "Word Error Rate With Capitals": evaluation.words_with_case,
+        "Word Error Rate Without Capitals": evaluation.words_without_case,
+    }
+    for subset in subsets:
+        apart = not mostly_without_blanks(subset.truth)
+        possible = [
+            (of_marks, any(map(has_marks, subset.truth)), NO_MARKS),
+            (of_capitals, any(map(has_capitals, subset.truth)), NO_CAPITALS),
+            ({"Entity Error Rate": evaluation.lost_entities}, bool(evaluation.classes(subset)), NO_ENTITIES),
+        ]
+        tests: dict[str, Measure] = {}
+        for own, there, why in possible:
+            own = {test: measure for test, measure in own.items() if test in evaluation.family.tests}
+            if apart and there:
+                tests |= own
+            for test in () if apart and there else own:
+                evaluation.skip(subset, why if apart else NO_WORDS, test)
+        others = int((~evaluation.english(subset)).sum())
+        if others:
+            told = f"{others} of {len(subset)} segments are not in English"
+            evaluation.note(f"{subset.corpus}: {told}, of them only names are entities")
+        yield subset, tests

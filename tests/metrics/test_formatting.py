@@ -1,0 +1,88 @@
+"""Punctuation and capitals: known answers, and what must hold for any text."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soundcheck.metrics.formatting import MARKS, format_errors, has_capitals, has_marks, split_marks
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["Anna,", "went", "home.", "IBM", "—", "no", "3.5", "¿Qué?", "“So!”", "مرحبا،", "دा।", "U.S.", "…"]
+    ),
+    max_size=12,
+).map(" ".join)
+
+
+def counts(reference, hypothesis):
+    """Give substitutions, deletions and insertions of marks."""
+    return tuple(format_errors([reference], [hypothesis]).marks[0].sum(axis=0)[1:].astype(int).tolist())
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "expected"),
+    [
+        ("Hello, world.", "hello world", (0, 2, 0)),
+        ("hello world", "Hello, world.", (0, 0, 2)),
+        ("Hello, world.", "Hello. World.", (1, 0, 0)),
+        ("Yes, um. No.", "Yes. No.", (0, 1, 0)),  # where a word is left out, the marks around it are one gap
+        ("Go on, now.", "Go, on now.", (0, 1, 1)),  # in the wrong place: left out here, put in there
+        ("a, b, c", "x, y, z", (0, 0, 0)),  # wrong words, right marks
+        ("One. Two.", "", (0, 2, 0)),
+        ("", "One.", (0, 0, 1)),
+        ("Wait...", "Wait…", (0, 0, 0)),
+        ("What?!!", "What?!", (0, 0, 0)),
+        ("10:30, 3.5 and U.S", "10:30 3.5 and US.", (0, 1, 1)),
+        ("كيف حالك؟", "كيف حالك?", (0, 0, 0)),  # the same mark of another script
+    ],
+)
+def test_marks(reference, hypothesis, expected):
+    assert counts(reference, hypothesis) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "capitals", "wrong"),
+    [
+        ("Anna met Bob", "anna met bob", 2, 2),
+        ("Anna met Bob", "ANNA MET BOB", 2, 3),
+        ("Anna met Bob", "Hannah met bob", 1, 1),  # a wrong word says nothing about capitals
+        ("iPhone", "Iphone", 1, 1),
+        ("שלום Bob", "שלום bob", 1, 1),
+        ("go", "Go", 0, 1),
+    ],
+)
+def test_capitals(reference, hypothesis, capitals, wrong):
+    found = format_errors([reference], [hypothesis])
+    assert (found.capitals[0], found.capital_errors[0]) == (capitals, wrong)
+
+
+def test_missing_texts_have_no_counts():
+    found = format_errors(["Go.", None, "Go."], [None, "Go.", "Go."])
+    assert np.isnan(found.marks[:2]).all() and np.isnan(found.capitals[:2]).all()
+    assert found.mark_errors[2].sum() == 0
+
+
+@given(TEXTS)
+def test_a_perfect_transcript_has_no_errors_and_a_plain_one_has_all(text):
+    same = format_errors([text], [text])
+    assert same.mark_errors.sum() == 0 and same.capital_errors[0] == 0
+    plain = " ".join(split_marks(text)[0]).casefold()
+    lower = format_errors([text], [plain])
+    assert lower.mark_errors.sum() == lower.marks[0, :, 0].sum()
+    assert lower.capital_errors[0] == lower.capitals[0]
+    assert not has_marks(plain) and not has_capitals(plain)
+
+
+@given(TEXTS, TEXTS)
+def test_marks_of_the_reference_are_right_replaced_or_left_out(reference, hypothesis):
+    there = np.bincount([m for gap in split_marks(reference)[1] for m in gap], minlength=len(MARKS))
+    marks = format_errors([reference], [hypothesis]).marks[0]
+    np.testing.assert_array_equal(marks[:, 0], there)
+    assert (marks[:, 1] + marks[:, 2] <= marks[:, 0]).all()
+
+
+@given(st.text(max_size=30))
+def test_any_text_can_be_split(text):
+    words, marks = split_marks(text)
+    assert len(marks) == len(words) + 1 and all(words)
