@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 from browser import missing, started_browser
@@ -26,6 +27,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: children would inherit that they ignore an interruption.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+hypothesis.settings.register_profile("tests", max_examples=30)  # others in each run
+hypothesis.settings.load_profile("tests")
 
 # Compiled tests are kept, whatever is said of other bytecode: each worker collects them in half the time.
 sys.dont_write_bytecode = False

@@ -123,7 +123,7 @@ def test_every_transform_is_described():
 
 
 @every_change
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(signal=signals())
 def test_a_signal_comes_back_new_finite_and_float32(change, signal):
     before = signal.copy()

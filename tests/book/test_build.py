@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-import shutil
-import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from tests.support.browser import LIMITS, SETTLED
 
 from soundcheck import results
 from soundcheck.book import assembly, build
@@ -36,6 +35,8 @@ HOSTILE = [
     f'"><svg onload={PWN}> $\\foo$ `code` [l](javascript:{PWN})',
 ]
 MODEL, BROKEN = HOSTILE[0], HOSTILE[1]
+FOUND = "/finished|did not match/.test(document.querySelector('.search-summary')?.textContent)"
+LOADED = "[...document.images].every(one => one.complete || one.loading === 'lazy')"
 
 
 class Book:
@@ -345,14 +346,13 @@ def test_same_run_same_bytes(book, tmp_path):
 
 def test_a_page_that_is_lost_leaves_the_old_site_in_place(book, monkeypatch):
     before = (book.output.html / "index.html").read_bytes()
-    real = build.run_jupyter_book
+    real = build.lay_out
 
-    def lossy(source, work, log, **options):
-        problem = real(source, work, log, **options)
-        (work / "html" / "provenance.html").unlink()
-        return problem
+    def lossy(built, new, **options):
+        real(built, new, **options)
+        (new / "provenance.html").unlink()
 
-    monkeypatch.setattr(build, "run_jupyter_book", lossy)
+    monkeypatch.setattr(build, "lay_out", lossy)
     (book.output.folder / "book.json").unlink()
     problems = [str(problem) for problem in book.build()]
     assert any("provenance.html: the page is missing" in text for text in problems)
@@ -377,26 +377,17 @@ def test_a_book_that_cannot_be_built_is_a_problem_with_a_place_to_look(book, mon
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
-def test_nothing_runs_in_a_browser(book, tmp_path):
+def test_nothing_runs_in_a_browser(book, browser):
     """Pages and the search page, which puts titles into the document as HTML."""
     pages = [
         name for name in site(book) if name.startswith(("index", "results", "corpora", "models", "all_"))
     ]
     assert len(pages) >= 6
     for address in (*pages, "search.html?q=Model", "search.html?q=img"):
-        options = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--virtual-time-budget=3000",
-        ]
-        options += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-        options += [f"--user-data-dir={tmp_path}/chrome", "--dump-dom"]
-        target = f"file://{book.output.html}/{address}"
-        answer = subprocess.run(
-            ["chromium", *options, target], capture_output=True, text=True, timeout=120, check=True
-        )
-        start = answer.stdout[: answer.stdout.index("<head")]
-        assert "data-pwn" not in start, address
+        page = browser.open(f"file://{book.output.html}/{address}")
+        if address.startswith("search"):
+            page.wait_for_function(FOUND, **LIMITS)
+        page.evaluate(SETTLED)
+        page.wait_for_function(LOADED, **LIMITS)
+        assert not page.evaluate("'pwn' in document.documentElement.dataset"), address
+        browser.close(page)

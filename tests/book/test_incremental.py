@@ -27,6 +27,7 @@ class Book:
 
     def __init__(self, folder: Path, recorded) -> None:
         self.folder, self.pages, self.record = folder, dict(PAGES), recorded()
+        self.is_of: dict[str, str] | None = None  # pages of which the book in "out" is
 
     def build(self, name: str = "out") -> dict[str, bytes]:
         out = self.folder / name
@@ -42,6 +43,7 @@ class Book:
         sources.prune()
         problem = jupyter_book.run_jupyter_book(sources.folder, out / "work", out / "log.txt")
         assert problem is None, (out / "log.txt").read_text()
+        self.is_of = dict(self.pages) if name == "out" else self.is_of
         return self.files(name)
 
     def files(self, name: str) -> dict[str, bytes]:
@@ -67,8 +69,9 @@ class Book:
 @pytest.fixture
 def book(built, tmp_path):
     """A book that was built, in a folder that the test may change; the folder must keep its place."""
-    built.pages = dict(PAGES)
-    built.build()
+    if built.is_of != PAGES:
+        built.pages = dict(PAGES)
+        built.build()
     built.look()
     return built
 
@@ -170,9 +173,24 @@ def _copy(work: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [_flip, _cut, _page, _lose, _note, _interrupt, _copy])
-def test_what_is_not_as_the_last_build_left_it_is_built_anew(book, fault):
+def test_what_is_not_as_the_last_build_left_it_is_removed(book, fault, tmp_path, monkeypatch):
+    begun_with = []
+
+    def build(source, work, *_):
+        begun_with.append(work.exists())
+        shutil.copytree(book.folder / "out" / "work", work, dirs_exist_ok=True)
+
+    monkeypatch.setattr(jupyter_book, "_run", build)
+    work = tmp_path / "work"
+    for damage in (lambda _: None, lambda _: None, fault):
+        damage(work)
+        assert jupyter_book.run_jupyter_book(book.folder / "out" / "src", work, tmp_path / "log") is None
+    assert begun_with == [False, True, False]
+
+
+def test_what_is_damaged_is_built_anew(book):
     expected = book.files("out")
-    fault(book.folder / "out" / "work")
+    _interrupt(book.folder / "out" / "work")
     found = book.build()
     assert book.read() == set(PAGES)
     assert differences(found, expected) == set()
@@ -203,6 +221,7 @@ def test_another_version_of_any_package_builds_anew(book, monkeypatch):
     monkeypatch.setattr(jupyter_book, "installed", lambda: ["sphinx-99.dist-info"])
     book.build()
     assert book.read() == set(PAGES)
+    book.is_of = None
 
 
 def test_processes_do_not_change_a_book(book):

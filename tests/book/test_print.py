@@ -1,9 +1,5 @@
 """What is printed is all that stands on a page: wide and long tables, what is folded, pictures of sounds."""
 
-import shutil
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pypdf
 import pytest
@@ -14,27 +10,29 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import player
 from soundcheck.report.tables import table
 
-pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
 MODELS = [f"model-{number:02}" for number in range(14)]
 
 
-def printed(folder: Path, *parts: object, theme: str = "light") -> pypdf.PdfReader:
+@pytest.fixture
+def printed(browser, tmp_path):
     """Print a page that looks like those of the book, in its skeleton."""
-    (folder / "soundcheck.css").write_text(look_of_pages.style())
-    (folder / "soundcheck.js").write_text(look_of_pages.script())
-    (folder / "run.css").write_text('@page { @bottom-left { content: "run 0123"; } }')
-    head = '<meta charset="utf-8"><link rel="stylesheet" href="soundcheck.css">'
-    head += '<script src="soundcheck.js"></script>'
-    body = f'<div class="bd-content"><article class="bd-article">{join(parts)}</article></div>'
-    (folder / "page.html").write_text(
-        f'<!DOCTYPE html><html data-theme="{theme}"><head>{head}</head><body>{body}</body></html>'
-    )
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--virtual-time-budget=3000"]
-    options += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    options += [f"--user-data-dir={folder}/chrome", "--no-pdf-header-footer"]
-    target = [f"--print-to-pdf={folder}/page.pdf", f"file://{folder}/page.html"]
-    subprocess.run(["chromium", *options, *target], capture_output=True, timeout=120, check=True)
-    return pypdf.PdfReader(folder / "page.pdf")
+
+    def render(*parts: object, theme: str = "light") -> pypdf.PdfReader:
+        (tmp_path / "soundcheck.css").write_text(look_of_pages.style())
+        (tmp_path / "soundcheck.js").write_text(look_of_pages.script())
+        (tmp_path / "run.css").write_text('@page { @bottom-left { content: "run 0123"; } }')
+        head = '<meta charset="utf-8"><link rel="stylesheet" href="soundcheck.css">'
+        head += '<script src="soundcheck.js"></script>'
+        body = f'<div class="bd-content"><article class="bd-article">{join(parts)}</article></div>'
+        (tmp_path / "page.html").write_text(
+            f'<!DOCTYPE html><html data-theme="{theme}"><head>{head}</head><body>{body}</body></html>'
+        )
+        page = browser.open(tmp_path / "page.html")
+        page.pdf(path=tmp_path / "page.pdf", prefer_css_page_size=True, print_background=True)
+        browser.close(page)
+        return pypdf.PdfReader(tmp_path / "page.pdf")
+
+    return render
 
 
 def outside(reader: pypdf.PdfReader) -> list[str]:
@@ -53,11 +51,11 @@ def outside(reader: pypdf.PdfReader) -> list[str]:
 
 
 @pytest.mark.parametrize("columns", [8, 14])
-def test_tables_are_whole(tmp_path, columns):
+def test_tables_are_whole(printed, columns):
     """No model, row or column is cut off, however many there are, and each sheet repeats the head."""
     rows = [[f"row-{n:03}", *[n + k / 100 for k in range(columns - 2)], f"end-{n:03}"] for n in range(150)]
     names = ["test", *MODELS[: columns - 2], "last"]
-    reader = printed(tmp_path, element("h1", "Page"), table(rows, names))
+    reader = printed(element("h1", "Page"), table(rows, names))
     texts = [page.extract_text() for page in reader.pages]
     whole = "\n".join(texts)
     assert len(texts) > 2 and outside(reader) == []
@@ -71,20 +69,20 @@ def test_tables_are_whole(tmp_path, columns):
     assert wide == (columns >= 10)
 
 
-def test_hostile_texts_stay_on_the_sheet(tmp_path):
+def test_hostile_texts_stay_on_the_sheet(printed):
     rows = [["x" * 199, "<b>bold</b>", 1.0, "y" * 50, "\u202eזمن", "🎙" * 30] for _ in range(3)]
-    reader = printed(tmp_path, table(rows, ["name", "markup", "value", "long", "other", "emoji"]))
+    reader = printed(table(rows, ["name", "markup", "value", "long", "other", "emoji"]))
     assert outside(reader) == []
     assert "<b>bold</b>" in "".join(reader.pages[0].extract_text().split())
 
 
-def test_what_is_folded_is_open_and_links_name_their_targets(tmp_path):
+def test_what_is_folded_is_open_and_links_name_their_targets(printed, tmp_path):
     inner = element("details", element("summary", "more"), element("p", "folded words"))
     link = Html('<a href="https://a.example/paper">a paper</a>')
     media = MediaStore(tmp_path / "media")
     sound = player(media, 0.1 * np.sin(np.arange(16000) / 10), 16000, "a sound", caption="said this")
     for theme in ("light", "dark"):
-        reader = printed(tmp_path, element("p", link), inner, sound, theme=theme)
+        reader = printed(element("p", link), inner, sound, theme=theme)
         text = reader.pages[0].extract_text()
         for part in ("folded words", "https://a.example/paper", "a sound", "said this"):
             assert part in text

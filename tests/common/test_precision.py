@@ -78,9 +78,10 @@ def test_edges_are_met_on_every_scale(low, high):
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, float, np.array])
 def test_answers_of_all_types_say_the_same(kind):
-    answer, problem = check_output({"arousal": kind(0.6)}, [AROUSAL])
-    assert problem == ""
-    assert AROUSAL.scale([answer["arousal"]]).tolist() == [0.6]
+    for number in np.round(np.arange(101) / 100, 2).tolist():
+        answer, problem = check_output({"arousal": kind(number)}, [AROUSAL])
+        assert problem == ""
+        assert AROUSAL.scale([answer["arousal"]]).tolist() == [number]
 
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.uint16])
@@ -118,12 +119,6 @@ def python(signal, sampling_rate):
 
 def single(signal, sampling_rate):
     return {"arousal": np.float32(on_a_grid(signal))}
-
-def double(signal, sampling_rate):
-    return {"arousal": np.array(on_a_grid(signal))}
-
-def half(signal, sampling_rate):
-    return {"arousal": np.float16(on_a_grid(signal))}
 """
 
 SUITE = """
@@ -134,14 +129,12 @@ corpora:
 models:
   python: {python: "answers:python", tasks: [arousal]}
   single: {python: "answers:single", tasks: [arousal]}
-  double: {python: "answers:double", tasks: [arousal]}
-  half: {python: "answers:half", tasks: [arousal]}
 families:
   [correctness_regression, correctness_distribution, correctness_consistency, robustness_small_changes]
 """
 
 
-def test_results_are_the_same_bytes_for_all_types(tmp_path, command, rng):
+def test_results_are_the_same_bytes_in_single_precision(tmp_path, command, rng):
     rows = ["file,speaker,arousal,emotion"]
     for n in range(48):
         label = n % 11 / 10
@@ -158,8 +151,8 @@ def test_results_are_the_same_bytes_for_all_types(tmp_path, command, rng):
     for line in text.splitlines()[1:]:
         model, rest = line.split(",", 1)
         results.setdefault(model, []).append(rest)
-    assert len(results) == 4
+    assert len(results) == 2
     assert len(results["python"]) == 17
-    assert results["python"] == results["single"] == results["double"] == results["half"]
+    assert results["python"] == results["single"]
     table = pd.read_csv(tmp_path / "out" / "results.csv")
-    assert table["value"].notna().sum() == 4 * 16
+    assert table["value"].notna().sum() == 2 * 16

@@ -28,7 +28,7 @@ def texts(value):
     return [texts(item) for item in value] if isinstance(value, list) else str(value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=6, unique=True), TEXTS)
 def test_snippets_are_yaml_of_the_same_texts(tmp_path_factory, classes, column):
     tasks, columns = snippets("feeling", classes, column)

@@ -125,7 +125,7 @@ def test_replicates_are_those_of_the_statistic(name):
     same(subset(task), plain, additive)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     st.lists(st.integers(1, 12), min_size=2, max_size=7),
     st.integers(0, 9),

@@ -70,7 +70,7 @@ choices = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(choices, min_size=1, max_size=3).map(tuple), st.lists(st.sampled_from("abcd"), max_size=6))
 def test_the_fewest_errors_of_all_wordings(wording, heard):
     said, text = Reference(wording), " ".join(heard)

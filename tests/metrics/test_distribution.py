@@ -28,7 +28,7 @@ pairs = st.lists(st.tuples(unit, unit), min_size=1, max_size=80)
 named = st.lists(
     st.tuples(st.sampled_from(CLASSES), st.sampled_from((*CLASSES, "joy"))), min_size=1, max_size=80
 )
-quick = settings(max_examples=100, deadline=None)
+quick = settings(max_examples=40, deadline=None)
 
 
 @quick

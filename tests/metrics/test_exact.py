@@ -11,7 +11,7 @@ from soundcheck.metrics.exact import block_layers, largest, layers
 NUMBERS = st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 6)), min_size=1, max_size=60)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(NUMBERS, st.integers(1, 10**6))
 def test_weighted_sums_of_a_layer_are_exact(numbers, weight):
     parts = list(layers(np.array(numbers), weight * len(numbers)))

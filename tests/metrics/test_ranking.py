@@ -14,7 +14,7 @@ from soundcheck.statistics.draws import weights
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
-some = settings(max_examples=80, deadline=None)
+some = settings(max_examples=30, deadline=None)
 tables = st.integers(3, 25).flatmap(
     lambda n: st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=n, max_size=n)
 )

@@ -10,7 +10,7 @@ from soundcheck.metrics.similarity import cosine_scores, mean_directions
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
-some = settings(max_examples=30, deadline=None)
+some = settings(max_examples=15, deadline=None)
 
 
 def drawn(seed: int, n: int = 40, d: int = 19, count: int = 500):

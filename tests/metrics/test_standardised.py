@@ -144,7 +144,7 @@ def test_parts_over_different_segments_have_their_own_weights():
     assert value(found) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(20, 200))
 def test_one_cell_is_the_plain_difference(seed, n):
     _, group, _, truth, guess, own, said = data(seed, n)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 NO_BLOCKS = np.zeros(0, dtype=int)
 RATES = (0.0, 0.01, 0.07, 0.25, 0.29, 0.5, 0.93, 1.0)
-some = settings(max_examples=40, deadline=None)
+some = settings(max_examples=20, deadline=None)
 
 
 def trials(seed: int, n: int = 300, speakers: int = 8, distinct: int = 0) -> Trials:

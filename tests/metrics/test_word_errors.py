@@ -30,7 +30,7 @@ texts = st.lists(st.sampled_from(["a", "b", "c", "don't", "é"]), max_size=12).m
 spoken = texts.filter(bool)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(spoken, texts)
 def test_counts_are_those_of_jiwer(reference, hypothesis):
     found = count_errors(reference, hypothesis)
@@ -41,7 +41,7 @@ def test_counts_are_those_of_jiwer(reference, hypothesis):
     assert found.errors == expected.substitutions + expected.deletions + expected.insertions
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(spoken, texts), min_size=1, max_size=20))
 def test_rate_is_that_of_jiwer(pairs):
     references, hypotheses = map(list, zip(*pairs, strict=True))

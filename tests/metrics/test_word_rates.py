@@ -25,7 +25,7 @@ texts = st.lists(st.sampled_from(["a", "b", "c", "don't", "é", "مرحبا", "�
 pairs = st.lists(st.tuples(texts.filter(bool), texts), min_size=1, max_size=20)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(pairs)
 def test_rates_are_those_of_jiwer(pairs):
     references, hypotheses = map(list, zip(*pairs, strict=True))
@@ -36,7 +36,7 @@ def test_rates_are_those_of_jiwer(pairs):
     assert value(sentence_error_rate(counts)) == pytest.approx(np.mean(wrong), abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(texts.filter(bool), texts | st.none()), min_size=1, max_size=20))
 def test_missing_hypotheses_are_empty_ones_for_jiwer(pairs):
     references, hypotheses = map(list, zip(*pairs, strict=True))

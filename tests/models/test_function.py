@@ -16,6 +16,7 @@ from soundcheck.models.function import FunctionModel
 from soundcheck.models.load import check_model
 from soundcheck.suite.entries import ModelEntry, Suite
 
+pytestmark = pytest.mark.usefixtures("forked_models")
 GOOD = "def predict(signal, sampling_rate):\n    return {'arousal': 0.5}\n"
 
 

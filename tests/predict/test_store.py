@@ -263,7 +263,7 @@ while True:
 def test_killed_writers_lose_nothing_that_they_committed(tmp_path):
     draw = random.Random(0)
     first = 0
-    for _ in range(20):
+    for _ in range(10):
         with child(WRITE, tmp_path, FINGERPRINT, first) as writer:
             writer.stdout.readline()
             time.sleep(draw.uniform(0, 0.05))
@@ -277,7 +277,7 @@ def test_killed_writers_lose_nothing_that_they_committed(tmp_path):
         assert (kept.damaged, kept.damage) == (0, [])
         kept.settle()
     states = query(tmp_path, "SELECT content FROM sessions")
-    assert len(states) == 20 and all("basis" in state for (state,) in states)
+    assert len(states) == 10 and all("basis" in state for (state,) in states)
 
 
 EVERYTHING = """
@@ -562,7 +562,7 @@ def test_flipped_bits_never_make_a_wrong_answer(tmp_path):
     assert checked(tmp_path).load() == ENTRIES
     draw = random.Random(0)
     missed = 0
-    places = [*range(0, 100, 3), *(draw.randrange(len(content)) for _ in range(200))]
+    places = [*range(0, 100, 5), *(draw.randrange(len(content)) for _ in range(80))]
     for place_of_bit in places:
         damaged = bytearray(content)
         damaged[place_of_bit] ^= 1 << draw.randrange(8)
@@ -578,7 +578,7 @@ def test_flipped_bits_never_make_a_wrong_answer(tmp_path):
         found.close()
         after = checked(tmp_path).load()
         assert after.items() <= {**ENTRIES, "new": Entry({"arousal": 1.0}, {})}.items()
-    assert missed > 40
+    assert missed > 10
 
 
 def test_flipped_bits_in_what_a_killed_run_leaves(tmp_path):

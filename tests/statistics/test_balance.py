@@ -42,7 +42,7 @@ def test_groups_have_the_same_size_and_classes(rng):
         assert abs(drawn["male"][name] - 500 * shared[name] / shared.sum()) < 1
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([1, 2, 8]), st.booleans())
 def test_every_group_gives_equally_many_of_every_cell(seed, samples, decimals, edged):
     rng = np.random.default_rng(seed)

@@ -148,7 +148,7 @@ def _segments(seed: int, groups: int, samples: int):
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**31), st.integers(2, 4), st.integers(20, 40))
 def test_scores_are_those_of_the_tests(seed, groups, samples):
     """A score of counts equals what the fairness tests compute from segments."""

@@ -259,7 +259,7 @@ NESTED = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(given_data=st.dictionaries(KEYS, NESTED, min_size=1, max_size=3))
 def test_a_remembered_file_says_the_same(tmp_path_factory, given_data):
     path = tmp_path_factory.mktemp("yaml") / "a.yml"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LIMITS", "SIZES", "THEMES", "Browser", "missing", "started_browser"]
+__all__ = ["LIMITS", "SETTLED", "SIZES", "THEMES", "Browser", "missing", "started_browser"]
 
 SIZES = {1400: 900, 390: 844}  # pixels: a desk and a telephone
 THEMES = ("light", "dark")

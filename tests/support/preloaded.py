@@ -331,6 +331,7 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
     """Be the process that was asked for."""
     os.environ.clear()
     os.environ.update(request["environment"])
+    tempfile.tempdir = None  # where the environment says
     os.chdir(request["folder"])
     sys.modules.update(dict.fromkeys(os.environ.get(MISSING, "").split()))
     if os.environ.get(UNDRAWN):

@@ -13,7 +13,7 @@ from soundcheck.corpora.trials.trial_table import TrialTable
 
 NAN = float("nan")
 SEXES = {"f": "female", "m": "male", "": None}
-some = settings(max_examples=60, deadline=None)
+some = settings(max_examples=30, deadline=None)
 
 # Sex and number of segments of each speaker
 VOICES = st.lists(st.tuples(st.sampled_from("ffmm"), st.integers(1, 5)), min_size=1, max_size=9)

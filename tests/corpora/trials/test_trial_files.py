@@ -340,7 +340,7 @@ def test_without_names_the_order_counts():
         join(scores("0.1\n0.2\n"), listed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.dictionaries(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), st.floats(-9, 9), min_size=1)
 )
@@ -464,7 +464,7 @@ def test_what_cannot_be_read_back_is_not_written(tmp_path, arguments, words):
     assert list(tmp_path.iterdir()) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(NAMES | HARD, NAMES | HARD, st.floats(allow_nan=False, allow_infinity=False)),

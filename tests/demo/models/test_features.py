@@ -59,7 +59,7 @@ def test_finite_on_awkward_signals(name):
     st.floats(-8, 2),
     st.sampled_from([8000, 16000, 22050, 48000]),
 )
-@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.settings(max_examples=20, deadline=None)
 def test_finite_on_any_noise(samples, seed, magnitude, sampling_rate):
     signal = 10**magnitude * np.random.default_rng(seed).standard_normal(samples)
     assert np.isfinite(extract(signal.astype(np.float32), sampling_rate)).all()

@@ -83,7 +83,7 @@ def test_awkward_signals(trained, name, sampling_rate):
 
 
 @hypothesis.given(st.integers(0, 4000), st.integers(0, 2**32 - 1), st.floats(-8, 2))
-@hypothesis.settings(max_examples=30, deadline=None)
+@hypothesis.settings(max_examples=15, deadline=None)
 def test_any_noise(trained, samples, seed, magnitude):
     signal = 10**magnitude * np.random.default_rng(seed).standard_normal(samples)
     check_answer(voiceprint.predict(signal.astype(np.float32), 16000))

@@ -304,6 +304,7 @@ def test_fingerprint_does_not_depend_on_the_place(world, tmp_path):
 NUMBER = 'number=$(( ($(wc -c < "$1") - 44) / 320 - 10 ))\n'
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_what_programs_do_to_a_run(world):
     world.program(
         NUMBER
@@ -342,6 +343,7 @@ def test_what_programs_do_to_a_run(world):
     assert "reading " in logs and "no weights" in logs
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_several_workers_run_at_the_same_time(world):
     # Each waits until another one is there, too.
     world.program(
@@ -353,6 +355,7 @@ def test_several_workers_run_at_the_same_time(world):
     assert read_predictions(report.tables["demo"])["transcript"].tolist() == ["together", "together"]
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_a_program_vanishes_between_check_and_call(world):
     world.program(NUMBER + '[ $number = 1 ] && rm "$0"; echo $number')
     report = predict(world, 3)

@@ -153,6 +153,7 @@ def test_a_program_that_cannot_be_run(world):
 # Real workers -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_what_happens_in_a_run(world):
     """Recordings are told by their lengths: 1600 samples, 1760, 1920, ..."""
     program(
@@ -182,6 +183,7 @@ print(path, f"number {number}")""",
     assert "a child" in logs and "no weights" in logs
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_each_worker_has_its_own(world):
     program(world, f"time.sleep(0.2)\n{FINE}")
     report = predict(world, 12, jobs=2, target="my-asr", stays=True)

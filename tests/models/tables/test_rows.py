@@ -100,7 +100,7 @@ segments_of = st.lists(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(rows_of, segments_of, st.sampled_from(["demo", "Other"]))
 def test_matching_equals_a_plain_loop(rows, segments, name):
     corpora, rows = [row[0] for row in rows], [row[1:] for row in rows]
@@ -114,7 +114,7 @@ def test_matching_equals_a_plain_loop(rows, segments, name):
         assert index.find(corpus(segments, name)).tolist() == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.just("a.wav"), times, times), min_size=1, max_size=10))
 def test_duplicates_are_neighbours_in_time(rows):
     _, problems = sort(rows)

@@ -196,7 +196,7 @@ def naive(segments: list[tuple], start: float, end: float, words: bool) -> set[i
     return {n for n in held if segments[n][0] <= start + 0.01 and segments[n][1] >= end - 0.01}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(1, 5)), min_size=1, max_size=7),
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 14), st.integers(0, 4)), min_size=1, max_size=7),

@@ -105,7 +105,7 @@ def test_words_of_kaldi_are_kept():
     assert read(text, "kaldi") == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.dictionaries(
         st.from_regex(r"[a-zA-Z0-9][\w./-]{0,8}", fullmatch=True),
