@@ -21,6 +21,7 @@ from soundcheck.start import listing, sample, suites
 from soundcheck.start.models import KINDS
 from soundcheck.start.yaml_text import flow
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
+from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.model_kind import MODEL_KINDS
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.yaml_reader import read_yaml
@@ -282,7 +283,10 @@ def test_each_kind_has_an_entry_with_all_its_keys(tmp_path, kind):
     there = set(re.findall(r"^    (?:# )?([\w-]+):", entry, re.MULTILINE))
     refused = {"endpoint": {"batch", "range"}, "onnx-asr": {"range"}, "command": {"range"}}.get(kind, set())
     refused |= {"batch", "time_limit", "files"} if kind == "predictions" else set()  # nobody is asked
-    assert {kind, *MODEL_KINDS[kind].keys.model_fields} - refused <= there and not refused & there
+    assert {
+        kind,
+        *(MODEL_KINDS[kind].keys or ModelKeys).model_fields,
+    } - refused <= there and not refused & there
     target = re.search(rf"^    {kind}: (.+)$", entry, re.MULTILINE)[1]
     if kind in ("onnx", "onnx-asr", "transformers", "predictions"):
         assert f"put {target} beside suite.yml" in told
