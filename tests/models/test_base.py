@@ -140,7 +140,7 @@ def test_transcripts_are_kept_as_they_are():
     [
         (None, "transcript is None, not a text"),
         (["turn", "left"], "transcript is a list of length 2, not a text"),
-        ("x" * (TEXT_LIMIT + 1), "20001 characters; at most 20000 are a transcript"),
+        ("x" * (TEXT_LIMIT + 1), f"{TEXT_LIMIT + 1} characters; at most {TEXT_LIMIT} are a transcript"),
     ],
 )
 def test_no_transcripts(text, words):

@@ -1,11 +1,13 @@
 """Labels of models and the classes that they mean."""
 
+import math
+
 import numpy as np
 import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.models.class_labels import best_classes, classes_of, meant
+from soundcheck.models.class_labels import best_classes, class_probabilities, classes_of, meant
 
 EMOTION = BUILTIN["emotion"]
 
@@ -61,3 +63,30 @@ def test_scores_that_are_none_give_no_class(row):
 
 def test_minus_infinity_is_the_logarithm_of_nothing():
     assert best_classes(np.array([[-np.inf, -3.0]]), ["a", "b"]) == ["b"]
+
+
+@pytest.mark.parametrize("how", ["softmax", "given"])
+def test_probabilities_are_those_of_what_counts(rng, how):
+    names, logits = ["dog", "", "cow", "cat", "cow"], rng.normal(size=(40, 5)) * 3
+    shares = np.array([[math.exp(one) / sum(map(math.exp, row)) for one in row] for row in logits])
+    found = class_probabilities(logits if how == "softmax" else shares, names, how)
+    for row, one in zip(shares, found, strict=True):
+        rest = 1 - row[1]
+        expected = {"dog": row[0] / rest, "cow": (row[2] + row[4]) / rest, "cat": row[3] / rest}
+        assert one == pytest.approx(expected) and sum(one.values()) == pytest.approx(1)
+
+
+def test_what_is_said_to_be_probabilities_and_is_none_is_left_as_it_is():
+    found = class_probabilities(np.array([[0.5, 2.0], [0.0, 1.0]]), ["a", "b"], "given")
+    assert found == [{"a": 0.5, "b": 2.0}, {"a": 0.0, "b": 1.0}]
+
+
+@pytest.mark.parametrize("how", ["softmax", "given"])
+@pytest.mark.parametrize("row", [[np.nan, 1.0, 0.0], [np.inf, 1.0, 0.0], [-np.inf, -np.inf, 0.0]])
+def test_scores_that_are_none_give_no_probabilities(row, how):
+    (found,) = class_probabilities(np.array([row]), ["a", "b", ""], how)
+    assert isinstance(found, float) and np.isnan(found)
+
+
+def test_nothing_is_left_where_only_what_is_left_out_is_likely():
+    assert np.isnan(class_probabilities(np.array([[0.0, 1.0]]), ["a", ""], "given")[0])

@@ -108,6 +108,7 @@ def test_loaded_once_in_a_process_while_nothing_changes(project):
     assert load_model(*project.read(TEXT.replace("batch: 2", "batch: 3"))) is not batch
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_what_a_fingerprint_is_made_of(project, monkeypatch):
     entry, suite = project.read(TEXT)
     known = {check_model(entry, suite)}
@@ -159,11 +160,13 @@ def found(report) -> np.ndarray:
     return 2 * table.to_numpy() - 1  # tables hold what is 0 to 1 on the model's scale
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_workers_give_what_the_graph_computes(project):
     asked = Asked(project)
     assert np.abs(found(predict_model(asked.questions(), jobs=2)) - asked.expected()).max() < 1e-6
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_the_child_that_has_loaded_a_model_is_asked_about_signals(project):
     asked = Asked(project)
     predict_model(asked.questions())
@@ -213,6 +216,7 @@ def test_memory_that_does_not_suffice_is_the_failure_of_one_signal(project, libr
     assert np.abs(2 * table["arousal"] - 1 - asked.expected()[:, 0])[there].max() < 1e-6
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_a_model_that_has_changed_is_asked_again(project):
     asked = Asked(project)
     before = found(predict_model(asked.questions()))

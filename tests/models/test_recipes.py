@@ -49,13 +49,13 @@ def recipe(name: str) -> str:
     return f"import functools\n{example('models', name, 'python')}\n\n{functions}"
 
 
-def test_a_function(tmp_path, command):
+def test_a_function(tmp_path, undrawn):
     make(tmp_path / "suite")
     (tmp_path / "suite" / "my_model.py").write_text(example("models", "A Python function", "python"))
     entry, read = suite(tmp_path / "suite", example("models", "A Python function"))
     (answer,) = load_model(entry, read).predict(SIGNALS[:1], 16000)
     assert answer == {"arousal": pytest.approx(0.5, abs=0.05), "emotion": "neutral"}
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path / "suite")
+    done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path / "suite")
     assert done.returncode == 0, done.stderr
     assert "mine" in (tmp_path / "suite" / "build" / "results.csv").read_text()
 

@@ -70,3 +70,11 @@ def test_notes():
         "4 of 5 kept answers could not be confirmed: no server"
     ]
     assert "not answer alike twice" in Confirmation(5, loose=True).notes()[0]
+
+
+def test_what_a_model_says_of_its_answers_counts():
+    one, other = entry(emotion="joy", confidence=0.5), entry(emotion="joy", confidence=0.6)
+    assert Comparison([EMOTION]).differ(one, other)
+    assert Comparison([EMOTION]).differ(one, entry(emotion="joy"))
+    assert not Comparison([EMOTION]).differ(one, entry(emotion="joy", confidence=0.5 + 1e-7))
+    assert not Comparison([EMOTION], [(one, other)]).differ(one, other)

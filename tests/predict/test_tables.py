@@ -4,7 +4,7 @@ import pytest
 
 from soundcheck.common.files import OutputError
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.predict.tables import Row, read_predictions, write_predictions
+from soundcheck.predict.tables import Columns, Row, column_names, read_predictions, said_in, write_predictions
 
 TASKS = [BUILTIN["arousal"], BUILTIN["emotion"]]
 ROWS = [
@@ -51,3 +51,17 @@ def test_what_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=r"Cannot write demo.parquet"):
         write_predictions(tmp_path / "file" / "demo.parquet", ROWS, TASKS)
+
+
+def test_what_a_model_says_of_its_answers_stands_behind_all_else(tmp_path):
+    said = {"emotion.anger": 1.0, "confidence": 0.5}
+    rows = [*ROWS, Row("c.wav||", "", {"arousal": 0.5, "emotion": "anger"} | said)]
+    names = said_in(rows, TASKS)
+    assert names == ["emotion.anger", "confidence"]
+    assert said_in(ROWS, TASKS) == []
+    path = tmp_path / "a.parquet"
+    write_predictions(path, Columns.of_rows(rows, TASKS, names), TASKS)
+    assert column_names(path) == ["key", "change", "arousal", "emotion", "error", "drawn", *names]
+    found = read_predictions(path)
+    assert found["confidence"].tolist()[3] == 0.5
+    assert found["confidence"].isna().tolist() == [True, True, True, False]

@@ -6,6 +6,8 @@ Conventions
 - An *answer* is a mapping from task name to a number (regression, in the task's nominal range), to the name
   of a class, to a transcript or to an embedding. Values outside the nominal range and unknown classes are
   answers, too; they are kept and told. An empty transcript is an answer: nothing was recognised.
+- An answer may say how sure it is: a mapping of class to probability, a value with bounds, a confidence; see
+  :mod:`soundcheck.models.stated`.
 - An *embedding* is a vector of finite numbers, kept as float32 (see :mod:`soundcheck.models.packing`). One
   without length has no direction and is no answer.
 - A *problem* is a phrase without full stop that says why something is no answer; empty means fine.
@@ -28,7 +30,9 @@ from soundcheck.common.errors import did_you_mean
 from soundcheck.common.escaping import quoted, shorten
 from soundcheck.common.precision import half_precision
 from soundcheck.common.tasks import CLASSIFICATION, EMBEDDING, REGRESSION, TRANSCRIPTION, Task
+from soundcheck.models import stated
 from soundcheck.models.packing import pack
+from soundcheck.models.stated_words import WORDS, words_text
 from soundcheck.suite.model_kind import ModelKind
 from soundcheck.suite.paths import find_files
 
@@ -53,7 +57,7 @@ __all__ = [
 
 REASON_LIMIT = 300  # characters of a model's own error message that are kept
 CLASS_LIMIT = 200  # characters of a class name that are kept
-TEXT_LIMIT = 20_000  # characters of a transcript; a longer one is no answer
+TEXT_LIMIT = 100_000  # characters of a transcript, nearly two hours of speech; a longer one is no answer
 VECTOR_LIMIT = 65_536  # numbers of an embedding; a longer one is no answer
 
 
@@ -215,6 +219,10 @@ class LookUpModel(Model):
         """Give the tasks that its prediction tables have columns for."""
         return tasks
 
+    def computing_times(self) -> np.ndarray:
+        """Give the seconds that answers took and those of their sounds, as given, float64 ``(2, n)``."""
+        return np.zeros((2, 0))
+
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say what a reader should know about how the model fits the corpora."""
         return []
@@ -250,15 +258,16 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     Parameters
     ----------
     output
-        Anything. A mapping with a key for each task is an answer; further keys are ignored. Numbers may be
-        Python's, NumPy's, or arrays and tensors without dimensions.
+        Anything. A mapping with a key for each task is an answer; further keys but ``confidence`` and
+        ``words`` are ignored. Numbers may be Python's, NumPy's, or arrays and tensors without dimensions.
     tasks
         Tasks that must be answered.
 
     Returns
     -------
     answer
-        Task -> float or str, an embedding as packed text; empty if there is a problem with any task.
+        Task -> float or str, an embedding as packed text; and what the model says of its answers, as in
+        :func:`soundcheck.models.stated.stated_names`. Empty if there is a problem with any task.
     problem
         Why this is no answer, empty if it is one. Numbers must be finite; ``True`` is not a number; a list or
         array of one number is not a number either. An embedding may have further axes of length 1.
@@ -270,6 +279,8 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     ({'arousal': 0.5}, '')
     >>> check_output({"arousal": float("nan")}, [Task("arousal", "regression")])
     ({}, 'arousal is nan, not a number')
+    >>> check_output({"arousal": {"value": 0.5, "low": 0.4, "high": 0.7}}, [Task("arousal", "regression")])
+    ({'arousal': 0.5, 'arousal.low': 0.4, 'arousal.high': 0.7}, '')
     """
     if isinstance(output, NoAnswer):
         return {}, output.problem
@@ -285,9 +296,14 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
         return {}, f"{what}; expected is a dict such as {expected(tasks)}"
     answer: dict[str, float | str] = {}
     problems = []
+    said: dict[str, float | str] = {}
     for task in tasks:
         value = output[task.name] if task.is_embedding else _scalar(output[task.name])
-        problem = _PROBLEMS[task.kind](value)
+        problem = ""
+        if task.is_labelled and isinstance(value, Mapping):
+            value, own, problem = _STATED[task.kind](value, task)
+            said |= own
+        problem = problem or _PROBLEMS[task.kind](value)
         if problem:
             problems.append(f"{task.name} is {problem}")
         elif task.is_embedding:
@@ -297,7 +313,53 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
         else:
             text = str(value).encode("utf-8", "backslashreplace").decode()
             answer[task.name] = text if task.is_transcription else shorten(text, CLASS_LIMIT)
-    return ({}, "; ".join(problems)) if problems else (answer, "")
+            if task.is_transcription and all(other.name != WORDS for other in tasks):
+                words, problem = words_text(output.get(WORDS), text)
+                problems += [f"the answer has {problem}"] if problem else []
+                said |= {f"{task.name}.{WORDS}": words} if words else {}
+    if stated.CONFIDENCE in output and all(task.name != stated.CONFIDENCE for task in tasks):
+        value = _scalar(output[stated.CONFIDENCE])
+        problem = _number_problem(value) or stated.confidence_problem(float(value))
+        if problem:
+            problems.append(f"{stated.CONFIDENCE} is {problem}")
+        else:
+            said[stated.CONFIDENCE] = float(value)
+    return ({}, "; ".join(problems)) if problems else (answer | said, "")
+
+
+def _with_probabilities(given: Mapping, task: Task) -> tuple[str, dict[str, float], str]:
+    """Read probabilities of classes: the likeliest class, a number for each class, and what is wrong."""
+    numbers = {name: _scalar(value) for name, value in given.items()}
+    problem = stated.unknown_class(list(numbers), task)
+    wrong = next((f"{name}: {what}" for name, n in numbers.items() if (what := _number_problem(n))), "")
+    if problem or wrong:
+        return "", {}, problem or f"probabilities of which one is none ({wrong})"
+    known = {name: float(numbers.get(name, 0.0)) for name in task.classes}
+    own = {f"{task.name}.{name}": number for name, number in known.items()}
+    return stated.likeliest(known, task), own, stated.probability_problem(list(known.values()))
+
+
+def _with_bounds(given: Mapping, task: Task) -> tuple[object, dict[str, float], str]:
+    """Read a value with bounds: the value, a number for each bound, and what is wrong."""
+    missing = next((name for name in ("value", *stated.BOUNDS) if name not in given), None)
+    if missing is not None:
+        return "", {}, f"a mapping without {quoted(missing)}; expected is value, low and high"
+    bounds = [_scalar(given[name]) for name in stated.BOUNDS]
+    wrong = next(
+        (
+            f"{name} is {what}"
+            for name, n in zip(stated.BOUNDS, bounds, strict=True)
+            if (what := _number_problem(n))
+        ),
+        "",
+    )
+    if wrong:
+        return "", {}, f"an interval whose {wrong}"
+    own = {f"{task.name}.{name}": float(n) for name, n in zip(stated.BOUNDS, bounds, strict=True)}
+    return _scalar(given["value"]), own, stated.bounds_problem(*own.values())
+
+
+_STATED = {CLASSIFICATION: _with_probabilities, REGRESSION: _with_bounds}
 
 
 _PLAIN = (float, int, str, bool, type(None))  # what is as it should be, or never will

@@ -2,6 +2,8 @@
 
 A model may call anger ``ang`` or ``Angry``; suites say so with ``labels: {ang: anger}``. A label that means
 no class of the task is left out with ``labels: {other: }``: then the best of the others is the answer.
+
+With ``probabilities: softmax`` or ``probabilities: given`` scores are answered as probabilities of classes.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ import numpy as np
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
+from soundcheck.models.stated import probability_problem
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Plain
 
-__all__ = ["NONE", "Labels", "best_classes", "classes_of", "meant"]
+__all__ = ["NONE", "Labels", "Probabilities", "best_classes", "class_probabilities", "classes_of", "meant"]
 
 NONE = ""  # in the place of a class: what the label means is no class
+SOFTMAX, GIVEN = "softmax", "given"
 
 
 def _class(value: object) -> object:
@@ -28,6 +32,7 @@ def _class(value: object) -> object:
 
 
 Labels = dict[schema.Text, schema.parsed(str, _class)]  # the type of the key ``labels`` of a suite
+Probabilities = schema.choice(SOFTMAX, GIVEN)  # the type of the key ``probabilities``
 
 
 def meant(label: str, classes: Sequence[str], said: Mapping[str, str]) -> str | None:
@@ -106,11 +111,60 @@ def best_classes(scores: np.ndarray, classes: Sequence[str]) -> list[str | float
     >>> best_classes(np.array([[0.2, 0.1, 0.7], [0.1, np.nan, 0.0]]), ["anger", "joy", ""])
     ['anger', nan]
     """
-    places = [place for place, name in enumerate(classes) if name != NONE]
-    counted = np.asarray(scores)[:, places]
-    chosen = counted.argmax(axis=1)
-    usable = ~np.isnan(counted).any(axis=1) & np.isfinite(counted.max(axis=1))
+    counted, places, usable = _counted(scores, classes)
     return [
         classes[places[place]] if fine else float("nan")
-        for place, fine in zip(chosen.tolist(), usable.tolist(), strict=True)
+        for place, fine in zip(counted.argmax(axis=1).tolist(), usable.tolist(), strict=True)
     ]
+
+
+def _counted(scores: np.ndarray, classes: Sequence[str]) -> tuple[np.ndarray, list[int], np.ndarray]:
+    """Give the scores that count, which ones they are, and which rows can be used."""
+    places = [place for place, name in enumerate(classes) if name != NONE]
+    counted = np.asarray(scores)[:, places]
+    return counted, places, ~np.isnan(counted).any(axis=1) & np.isfinite(counted.max(axis=1))
+
+
+def class_probabilities(
+    scores: np.ndarray, classes: Sequence[str], how: str
+) -> list[dict[str, float] | float]:
+    """Give the probability of each class.
+
+    Parameters
+    ----------
+    scores
+        ``(signals, labels)``.
+    classes
+        Class of each label; :data:`NONE` = left out: probabilities are those of the others, given that it is
+        one of them. Those of labels that mean the same class add up.
+    how
+        ``"softmax"``: scores are logits. ``"given"``: they are probabilities; a row that adds up to something
+        else than 1 stays as it is, for the check of answers to refuse.
+
+    Returns
+    -------
+    list
+        Class -> probability a signal; NaN, which is no answer, where scores are none.
+
+    Examples
+    --------
+    >>> class_probabilities(np.array([[0.0, 0.0, 9.0]]), ["anger", "joy", ""], "softmax")
+    [{'anger': 0.5, 'joy': 0.5}]
+    >>> class_probabilities(np.array([[0.4, 0.1, 0.5]]), ["anger", "joy", ""], "given")
+    [{'anger': 0.8, 'joy': 0.2}]
+    """
+    counted, places, usable = _counted(np.asarray(scores, dtype=np.float64), classes)
+    found: list[dict[str, float] | float] = []
+    for row, own, fine in zip(np.asarray(scores, dtype=np.float64), counted, usable.tolist(), strict=True):
+        if how == SOFTMAX and fine:
+            own = np.exp(own - own.max())
+        if fine and (how == SOFTMAX or not probability_problem(row.tolist())):
+            own = own / own.sum() if own.sum() > 0 else np.full(len(own), np.nan)
+        if np.isnan(own).any() or not fine:
+            found.append(float("nan"))
+            continue
+        probabilities = dict.fromkeys((classes[place] for place in places), 0.0)
+        for place, number in zip(places, own.tolist(), strict=True):
+            probabilities[classes[place]] += number
+        found.append(probabilities)
+    return found

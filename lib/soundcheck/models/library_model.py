@@ -30,6 +30,7 @@ __all__ = ["LOAD_SECONDS", "LibraryModel"]
 
 CHILD = "soundcheck.models.library_model"
 LOAD_SECONDS = 600.0  # that loading the weights of a model may take
+STATING = ("probabilities", "confidence")  # keys by which a model says how sure it is; off by default
 LOAD, STAY = "load", "load and stay"  # actions of the child
 
 
@@ -92,7 +93,9 @@ class LibraryModel(Model):
     def fingerprint(self) -> str:
         """Digest of all that the suite says about it and of versions; its files are :meth:`named_files`."""
         entry = self.entry
-        said = (entry.kind, entry.target, entry.batch, entry.tasks, sorted(entry.options.items()))
+        # Answers from before there were these keys are still those of models that do not use them.
+        options = [(key, value) for key, value in entry.options.items() if value or key not in STATING]
+        said = (entry.kind, entry.target, entry.batch, entry.tasks, sorted(options))
         return files.digest(repr((*said, extras.versions(self.distributions))))
 
     @classmethod

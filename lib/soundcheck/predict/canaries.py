@@ -7,7 +7,7 @@ all of the model's answers are forgotten.
 Conventions
 -----------
 - Texts and classes must be equal; numbers may differ by a small share of their range, embeddings by a small
-  distance of their directions.
+  distance of their directions. What a model says of its answers counts as they do.
 - Not every model answers alike twice. Pairs of answers that the same model gave to the same input say by how
   much: numbers and embeddings may then differ by several times the largest difference seen, and tasks whose
   texts or classes differed are not compared.
@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from soundcheck.common.tasks import Task
+from soundcheck.models import stated
 from soundcheck.models.packing import unpack
 from soundcheck.predict.entries import Entry
 from soundcheck.suite.model_kind import ModelKind
@@ -125,10 +126,16 @@ class Comparison:
             seen = max((_difference(task, *pair) for pair in pairs), default=0.0)
             self.loose |= seen > same
             self._allowed[task.name] = SPREAD * seen if seen > same else same
+        seen = max((self._apart(*pair) for pair in pairs), default=0.0)
+        self._said_allowed = SPREAD * seen if seen > SAME else SAME
 
     def differ(self, one: Entry, other: Entry) -> bool:
         """Say whether two answers differ by more than they may."""
-        return any(_difference(task, one, other) > self._allowed[task.name] for task in self._tasks)
+        said = self._apart(one, other) > self._said_allowed
+        return said or any(_difference(task, one, other) > self._allowed[task.name] for task in self._tasks)
+
+    def _apart(self, one: Entry, other: Entry) -> float:
+        return stated.distance(one.answer, other.answer, self._tasks)
 
     def different(self, kept: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
         """List the keys whose new answer is another one."""

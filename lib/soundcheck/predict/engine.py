@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from soundcheck.common import files
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
 from soundcheck.models.load import check_model
+from soundcheck.models.stated import CONFIDENCE, stated_names
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.look_up import look_up
@@ -26,7 +28,7 @@ from soundcheck.predict.prediction import Prediction
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.questions import Questions
 from soundcheck.predict.report import PredictionReport
-from soundcheck.predict.tables import Columns, write_predictions
+from soundcheck.predict.tables import Columns, said_in, write_predictions
 
 if TYPE_CHECKING:
     from soundcheck.suite.entries import ModelEntry
@@ -103,7 +105,8 @@ def begin_model(
             prediction.run(kind, jobs=jobs, progress=progress)
             prediction.refuse_odd_lengths()
             report, rows = prediction.report(), prediction.rows()
-            answered = {corpus: Columns.of_rows(own, tasks) for corpus, own in rows.items()}
+            said = said_in(itertools.chain(*rows.values()), tasks)
+            answered = {corpus: Columns.of_rows(own, tasks, said) for corpus, own in rows.items()}
         else:
             model = kind.load(entry, suite)
             report, answered = look_up(model, questions.corpora, questions.changes, questions.wanted)
@@ -130,9 +133,11 @@ def begin_model(
 def _in_nominal_range(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
     """Map the numbers of a model from its own scale to that of the tasks."""
     mapped = {
-        task.name: nominal(table.answers[task.name], task, entry.ranges[task.name])
+        name: nominal(table.answers[name], task, entry.ranges[task.name])
         for task in tasks
         if task.name in entry.ranges
+        for name in (task.name, *stated_names([task]))
+        if name in table.answers and name != CONFIDENCE
     }
     return dataclasses.replace(table, answers=table.answers | mapped)
 

@@ -37,6 +37,7 @@ class Keys:
     def __init__(
         self, fingerprint: str, tasks: Sequence[Task], changes: Sequence[PlainChange], seed: int
     ) -> None:
+        self._made: dict[tuple[str, int | None], str] = {}  # the same are asked for again and again
         common = [VERSION, fingerprint, sorted((task.name, task.kind) for task in tasks), reading_code()]
         self._clean = self._base(common)
         self._changed = [
@@ -63,7 +64,12 @@ class Keys:
         change
             Number of the change; ``None`` = clean.
         """
-        return files.digest(f"{self._clean if change is None else self._changed[change]} {content}")
+        asked = content, change
+        found = self._made.get(asked)
+        if found is None:
+            base = self._clean if change is None else self._changed[change]
+            found = self._made[asked] = files.digest(f"{base} {content}")
+        return found
 
 
 def repeated_key(key: str) -> str:

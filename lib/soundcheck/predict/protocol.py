@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from soundcheck.sounds.sound import Sounds
     from soundcheck.suite.entries import ModelEntry, Suite
 
-READY = "ready"  # the model is loaded
+READY = "ready"  # + seconds: the model is loaded
 REFUSED = "refused"  # + why the model cannot be loaded
 TOLD = "told"  # + results, + seconds that the last call took, 0 if there was none
 DONE = "done"  # the same: nothing is left to do in the unit
@@ -204,6 +204,8 @@ class Result:
         Which process of the model answered; no two have the same name.
     rest
         Why the model has no answer to any further call; empty if it may have.
+    seconds
+        That the model took for the call, all signals of a batch together, without reading or changing them.
     """
 
     key: str
@@ -214,6 +216,7 @@ class Result:
     opened: Sequence[list] = ()
     process: str = ""
     rest: str = ""
+    seconds: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)

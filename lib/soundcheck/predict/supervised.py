@@ -101,7 +101,14 @@ class Supervised:
     ready
         A process that has checked the model, it goes on in place of
         the first one.
+
+    Attributes
+    ----------
+    load_seconds
+        That the present process took to load the model; 0 until it has.
     """
+
+    load_seconds = 0.0
 
     def __init__(
         self,
@@ -154,6 +161,11 @@ class Supervised:
                 loss = self._lose(unit, late)
                 return Answered(loss, time.monotonic() - begin)
         return Answered(None, time.monotonic() - begin)
+
+    @property
+    def process_id(self) -> int | None:
+        """Number of the present process; ``None`` if there is none."""
+        return None if self._child is None else self._child.process.pid
 
     def dismiss(self, wait: bool = True) -> None:
         """Let the process end by itself, for a moment."""
@@ -239,6 +251,7 @@ class Supervised:
             self._done = word == protocol.DONE
         elif word == protocol.READY:
             self._ready_since = time.monotonic()
+            (self.load_seconds,) = content
             self._tell([])
         elif word == protocol.REFUSED:
             self._unable = str(content[0])

@@ -3,7 +3,9 @@
 Conventions
 -----------
 - Columns: ``key`` of the segment; ``change``, empty for the signal as it is; one column a task; ``error``,
-  why there is no answer, else empty; ``drawn``, the options that were drawn for the change, as JSON.
+  why there is no answer, else empty; ``drawn``, the options that were drawn for the change, as JSON. Where
+  the model says something of its answers, one float64 column for each, such as ``emotion.anger`` or
+  ``confidence``, or of words a text; see :mod:`soundcheck.models.stated`.
 - Regression: float64 in the task's nominal range, not clipped; missing = NaN. Classes: text; missing = None.
   Embeddings: lists of float32; missing = None.
 - A model of scores has a row a trial instead: its number as ``key``, and the column ``score``.
@@ -16,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ import pyarrow.parquet as pq
 from soundcheck.common import files
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.models.packing import unpack
+from soundcheck.models.stated import stated_names, word_names
 
 _TYPES = {REGRESSION: pa.float64(), EMBEDDING: pa.list_(pa.float32())}
 
@@ -52,7 +55,8 @@ class Columns:
     key, change, error
         One text a row.
     answers
-        Task -> one value a row: float64 for regression, else objects; with an error they mean nothing.
+        Task -> one value a row: float64 for regression, else objects; with an error they mean nothing. What
+        the model says of its answers by name, float64, NaN where it says nothing; of words texts or ``None``.
     drawn
         One text a row, or none if nothing was drawn.
     """
@@ -67,8 +71,8 @@ class Columns:
         return len(self.key)
 
     @classmethod
-    def of_rows(cls, rows: Sequence[Row], tasks: Sequence[Task]) -> Columns:
-        """Turn rows into columns."""
+    def of_rows(cls, rows: Sequence[Row], tasks: Sequence[Task], said: Sequence[str] = ()) -> Columns:
+        """Turn rows into columns; ``said`` names what the model says of its answers."""
         answers = {}
         for task in tasks:
             values = np.full(len(rows), np.nan if task.is_regression else None, dtype=_dtype(task))
@@ -76,6 +80,10 @@ class Columns:
                 if task.name in row.answer:
                     values[position] = row.answer[task.name]
             answers[task.name] = values
+        texts = word_names(tasks)
+        for name in said:
+            empty, kind = (None, object) if name in texts else (np.nan, np.float64)
+            answers[name] = np.array([row.answer.get(name, empty) for row in rows], dtype=kind)
         return cls(
             [row.key for row in rows],
             [row.change for row in rows],
@@ -117,9 +125,24 @@ def write_predictions(path: Path, rows: Columns | Sequence[Row], tasks: Sequence
             arrays[task.name] = pa.array(values, kind, mask=~columns.answered, from_pandas=False)
     arrays["error"] = pa.array(map(_text, columns.error), pa.string())
     arrays["drawn"] = pa.array(columns.drawn or [""] * len(columns), pa.string())
+    for name in stated_names(tasks):
+        if name in columns.answers:
+            kind = pa.string() if name in word_names(tasks) else pa.float64()
+            arrays[name] = pa.array(columns.answers[name], kind, from_pandas=True)
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(arrays), sink, compression="zstd")
     return files.write_bytes(path, sink.getvalue().to_pybytes())
+
+
+def said_in(rows: Iterable[Row], tasks: Sequence[Task]) -> list[str]:
+    """Name what a model says of any of its answers."""
+    found = {name for row in rows if len(row.answer) > len(tasks) for name in row.answer}
+    return [name for name in stated_names(tasks) if name in found]
+
+
+def column_names(path: Path) -> list[str]:
+    """Name the columns of a prediction table without reading it."""
+    return pq.read_schema(path).names
 
 
 def read_predictions(path: Path) -> pd.DataFrame:

@@ -149,7 +149,7 @@ class Worker:
         self._took = time.monotonic() - begin
         for one, (answer, problem, rest) in zip(pending, checked, strict=True):
             opened = () if problem else self._watch.news()  # what fails is not kept
-            told = {"opened": opened, "process": self._process, "rest": rest}
+            told = {"opened": opened, "process": self._process, "rest": rest, "seconds": self._took}
             self._results.append(Result(one.call.key, answer, one.drawn, problem, **told))
 
     def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
@@ -201,6 +201,7 @@ def serve(connection: Connection) -> None:
         return
     try:
         watch = _watch(setup)
+        begin = time.monotonic()
         model = setup.kind.load(setup.entry, setup.suite)
     except InputError as error:
         traceback.print_exc()
@@ -212,7 +213,7 @@ def serve(connection: Connection) -> None:
         connection.send((protocol.REFUSED, reason(error, setup.suite.root)))
         return
     worker = Worker(connection, setup, model, watch, protocol.Place(processes.shared()))
-    connection.send((protocol.READY,))
+    connection.send((protocol.READY, time.monotonic() - begin))
     while True:
         try:
             unit = connection.recv()

@@ -43,6 +43,16 @@ def test_answers_are_those_of_the_package(project):
     assert check_output({"transcript": expected[0]}, [BUILTIN["transcript"]])[1] == ""
 
 
+def test_confidences_are_those_of_the_package_if_the_suite_says_so(project):
+    signals = noises(8000, 16000, 8000)
+    direct = onnx_asr.load_model("nemo-conformer-ctc", project.folder / "asr").with_timestamps()
+    plain = project.answers(TEXT, signals)
+    found = project.answers(TEXT[:-1] + ", confidence: true}", signals)
+    for signal, one, said in zip(signals, found, plain, strict=True):
+        sure = np.exp(np.mean(direct.recognize(signal).logprobs))
+        assert one == {**said, "confidence": pytest.approx(sure, abs=1e-6)} and 0 < sure < 1
+
+
 def test_only_equally_long_signals_go_together(project, monkeypatch):
     model = project.load(BATCH)
     calls = []

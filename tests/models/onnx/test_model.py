@@ -168,6 +168,38 @@ def test_classes_are_those_with_the_highest_score(project):
     assert len(set(found)) > 1
 
 
+def test_classes_have_probabilities_if_the_suite_says_what_scores_are(project):
+    def share(model):
+        model.graph.node[-1].output[:] = ["scores"]
+        model.graph.node.append(onnx.helper.make_node("Softmax", ["scores"], ["logits"], axis=-1))
+
+    signals, names = noises(*range(800, 830)), ["anger", "happiness", "neutral"]
+    onnx_model(project.folder / "m.onnx", {"logits": 4})
+    plain = project.answers(EMOTION, signals)
+    softmax = project.answers(EMOTION[:-1] + ", probabilities: softmax}", signals)
+    (wrong,) = project.answers(EMOTION[:-1] + ", probabilities: given}", signals[:1])
+    assert "emotion is probabilities" in check_output(wrong, [BUILTIN["emotion"]])[1]
+    onnx_model(project.folder / "m.onnx", {"logits": 4}, change=share)
+    given = project.answers(EMOTION[:-1] + ", probabilities: given}", signals)
+    for signal, one, other, named in zip(signals, softmax, given, plain, strict=True):
+        shares = np.exp(answers(signal, 4)[:3])
+        expected = dict(zip(names, shares / shares.sum(), strict=True))
+        assert one["emotion"] == pytest.approx(expected, abs=1e-6)
+        assert other["emotion"] == pytest.approx(expected, abs=1e-6)
+        answer, problem = check_output(one, [BUILTIN["emotion"]])
+        assert not problem and answer["emotion"] == named["emotion"]
+        assert answer["emotion.anger"] == one["emotion"]["anger"]
+
+
+def test_answers_from_before_are_those_of_models_that_say_nothing(project):
+    onnx_model(project.folder / "m.onnx", {"logits": 4})
+    model = project.load(EMOTION)
+    assert "probabilities" in model.entry.options
+    silent = model.fingerprint
+    del model.entry.options["probabilities"]
+    assert model.fingerprint == silent != project.load(EMOTION[:-1] + ", probabilities: softmax}").fingerprint
+
+
 @pytest.mark.parametrize("key", ["labels", "classes", "id2label"])
 def test_the_file_may_say_what_classes_are(project, key):
     said = {
@@ -256,6 +288,7 @@ ONE = "{onnx: m.onnx, tasks: [arousal]}"
         (ONE[:-1] + ", outputs: {logits: [arousal]}}", {"logits": 3}, {}, "has 3 numbers, and 1 are named"),
         (ONE[:-1] + ", outputs: {logits: [arosal, b, c]}}", {"logits": 3}, {}, "nothing says where the answ"),
         (ONE[:-1] + ", outputs: {logits: arosal}}", {"logits": 1}, {}, "names 'arosal', which is no task"),
+        (ONE[:-1] + ", probabilities: softmax}", {"arousal": 1}, {}, "no task with classes. Remove the key"),
         (ONE[:-1] + ", outputs: {a: [arousal], b: [arousal]}}", {"a": 1, "b": 1}, {}, "by 'a' and 'b'. N"),
         (ONE[:-1] + ", outputs: {a: {arousal: [b]}}}", {"a": 1}, {}, "arousal has no classes"),
         (

@@ -317,7 +317,7 @@ def test_what_programs_do_to_a_run(world):
             4) printf '<b>bold</b> \\033[31m\\001\\n\\377' ;;
             5) yes ;;
             6) kill -SEGV $$ ;;
-            7) head -c 30000 /dev/zero | tr '\\0' a ;;
+            7) head -c 300000 /dev/zero | tr '\\0' a ;;
             *) echo "number $number" ;;
         esac
         """
@@ -334,7 +334,7 @@ def test_what_programs_do_to_a_run(world):
     assert errors[2] == "no answer within 3 s"
     assert errors[5] == "RuntimeError: the program wrote more than 1000000 bytes and was killed"
     assert errors[6] == "RuntimeError: the program ended with signal 11, SIGSEGV"
-    assert "a text of 30000 characters" in errors[7]
+    assert "a text of 300000 characters" in errors[7]
     assert (report.failed, report.repeated, report.repeated_different) == (5, 5, 0)
     for pid in (world.root / "hanging").read_text().split():
         assert gone(int(pid))

@@ -24,6 +24,7 @@ from soundcheck.models.services import limits as endpoint_limits
 from soundcheck.models.services.endpoint import EndpointModel
 from soundcheck.models.services.limits import FAILED_AFTER, REFUSED_AFTER
 from soundcheck.models.services.request import ANSWER_BYTES, Recording
+from soundcheck.models.services.stated_confidence import confidences
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.suite_file import read_suite
@@ -83,6 +84,68 @@ def test_without_options_only_the_usual_is_sent(tmp_path):
         assert ask(tmp_path, service.url) == [{"transcript": ""}]
     assert service.asked[0].fields == {"response_format": "json", "temperature": "0"}
     assert "Authorization" not in service.asked[0].headers
+
+
+def test_a_service_says_how_sure_it_is_if_it_is_asked(tmp_path):
+    words = [{"word": "turn", "probability": 0.9, "start": 0}, {"word": "left", "probability": 0.4}]
+    segments = [
+        {"avg_logprob": -0.5, "tokens": [1, 2, 3]},
+        {"avg_logprob": -1.5, "tokens": [4]},
+    ]
+    told = Reply({"text": "Turn left.", "words": words, "segments": segments, "language": "english"})
+    with serving(lambda *_: told) as service:
+        assert ask(tmp_path, service.url) == [{"transcript": "Turn left."}]
+        (answer,) = ask(tmp_path, service.url, "confidence: true")
+    sure = pytest.approx(np.exp(-0.75))
+    assert answer == {"transcript": "Turn left.", "words": words, "confidence": sure}
+    kept, problem = check_output(answer, [BUILTIN["transcript"]])
+    assert not problem and kept["transcript.words"] == '[["turn", 0.9], ["left", 0.4]]'
+    plain, asked = service.asked
+    assert plain.fields["response_format"] == "json"
+    assert asked.fields["response_format"] == "verbose_json"
+    assert asked.fields["timestamp_granularities[]"] in ("word", "segment")
+
+
+GO = {"word": "go", "probability": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ({}, {}),
+        ({"segments": []}, {}),
+        ({"segments": "x", "words": [3]}, {}),
+        ({"segments": [{"avg_logprob": 0.5}]}, {}),  # is none
+        ({"segments": [{"avg_logprob": "high"}, {"avg_logprob": -1}]}, {}),
+        ({"segments": [{"avg_logprob": -1.0}, {"avg_logprob": -3.0}]}, {"confidence": np.exp(-2)}),
+        (
+            {
+                "segments": [
+                    {"avg_logprob": -1, "start": 0, "end": 3},
+                    {"avg_logprob": -3, "start": 3, "end": 4},
+                ]
+            },
+            {"confidence": np.exp(-1.5)},
+        ),
+        (
+            {"segments": [{"words": [{"word": "go", "probability": 1}]}]},
+            {"words": [{"word": "go", "probability": 1}]},
+        ),
+    ],
+)
+def test_what_services_say_beside_the_text(content, found):
+    made = confidences({"text": "go", **content})
+    assert made.keys() == found.keys() and made.get("words") == found.get("words")
+    assert made.get("confidence", 0) == pytest.approx(found.get("confidence", 0))
+
+
+def test_a_key_in_words_is_not_kept(tmp_path):
+    reply = Reply({"text": "go", "words": [{"word": SECRET, "probability": 0.5}]})
+    with serving(lambda *_: reply) as service:
+        assert (
+            failure(ask(tmp_path, service.url, "confidence: true, key: ASR_KEY"))
+            == "the answer repeats the key"
+        )
 
 
 def test_so_many_requests_at_a_time_and_answers_in_order(tmp_path):

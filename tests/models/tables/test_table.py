@@ -401,3 +401,68 @@ def test_scores_of_a_run_are_not_answers_for_segments(load, tmp_path):
     write_predictions(tmp_path / "t.parquet", [Row("17", "", {"arousal": 0.5})], [TASKS["arousal"]])
     with pytest.raises(InputError, match="theirs.csv row 1, column key: '17' names no segment"):
         load((tmp_path / "t.parquet").read_bytes(), ("arousal",))
+
+
+HEADER = "file,arousal,emotion,arousal.low,arousal.high,emotion.anger,emotion.sadness,confidence\n"
+
+
+def test_columns_that_say_how_sure_it_was(load):
+    rows = "a.wav,0.25,anger,0.1,0.4,0.7,0.3,0.6\nb.wav,0.5,sadness,,,,,\nc.wav,0.5,sadness,0.5,0.5,,1,\n"
+    answers, problems = load(HEADER + rows).look_up(files("c.wav", "a.wav", "b.wav", "d.wav"), "")
+    assert problems[:3] == ["", "", ""]
+    assert answers["emotion.sadness"].tolist()[:2] == [1.0, 0.3]
+    assert answers["emotion.anger"].tolist()[:2] == [0.0, 0.7]
+    assert answers["emotion.neutral"].tolist()[:2] == [0.0, 0.0]
+    assert answers["arousal.high"].tolist()[:2] == [0.5, 0.4]
+    assert np.isnan(answers["confidence"]).tolist() == [True, False, True, True]
+    for name in ("emotion.anger", "emotion.neutral", "arousal.low", "confidence"):
+        assert np.isnan(answers[name][2:]).all()
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("0.1,0.4,0.7,0.2,", "add up to 0.9 instead of 1"),
+        ("0.1,0.4,1.2,-0.2,", "-0.2 among them, which is negative"),
+        ("0.1,0.4,much,0.2,", "much"),
+        ("0.4,0.1,0.7,0.3,", "whose low lies above its high"),
+        ("0.4,,0.7,0.3,", "one bound without the other"),
+        ("0.1,0.4,0.7,0.3,80", "80, not a number from 0 to 1"),
+    ],
+)
+def test_what_is_wrong_with_them_is_told_with_its_line(load, row, told):
+    with pytest.raises(InputError) as caught:
+        load(f"{HEADER}a.wav,0.25,anger,{row}\n")
+    assert told in str(caught.value)
+    assert "line 2" in str(caught.value)
+
+
+def test_columns_of_unknown_classes_or_without_their_pair(load):
+    with pytest.raises(InputError, match="unknown class 'angr'"):
+        load("file,arousal,emotion,emotion.anger,emotion.angr\na.wav,0.25,anger,1,0\n")
+    with pytest.raises(InputError, match=r"arousal\.high.*missing"):
+        load("file,arousal,emotion,arousal.low\na.wav,0.25,anger,0.1\n")
+
+
+def test_confidences_of_words(load):
+    rows = 'a.wav,Go on.,"[[""go"", 0.5], [""on"", 1]]"\nb.wav,go,\nc.wav,,\n'
+    table = load(f"file,transcript,transcript.words\n{rows}", ("transcript",))
+    answers, problems = table.look_up(files("c.wav", "a.wav", "d.wav", "b.wav"), "")
+    assert answers["transcript.words"].tolist() == [None, '[["go", 0.5], ["on", 1]]', None, None]
+    assert [bool(problem) for problem in problems] == [False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("0.5 0.6", "no list such as"),
+        ('"[[""go"", ""sure""], [""on"", 1]]"', "no list such as"),
+        ('"[[""go"", 0.5]]"', "do not join to the transcript: 'go' instead of 'go on'"),
+        ('"[[""go"", 2], [""on"", 1]]"', "the word 'go' with the confidence 2, not"),
+        ('"[[""go"", NaN], [""on"", 1]]"', "the word 'go' with the confidence nan, not"),
+    ],
+)
+def test_confidences_of_words_that_cannot_be_are_told_with_their_line(load, cell, told):
+    with pytest.raises(InputError) as caught:
+        load(f"file,transcript,transcript.words\na.wav,go on,{cell}\n", ("transcript",))
+    assert told in str(caught.value) and "line 2, column transcript.words" in str(caught.value)

@@ -101,6 +101,32 @@ def test_words_belong_to_the_segment_that_holds_their_middle(load):
     ]
 
 
+def test_confidences_of_words_are_those_of_the_sixth_column(load):
+    found, _ = load(CTM, "hyp.ctm").look_up(MEETINGS, "")
+    words = found["transcript.words"].tolist()
+    assert words == ['[["turn", 0.98], ["left", 0.97]]', None, None, None, None]  # of the others one has none
+    assert [*load(STM).look_up(MEETINGS, "")[0]] == ["transcript"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [
+        (("0.5", "-12.5"), "line 2: -12.5 is not from 0 to 1"),
+        (("1.5", "0.5"), "line 1: 1.5 is not from 0 to 1"),
+        (("0.5", "sure"), "line 2: 'sure' is not a number"),
+        (("1.00", "1"), "all of them are 1"),
+        (("NA", "NA"), ""),
+    ],
+)
+def test_confidences_that_are_none_are_told_and_not_used(load, numbers, told):
+    lines = [f"m1 1 {place} 0.3 go {number}" for place, number in zip((0.1, 0.6), numbers, strict=True)]
+    model = load("\n".join(lines), "hyp.ctm")
+    found, _ = model.look_up(MEETINGS, "")
+    assert [*found] == ["transcript"] and found["transcript"][0] == "go go"
+    notices = [one for one in model.notices([MEETINGS]) if "confidences" in one]
+    assert notices == ([f"the confidences of hyp.ctm are not used: {told}"] if told else [])
+
+
 @pytest.mark.parametrize("name", ["hyp.seglst.json", "hyp.json", "hyp.txt"])
 def test_a_list_of_segments(load, name):
     model = load(SEGLST, name)

@@ -168,6 +168,45 @@ def test_words_of_frames(world, networks):
     assert len(set(found)) == len(found) and all(found)
 
 
+def test_classes_have_probabilities_if_the_suite_says_so(world, networks):
+    plain = load(world, f"emotion, {EMOTION}").predict(SIGNALS, 16000)
+    found = load(world, f"emotion, {EMOTION}, probabilities: softmax").predict(SIGNALS, 16000)
+    for sound, one, named in zip(SIGNALS, found, plain, strict=True):
+        logits = directly(networks / "emotion", "AutoModelForAudioClassification", sound)[0].logits[0, :4]
+        names = ("anger", "happiness", "neutral", "sadness")
+        expected = dict(zip(names, torch.softmax(logits, 0).tolist(), strict=True))
+        assert one["emotion"] == pytest.approx(expected, abs=1e-6)
+        assert max(one["emotion"], key=one["emotion"].get) == named["emotion"]
+
+
+def test_words_of_frames_have_a_confidence_if_the_suite_says_so(world, networks):
+    plain = load(world, "ctc, tasks: [transcript]").predict(SIGNALS, 16000)
+    found = load(world, "ctc, tasks: [transcript], confidence: true").predict(SIGNALS, 16000)
+    blank = transformers.AutoTokenizer.from_pretrained(networks / "ctc").pad_token_id
+    for sound, one, said in zip(SIGNALS, found, plain, strict=True):
+        logits = directly(networks / "ctc", "AutoModelForCTC", sound)[0].logits[0]
+        logs = [float(row.log_softmax(0).max()) for row in logits if int(row.argmax()) != blank]
+        assert one == {**said, "confidence": pytest.approx(np.exp(np.mean(logs)), abs=1e-5)}
+
+
+@pytest.mark.parametrize("network", ["whisper", "moonshine", "paired"])
+def test_sentences_have_a_confidence_if_the_suite_says_so(world, networks, network):
+    plain = load(world, f"{network}, tasks: [transcript]").predict(SIGNALS, 16000)
+    found = load(world, f"{network}, tasks: [transcript], confidence: true").predict(SIGNALS, 16000)
+    assert [{"transcript": one["transcript"]} for one in found] == plain
+    recogniser = transformers.AutoModelForSpeechSeq2Seq.from_pretrained(networks / network).eval()
+    extractor = transformers.AutoFeatureExtractor.from_pretrained(networks / network)
+    special = set(transformers.AutoTokenizer.from_pretrained(networks / network).all_special_ids)
+    asked = {"do_sample": False, "return_dict_in_generate": True, "output_scores": True}
+    for sound, answer in zip(SIGNALS, found, strict=True):
+        made = recogniser.generate(**extractor(sound, sampling_rate=16000, return_tensors="pt"), **asked)
+        logs = []
+        for token, scores in zip(made.sequences[0, -len(made.scores) :], made.scores, strict=True):
+            if int(token) not in special:
+                logs.append(float(scores[0].log_softmax(0)[token]))
+        assert answer["confidence"] == pytest.approx(np.exp(np.mean(logs)), abs=1e-3) and logs
+
+
 @pytest.mark.parametrize(
     ("network", "language"),
     [("whisper", ""), ("whisper", ", language: de"), ("moonshine", ""), ("paired", "")],
@@ -361,6 +400,9 @@ def test_what_is_no_folder_is_refused_when_the_suite_is_read(world, name, words)
         ),
         ("voices, tasks: [transcript], labels: {a: b}", "labels: means nothing for Wav2Vec2ForXVector"),
         ("encoder, tasks: [embedding]", "is an encoder without head"),
+        ("values, tasks: [arousal], probabilities: softmax", "probabilities: it has no classes"),
+        ("ctc, tasks: [transcript], probabilities: softmax", "probabilities: means nothing for Wav2Vec2"),
+        ("values, tasks: [arousal], confidence: true", "confidence: means nothing for Wav2Vec2"),
         ("values, tasks: [arousal], pooling: mean", "Under tasks: belongs embedding"),
     ],
 )
@@ -499,9 +541,9 @@ def test_the_fingerprint_is_that_of_the_files(world):
 
 
 @pytest.mark.slow
-def test_runs_give_the_same_on_any_number_of_processes_and_after_a_kill(world, command, networks):
+def test_runs_give_the_same_on_any_number_of_processes_and_after_a_kill(world, undrawn, networks):
     numbers_suite(world, ", batch: 4")
-    done = command("run", "suite.yml", "--out", "one", "--no-book", "--no-code", cwd=world)
+    done = undrawn("run", "suite.yml", "--out", "one", "--no-book", "--no-code", cwd=world)
     assert done.returncode == 0, done.stderr
     results = (world / "one" / "results.csv").read_bytes()
     run = [sys.executable, "-P", "-m", "soundcheck.cli", "run", "suite.yml", "--out", "two", "--no-book"]
@@ -519,7 +561,7 @@ def test_runs_give_the_same_on_any_number_of_processes_and_after_a_kill(world, c
     time.sleep(0.3)
     os.killpg(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL  # it was not done
-    again = command("run", "suite.yml", "--out", "two", "--no-book", "--jobs", "2", cwd=world, **cache)
+    again = undrawn("run", "suite.yml", "--out", "two", "--no-book", "--jobs", "2", cwd=world, **cache)
     assert again.returncode == 0, again.stderr
     assert (world / "two" / "results.csv").read_bytes() == results
 

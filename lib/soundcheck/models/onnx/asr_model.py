@@ -13,6 +13,7 @@ Conventions
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.model_folder import links_outside, read_configuration
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.models.recogniser import TASK, Recogniser
+from soundcheck.models.stated import CONFIDENCE
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_files, find_place
@@ -64,6 +66,7 @@ class OnnxAsrKeys(ModelKeys):
     architecture: schema.choice(*ARCHITECTURES) | None = None
     quantization: Annotated[schema.Text, AfterValidator(_check_part)] | None = None
     language: schema.Text | None = None
+    confidence: schema.Boolean = False
     device: schema.choice(*onnx_session.DEVICES) = "cpu"
 
 
@@ -106,6 +109,8 @@ class OnnxAsrModel(Recogniser, LibraryModel):
                 raise self.refusal(what, "Remove language")
             self._options = {"language": options["language"]}
         self._recogniser = self._load(folder, options["quantization"], options["device"])
+        if options["confidence"]:
+            self._recogniser = self._recogniser.with_timestamps()
         noise = np.random.default_rng(0).normal(0.0, 0.1, RATE).astype(np.float32)
         try:
             self._recognise(noise[np.newaxis])
@@ -130,10 +135,15 @@ class OnnxAsrModel(Recogniser, LibraryModel):
                 raise ValueError(f"the signal has {seconds:.1f} s, and Whisper hears {WHISPER_SECONDS} s")
         return [answer for signal in given for answer in self._recognise(signal[np.newaxis])]
 
-    def _recognise(self, batch: np.ndarray) -> list[dict[str, str]]:
+    def _recognise(self, batch: np.ndarray) -> list[dict[str, Any]]:
         """Recognise signals that are equally long, ``(signals, samples)`` at :data:`RATE`."""
         texts = self._recogniser.recognize(list(batch), sample_rate=RATE, **self._options)
-        return [{TASK: text} for text in texts]
+        if not self.entry.options["confidence"]:
+            return [{TASK: text} for text in texts]
+        return [
+            {TASK: one.text} | ({CONFIDENCE: math.exp(np.mean(one.logprobs))} if one.logprobs else {})
+            for one in texts
+        ]
 
     def _load(self, folder: Path, quantization: str | None, device: str) -> Any:
         """Check the files that the package would load, and let it."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common.tasks import Task
-from soundcheck.models.class_labels import Labels
+from soundcheck.models.class_labels import Labels, Probabilities
 from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.onnx import session as onnx_session
 from soundcheck.models.onnx.file import OnnxFileError, read_onnx_file
@@ -38,6 +38,7 @@ class OnnxKeys(ModelKeys):
 
     outputs: OutputsKey = {}
     labels: Labels = {}
+    probabilities: Probabilities | None = None
     sampling_rate: schema.whole(1000, 384_000) | None = None
     pieces: schema.choice(*FILLS) | None = None
     device: schema.choice(*onnx_session.DEVICES) = "cpu"
@@ -117,6 +118,7 @@ class OnnxModel(LibraryModel):
             labels=options["labels"],
             named={name or only: names for name, names in named.items() if names},
             unusable=self.graph.unusable,
+            probabilities=options["probabilities"],
         )
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:

@@ -4,7 +4,8 @@ Conventions
 -----------
 - Values of an output are float ``(signals, n)``, one row a signal.
 - A list of names: the numbers of an output in their order. Those that are no task of the model are nobody's.
-- ``{emotion: [ang, hap]}``: scores of the classes of a task, of which the highest counts.
+- ``{emotion: [ang, hap]}``: scores of the classes of a task, of which the highest counts; with the key
+  ``probabilities`` they are answered as probabilities.
 - ``embedding``, or another name that stands alone: the whole row, or its only number, is the answer.
 - What the suite does not say may be said by the labels of a folder or by the file's metadata; and if there is
   only one thing that it can be, nobody has to.
@@ -21,7 +22,7 @@ import numpy as np
 from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models.class_labels import best_classes, classes_of, meant
+from soundcheck.models.class_labels import best_classes, class_probabilities, classes_of, meant
 from soundcheck.suite import schema
 
 __all__ = ["LABEL_KEYS", "Outputs", "OutputsKey", "Reading", "metadata_labels"]
@@ -92,6 +93,8 @@ class Reading(NamedTuple):
         Which of them is the answer; ``None`` = all.
     classes
         Scores: the class of each number.
+    probabilities
+        How scores become probabilities; empty = only the best class is the answer.
     """
 
     task: Task
@@ -99,9 +102,12 @@ class Reading(NamedTuple):
     size: int | None = None
     column: int | None = None
     classes: tuple[str, ...] = ()
+    probabilities: str = ""
 
     def answers(self, values: np.ndarray) -> list[Any]:
         """Read one answer from each row."""
+        if self.classes and self.probabilities:
+            return class_probabilities(values, self.classes, self.probabilities)
         if self.classes:
             return best_classes(values, self.classes)
         if self.column is None:
@@ -130,6 +136,8 @@ class Outputs:
         Output -> names of its numbers as its author gave them.
     unusable
         Output -> why it is nothing that can be read.
+    probabilities
+        What the suite says about scores of classes: how they become probabilities.
 
     Raises
     ------
@@ -147,7 +155,9 @@ class Outputs:
         labels: Mapping[str, str],
         named: Mapping[str, Sequence[str]],
         unusable: Mapping[str, str],
+        probabilities: str | None = None,
     ) -> None:
+        self._probabilities = probabilities or ""
         self._tasks, self._sizes, self._where, self._labels = tasks, sizes, where, labels
         self._problems = Problems()
         self._found: dict[str, list[Reading]] = {task.name: [] for task in tasks}
@@ -166,6 +176,8 @@ class Outputs:
             self._take_what_is_obvious()
         for task in tasks:
             self._check_one(task)
+        if self._probabilities and not any(task.classes for task in tasks):
+            self._problem("probabilities: the model has no task with classes", "Remove the key")
         self._problems.raise_if_any()
         self.readings = [self._found[task.name][0] for task in tasks]
 
@@ -208,7 +220,8 @@ class Outputs:
                 except InputError as error:
                     self._problems.extend(error)
                 else:
-                    self._add(Reading(task, output, len(labels), classes=tuple(classes)))
+                    told = self._probabilities
+                    self._add(Reading(task, output, len(labels), None, tuple(classes), told))
             return
         names = [item] if isinstance(item, str) else item
         single = self._task(names[0]) if len(names) == 1 else None

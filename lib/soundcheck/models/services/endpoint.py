@@ -1,7 +1,7 @@
 """A model that is a service: ``endpoint: https://host/v1/audio/transcriptions`` with OpenAI's protocol.
 
 Each signal is one request (:mod:`soundcheck.models.services.request`), ``requests`` at a time; what comes
-back is the transcript.
+back is the transcript; with ``confidence: true`` also how sure the service is, if it says so.
 
 Conventions
 -----------
@@ -21,6 +21,7 @@ Kept answers rest on the address and the fields. What runs behind them is not se
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import random
 import re
@@ -38,6 +39,7 @@ from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.models.base import Model, NoAnswer
 from soundcheck.models.recogniser import TASK, Recogniser
+from soundcheck.models.services import stated_confidence
 from soundcheck.models.services.limits import Breaker, RequestCount
 from soundcheck.models.services.request import Recording, RequestError, Secret, Service, public_url
 from soundcheck.suite import schema
@@ -69,6 +71,7 @@ class EndpointKeys(ModelKeys):
     language: schema.Text = ""
     key: schema.parsed(str, _key_name) = ""
     requests: schema.whole(1, 64) = 4
+    confidence: schema.Boolean = False
     most_requests: schema.whole(1, 1_000_000_000) | None = None
 
 
@@ -139,12 +142,10 @@ class EndpointModel(Recogniser, Model):
         return files.digest(repr(("endpoint", self._entry.target, sorted(self._fields.items()))))
 
     @property
-    def _fields(self) -> dict[str, str]:
+    def _fields(self) -> dict[str, str | tuple[str, ...]]:
         own = {name: self._entry.options[name] for name in ("model", "language")}
-        return {name: text for name, text in own.items() if text} | {
-            "response_format": "json",
-            "temperature": "0",
-        }
+        told = stated_confidence.FIELDS if self._entry.options["confidence"] else {"response_format": "json"}
+        return {name: text for name, text in own.items() if text} | told | {"temperature": "0"}
 
     @classmethod
     def load(cls, entry: ModelEntry, suite: Suite) -> EndpointModel:
@@ -177,7 +178,7 @@ class EndpointModel(Recogniser, Model):
         with ThreadPoolExecutor(len(recordings)) as threads:
             return list(threads.map(lambda recording: self._answer(recording, end), recordings))
 
-    def _answer(self, recording: Recording, end: float) -> dict[str, str] | NoAnswer:
+    def _answer(self, recording: Recording, end: float) -> dict[str, Any] | NoAnswer:
         pause = PAUSE_SECONDS
         failure: RequestError | None = None
         for _ in range(TRIES):
@@ -187,12 +188,15 @@ class EndpointModel(Recogniser, Model):
                 return NoAnswer(self._limit, self._limit)
             left = max(0.0, min(end - time.monotonic(), TRY_SHARE * self._entry.time_limit))
             try:
-                text = self._service.transcribe(recording, left)
+                content = self._service.transcribe(recording, left)
             except RequestError as error:
                 failure = error
             else:
                 self._breaker.succeed()
-                return {TASK: text}
+                stated = stated_confidence.confidences(content) if self._entry.options["confidence"] else {}
+                if self._secret.is_in(json.dumps(stated, ensure_ascii=False)):
+                    return NoAnswer("the answer repeats the key")
+                return {TASK: content["text"]} | stated
             # Nobody listens: if it ever answered, it may have been started anew.
             again = failure.again or (failure.way == "connect" and self._breaker.answered)
             waited = pause * random.uniform(0.75, 1.25) if failure.wait is None else failure.wait

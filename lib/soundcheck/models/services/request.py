@@ -24,7 +24,7 @@ import logging
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,25 +141,32 @@ class Service:
     url
         Address.
     fields
-        What is sent beside the recording.
+        What is sent beside the recording; several values under one name one after the other.
     secret
         The key.
     requests
         Connections that are kept open.
     """
 
-    def __init__(self, url: str, fields: Mapping[str, str], secret: Secret, requests: int = 1) -> None:
+    def __init__(
+        self, url: str, fields: Mapping[str, str | Sequence[str]], secret: Secret, requests: int = 1
+    ) -> None:
         import urllib3
 
         logging.getLogger("urllib3").setLevel(logging.CRITICAL)  # its warnings quote the address
-        self._url, self._fields, self._secret = url, dict(fields), secret
+        self._url, self._secret = url, secret
+        self._fields = [
+            (name, text)
+            for name, value in fields.items()
+            for text in ((value,) if isinstance(value, str) else value)
+        ]
         options: dict[str, Any] = {"maxsize": requests, "retries": False}
         proxy = _proxy(url)
         self._pool = (
             urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(num_pools=1, **options)
         )
 
-    def transcribe(self, recording: Recording, seconds: float) -> str:
+    def transcribe(self, recording: Recording, seconds: float) -> Mapping[str, Any]:
         """Ask once.
 
         Parameters
@@ -168,6 +175,11 @@ class Service:
             What is to be heard.
         seconds
             That this may take.
+
+        Returns
+        -------
+        Mapping
+            What the service answers; the transcript is its ``text``.
 
         Raises
         ------
@@ -204,7 +216,7 @@ class Service:
         response = self._pool.request(
             "POST",
             self._url,
-            fields={**self._fields, "file": (recording.name, recording.content, "audio/wav")},
+            fields=[*self._fields, ("file", (recording.name, recording.content, "audio/wav"))],
             headers={"Accept": "application/json", "Accept-Encoding": "identity", **self._secret.headers()},
             timeout=Timeout(connect=min(CONNECT_SECONDS, left), read=left),
             redirect=False,
@@ -260,7 +272,7 @@ class Service:
                 content = next((content[key] for key in ("error", "message", "detail") if key in content), "")
         return quoted(self._secret.hide(content), WORDS_LIMIT) if isinstance(content, str) and content else ""
 
-    def _understand(self, body: bytes, recording: Recording) -> str:
+    def _understand(self, body: bytes, recording: Recording) -> Mapping[str, Any]:
         def no(what: str) -> RequestError:
             return RequestError("answer", what, recording=True)
 
@@ -282,7 +294,7 @@ class Service:
             raise no("the answer repeats the key")
         if other := _contradiction(content, recording):
             raise no(f"the answer is for something else: {self._secret.hide(other)}")
-        return text
+        return content
 
 
 def public_url(url: str) -> str:

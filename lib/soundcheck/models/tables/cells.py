@@ -14,7 +14,9 @@ import numpy as np
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_column, parse_number, parse_seconds
+from soundcheck.models import stated
 from soundcheck.models.base import CLASS_LIMIT, check_output
+from soundcheck.models.stated_words import read_words, words_problem
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.rows import Rows, sort_rows
 
@@ -43,6 +45,7 @@ def read_table(
             problems.add(where, "the column is missing", did_you_mean(name, cells.columns))
     problems.raise_if_any()
     answers = {task.name: _answers(cells, task, bounds, problems) for task in tasks}
+    answers |= _stated(cells, tasks, problems)
     start, end = (_times(cells, name, problems) for name in ("start", "end"))
     changes = np.array(cells.columns["change"] if of_run else [""] * len(cells), dtype=object)
     indices = {
@@ -66,6 +69,79 @@ def _answers(
     if task.is_embedding:
         return _embeddings(cells, task, problems)
     return _classes(cells, task)
+
+
+def _stated(cells: TextTable, tasks: Sequence[Task], problems: Problems) -> dict[str, np.ndarray]:
+    """Read what the model says of its answers, float64, NaN where it says nothing; of words texts."""
+    found: dict[str, np.ndarray] = {}
+    for task in tasks:
+        for name in stated.word_names([task]):
+            if name in cells.columns:
+                found[name] = _words(cells, name, task, problems)
+        own = [name for name in stated.stated_names([task]) if name != stated.CONFIDENCE]
+        own = [name for name in own if name not in stated.word_names([task])]
+        there = [name for name in own if name in cells.columns]
+        if not there:
+            continue
+        if task.is_regression and len(there) < len(own):
+            missing = next(name for name in own if name not in there)
+            problems.add(f"{cells.header}, column {missing}", f"the column is missing beside {there[0]}")
+            continue
+        if not task.is_regression:
+            prefix = f"{task.name}."
+            classes = [name.removeprefix(prefix) for name in cells.columns if name.startswith(prefix)]
+            problem = stated.unknown_class(classes, task)
+            if problem:
+                problems.add(cells.header, problem)
+                continue
+        remedy = "Give a number, or leave all cells of this row and task empty"
+        values = np.array([_column(cells, name, _number, remedy, problems) for name in there])
+        given = ~np.isnan(values)
+        for row in np.flatnonzero(given.any(axis=0)).tolist():
+            if not task.is_regression:
+                numbers = np.where(given[:, row], values[:, row], 0.0)
+                what, values[:, row] = stated.probability_problem(numbers.tolist()), numbers
+            elif given[:, row].all():
+                what = stated.bounds_problem(*values[:, row].tolist())
+            else:
+                what = "one bound without the other"
+            if what:
+                problems.add(cells.where(row, there[0]), f"{task.name} has {what}", remedy)
+        if not task.is_regression:  # a class that has no column has no probability
+            nothing = np.where(given.any(axis=0), 0.0, np.nan)
+            found |= dict.fromkeys(own, nothing)
+        found |= dict(zip(there, values, strict=True))
+    name = stated.CONFIDENCE
+    if name in cells.columns and all(task.name != name for task in tasks):
+        remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
+        found[name] = _column(cells, name, _number, remedy, problems)
+        given = found[name]
+        for row in np.flatnonzero(~np.isnan(given) & ~((given >= 0) & (given <= 1))).tolist():
+            problems.add(cells.where(row, name), stated.confidence_problem(given[row]), remedy)
+    return found
+
+
+def _words(cells: TextTable, name: str, task: Task, problems: Problems) -> np.ndarray:
+    """Read the confidences of words, as they are written; ``None`` where nothing is said."""
+    found = np.full(len(cells), None, dtype=object)
+    for row, text in enumerate(cells.columns[name]):
+        try:
+            words = read_words("" if text in _MISSING else text)
+        except ValueError as error:
+            what = str(error)
+        else:
+            what = words_problem(words, cells.columns[task.name][row]) if words else ""
+            found[row] = text if words else None
+        if what:
+            remedy = (
+                'Write such as [["turn", 0.9], ["left", 0.4]], leave the cell empty, or rename the column'
+            )
+            problems.add(cells.where(row, name), what, remedy)
+    return found
+
+
+def _number(text: str) -> float:
+    return math.nan if text in _MISSING else parse_number(text)
 
 
 def _embeddings(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
@@ -98,15 +174,9 @@ def _embeddings(cells: TextTable, task: Task, problems: Problems) -> np.ndarray:
 
 def _numbers(cells: TextTable, task: Task, bounds: tuple[float, float], problems: Problems) -> np.ndarray:
     """Read the answers of a regression task; a missing one is NaN."""
-
-    def read(text: str) -> float:
-        if text in _MISSING:
-            return math.nan
-        return parse_number(text)
-
     low, high = bounds
     remedy = f"Give a number from {low:g} to {high:g} with a point, or leave the cell empty"
-    return _column(cells, task.name, read, remedy, problems)
+    return _column(cells, task.name, _number, remedy, problems)
 
 
 def _classes(cells: TextTable, task: Task) -> np.ndarray:

@@ -44,6 +44,10 @@ class Index(abc.ABC):
         """Do the same for all corpora, and refuse what cannot belong to several; here all can."""
         return [self.find(corpus) for corpus in corpora]
 
+    def computing_times(self) -> np.ndarray:
+        """Give the seconds that answers took and those of their sounds, float64 ``(2, n)``; here nothing."""
+        return np.zeros((2, 0))
+
     def remarks(self) -> list[str]:
         """Say what the file tells beside answers, for readers of the model's page; here nothing."""
         return []

@@ -136,13 +136,18 @@ class ResultLines(Index):
         refuse_two_sounds(corpora, everywhere, self.cells.shown, self.paths, self.cells.lines)
         return everywhere
 
+    def computing_times(self) -> np.ndarray:
+        """Give them of the lines that tell both."""
+        both = np.stack([self.taken, self.seconds])
+        return both[:, ~np.isnan(both).any(axis=0)]
+
     def remarks(self) -> list[str]:
         """Say how quick the recogniser says it was."""
-        both = ~np.isnan(self.taken) & ~np.isnan(self.seconds)
-        taken, seconds = float(self.taken[both].sum()), float(self.seconds[both].sum())
+        times = self.computing_times()
+        taken, seconds = map(float, times.sum(axis=1))
         if not taken or not seconds:
             return []
-        some = "" if both.all() else f" ({both.sum()} of {len(self)} lines)"
+        some = "" if times.shape[1] == len(self) else f" ({times.shape[1]} of {len(self)} lines)"
         what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
         return [f"{self.cells.shown} tells of computing times, {what}, as given"]
 

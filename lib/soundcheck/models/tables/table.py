@@ -1,8 +1,9 @@
 """A model whose answers already exist: ``predictions: file.csv`` or ``.parquet``, or a file of transcripts.
 
 The table has a column ``file``, optionally ``start`` and ``end`` (seconds or ``H:MM:SS``), optionally
-``corpus``, and one column for each task, in the task's nominal range. Rows may stand in any order. The
-content tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
+``corpus``, and one column for each task, in the task's nominal range; and further columns for what the model
+says of its answers, such as ``emotion.anger`` or ``confidence``. Rows may stand in any order. The content
+tells what a file is: a CSV text in UTF-8 or Parquet; nothing else is opened, above all no pickle.
 Transcripts alone may also come in formats of recognisers, see :mod:`soundcheck.models.tables.transcripts`,
 :mod:`soundcheck.models.tables.result_lines` and :mod:`soundcheck.models.tables.timed_texts`; tables that a
 run wrote may be given back, see :mod:`soundcheck.models.tables.run_tables`.
@@ -65,7 +66,8 @@ class TableModel(LookUpModel):
     index
         Which answer belongs to which segment.
     answers
-        Task -> one value for each number of the index: float64 (NaN = none) or object (``None`` = none).
+        Task -> one value for each number of the index: float64 (NaN = none) or object (``None`` = none);
+        likewise what the model says of its answers, see :mod:`soundcheck.models.stated`.
     changed
         Change -> which answer belongs to which segment under this change.
     errors
@@ -169,6 +171,10 @@ class TableModel(LookUpModel):
                 check_scale(given, task, entry, suite, which)
         return model.fingerprint
 
+    def computing_times(self) -> np.ndarray:
+        """Give those of the file, if it tells any."""
+        return self._index.computing_times()
+
     def look_up(self, corpus: Corpus, change: str) -> tuple[dict[str, np.ndarray], list[str]]:
         """Answer for the segments of a corpus.
 
@@ -197,6 +203,10 @@ class TableModel(LookUpModel):
                 values[position] = empty
                 problems[position] = "; ".join(filter(None, (problems[position], problem)))
             answers[task.name] = values
+        for name in self._answers.keys() - answers.keys():  # what the table says of its answers
+            kind = self._answers[name].dtype
+            answers[name] = np.full(len(found), np.nan if kind.kind == "f" else None, dtype=kind)
+            answers[name][there] = self._answers[name][found[there]]
         return answers, problems.tolist()
 
     def _problems(self, values: np.ndarray, there: np.ndarray, task: Task) -> Iterator[tuple[int, str]]:

@@ -9,6 +9,8 @@ Conventions
   ``ignore_time_segment_in_scoring`` is left out.
 - CTM: ``recording channel start duration word confidence``, a word a line, without or with confidence. Of
   alternatives between ``<ALT_BEGIN>``, ``<ALT>`` and ``<ALT_END>`` the first counts, ``@`` is no word.
+  Confidences count if all that are given are numbers from 0 to 1, and not all of them 1, which is what
+  recognisers write that know none; a remark says so. ``NA`` is none.
 - SegLST: a JSON list of objects with ``session_id``, ``start_time``, ``end_time``, ``words`` and perhaps
   ``speaker``; times may be texts.
 """
@@ -60,6 +62,10 @@ class TimedTexts:
         Where each item stands, such as ``"line 5"``.
     ignored
         How many lines say that they do not count.
+    confidences
+        Of each item, float64 ``(items,)``; NaN = none. Empty if no item has one.
+    remark
+        Why confidences that are given do not count; empty if they do, or none is given.
     """
 
     shown: str
@@ -72,6 +78,8 @@ class TimedTexts:
     texts: Sequence[str]
     places: Sequence[str]
     ignored: int = 0
+    confidences: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
+    remark: str = ""
 
     @property
     def noun(self) -> str:
@@ -107,8 +115,8 @@ def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
     problems = Problems()
     rows = _Rows(shown, problems)
     _READERS[form](content, rows)
-    columns = [list(column) for column in zip(*rows.items, strict=True)] or [[] for _ in range(7)]
-    places, recordings, channels, speakers, *times, texts = columns
+    columns = [list(column) for column in zip(*rows.items, strict=True)] or [[] for _ in range(8)]
+    places, recordings, channels, speakers, *times, texts, sure = columns
     start, end = map(rows.numbers, times)
     if form == CTM:
         end = start + end
@@ -122,7 +130,27 @@ def read_timed_texts(content: bytes, shown: str, form: str) -> TimedTexts:
     problems.raise_if_any()
     if not texts:
         raise input_error(shown, "the file has no words with times", f"Expected is {_line(form)}")
-    return TimedTexts(shown, form, recordings, channels, speakers, start, end, texts, places, rows.ignored)
+    confidences, remark = _confidences(sure, shown, places)
+    who = (recordings, channels, speakers)
+    return TimedTexts(shown, form, *who, start, end, texts, places, rows.ignored, confidences, remark)
+
+
+def _confidences(cells: Sequence[str], shown: str, places: Sequence[str]) -> tuple[np.ndarray, str]:
+    """Read confidences of words; if they cannot count there are none, and a remark."""
+    none, unused = np.zeros(0), f"the confidences of {shown} are not used:"
+    given = ["" if cell.upper() in ("NA", "NAN") else cell for cell in cells]
+    if not any(given):
+        return none, ""
+    values, wrong = parse_column(given, lambda text: parse_number(text) if text else np.nan)
+    wrong += [
+        (row, f"{values[row]:.4g} is not from 0 to 1") for row in np.flatnonzero((values < 0) | (values > 1))
+    ]
+    if wrong:
+        row, what = min(wrong)
+        return none, f"{unused} {places[row]}: {what}"
+    if (values[~np.isnan(values)] == 1).all():
+        return none, f"{unused} all of them are 1"
+    return values, ""
 
 
 class _Rows:
@@ -130,7 +158,7 @@ class _Rows:
 
     def __init__(self, shown: str, problems: Problems) -> None:
         self.shown, self.problems, self.ignored = shown, problems, 0
-        # Place, recording, channel, speaker, start, end (of a CTM, the duration) and text of each item.
+        # Place, recording, channel, speaker, start, end (of a CTM, the duration), text, confidence.
         self.items: list[tuple[str, ...]] = []
 
     def add(self, *item: str) -> None:
@@ -175,7 +203,7 @@ def _stm(content: bytes, rows: _Rows) -> None:
                 text = chosen_words(text, f"{rows.shown} {place}")
             except InputError as error:
                 rows.problems.extend(error)
-        rows.add(place, recording, channel, speaker, start, end, text)
+        rows.add(place, recording, channel, speaker, start, end, text, "")
 
 
 def _ctm(content: bytes, rows: _Rows) -> None:
@@ -199,7 +227,7 @@ def _ctm(content: bytes, rows: _Rows) -> None:
             begun = "" if sign == "<ALT_END>" else begun or place
             first = sign != "<ALT>"
         elif first and word != "@":
-            rows.add(place, recording, channel, "", start, duration, word)
+            rows.add(place, recording, channel, "", start, duration, word, *(cells[5:] or [""]))
     if begun:
         rows.refuse(begun, "the alternatives that begin here do not end", CTM)
 
@@ -221,7 +249,7 @@ def _seglst(content: bytes, rows: _Rows) -> None:
             speaker = json.dumps(speaker)
         if len(rows.problems) == told:
             words = " ".join(item["words"].split())
-            rows.add(place, item["session_id"], "", speaker or "", *times, words)
+            rows.add(place, item["session_id"], "", speaker or "", *times, words, "")
 
 
 def _check(rows: _Rows, place: str, item: dict, name: str, kind: str) -> None:

@@ -9,7 +9,7 @@ Conventions
   does not). A line with several words belongs to the segment that holds all of it; if segments overlap, to
   the one with its times, or to the only one that holds it. Where the speakers of a recording are called as in
   the corpus, only segments of the same speaker count.
-- What belongs to one segment is joined in the order of time.
+- What belongs to one segment is joined in the order of time; so are confidences, if all its words have one.
 - A segment without words in a recording that the file knows is an empty transcript: nothing was recognised. A
   segment that a line reaches into without belonging to it has no answer, and neither has one of a recording
   that the file does not know.
@@ -17,6 +17,7 @@ Conventions
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import LookUpModel
+from soundcheck.models.stated_words import WORDS
 from soundcheck.models.tables.time_spans import NONE, SEVERAL, Spans
 from soundcheck.models.tables.timed_texts import TimedTexts
 from soundcheck.models.tables.transcript_formats import CTM
@@ -88,11 +90,17 @@ class TimedTranscripts(LookUpModel):
         if change:
             raise ValueError("a file of words cannot answer for changed signals")
         placed, known, touched = self._place(corpus)
-        shown = self._texts.shown
+        texts, shown = self._texts, self._texts.shown
         values = np.full(len(corpus.segments), None, dtype=object)
         values[known & ~touched] = ""
-        for segment, text in self._joined(placed):
+        words = np.full(len(values), None, dtype=object)
+        for segment, items in self._gathered(placed):
+            text = " ".join(filter(None, (texts.texts[item] for item in items)))
             values[segment] = None if touched[segment] else text
+            sure = texts.confidences[items] if len(texts.confidences) else np.array([np.nan])
+            if not np.isnan(sure).any():
+                pairs = zip((texts.texts[item] for item in items), sure.tolist(), strict=True)
+                words[segment] = json.dumps([*pairs], ensure_ascii=False)
         problems = np.full(len(values), "", dtype=object)
         problems[~known] = f"no {self._texts.noun} in {shown}"
         problems[touched] = f"{shown} has words across its start or end"
@@ -100,7 +108,10 @@ class TimedTranscripts(LookUpModel):
             what = long_text(text, shown, self.tasks[0])
             if what:
                 values[position], problems[position] = None, what
-        return {task: values.copy() for task in self.tasks}, problems.tolist()
+        answers = {task: values.copy() for task in self.tasks}
+        if len(texts.confidences):
+            answers |= {f"{task}.{WORDS}": words for task in self.tasks}
+        return answers, problems.tolist()
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Compare the file with all corpora of a suite.
@@ -133,7 +144,7 @@ class TimedTranscripts(LookUpModel):
             )
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
-        told = []
+        told = [texts.remark] if texts.remark else []
         extra = int((~used).sum())
         if extra and corpora:
             plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
@@ -147,17 +158,12 @@ class TimedTranscripts(LookUpModel):
             told.append(f"{texts.ignored} {what.format(texts.shown)} not to be scored")
         return told
 
-    def _joined(self, segment: np.ndarray) -> list[tuple[int, str]]:
-        """Join the words of each segment in the order of time: its number and its text."""
+    def _gathered(self, segment: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """Gather the items of each segment in the order of time: its number and theirs."""
         items = np.flatnonzero(segment >= 0)
         order = items[np.lexsort((items, self._texts.start[items], segment[items]))]
-        words = np.array([*self._texts.texts, ""], dtype=object)[order].tolist()
-        firsts = np.flatnonzero(np.diff(segment[order], prepend=NONE)).tolist()
-        ends = [*firsts[1:], len(words)]
-        return [
-            (int(segment[order[first]]), " ".join(filter(None, words[first:end])))
-            for first, end in zip(firsts, ends, strict=True)
-        ]
+        firsts = np.flatnonzero(np.diff(segment[order], prepend=NONE))
+        return [(int(segment[own[0]]), own) for own in np.split(order, firsts[1:]) if len(own)]
 
     def _place(self, corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find where the items belong.

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.models.class_labels import best_classes, classes_of, meant
+from soundcheck.models.class_labels import best_classes, class_probabilities, classes_of, meant
+from soundcheck.models.stated import CONFIDENCE
 
 if TYPE_CHECKING:
     from soundcheck.models.transformers_folder.files import Folder
@@ -38,7 +39,7 @@ class Head(abc.ABC):
     tasks
         What is to be answered, all of kinds that :meth:`fits` takes.
     options
-        Of the entry: ``labels``, ``outputs``, ``language``.
+        Of the entry: ``labels``, ``outputs``, ``language``, ``probabilities``, ``confidence``.
     where, problems
         How messages call the model, and where what is wrong is noted.
 
@@ -101,7 +102,7 @@ class Logits(Head):
 
     auto = "AutoModelForAudioClassification"
     table = "MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES"
-    options = ("labels", "outputs")
+    options = ("labels", "outputs", "probabilities")
 
     def __init__(
         self,
@@ -113,6 +114,7 @@ class Logits(Head):
     ) -> None:
         super().__init__(folder, tasks, options, where, problems)
         named, outputs, said = folder.labels, options.get("outputs"), options.get("labels") or {}
+        self._probabilities = options.get("probabilities")
         self._columns: list[int] = []
         self._classes: list[str] = []
         if outputs is not None and named and len(outputs) != len(named):
@@ -126,10 +128,14 @@ class Logits(Head):
                 problems.add(where, f"labels: the model has no {quoted(label)}", did_you_mean(label, labels))
         if len(problems):
             return
+        kind = folder.config.get("problem_type")
+        if self._probabilities and (tasks[0].is_regression or kind == "multi_label_classification"):
+            what = "it has no classes" if tasks[0].is_regression else "several classes may be true at a time"
+            problems.add(where, f"probabilities: {what}", "Remove the key")
         if tasks[0].is_regression:
             alone = outputs is None and len(named) == len(tasks) == 1  # nothing can be mistaken
             self._columns = [0] if alone else _columns(labels, self._names, said, where, problems)
-        elif outputs is None and folder.config.get("problem_type") == "regression":
+        elif outputs is None and kind == "regression":
             problems.add(
                 where, f"the model answers numbers, not a class of {self._names[0]}", "Correct tasks:"
             )
@@ -152,7 +158,11 @@ class Logits(Head):
         if self._columns:
             rows = logits[:, self._columns].tolist()
             return [dict(zip(self._names, row, strict=True)) for row in rows]
-        return [{self._names[0]: name} for name in best_classes(logits, self._classes)]
+        if self._probabilities:
+            found = class_probabilities(logits, self._classes, self._probabilities)
+        else:
+            found = best_classes(logits, self._classes)
+        return [{self._names[0]: answer} for answer in found]
 
 
 def _columns(
@@ -171,9 +181,21 @@ def _columns(
 
 
 class Transcripts(Head):
-    """Words."""
+    """Words; with ``confidence: true`` also the geometric mean of the probabilities of their tokens."""
 
     needs_tokens = True
+    options = ("confidence",)
+
+    def __init__(
+        self,
+        folder: Folder,
+        tasks: Sequence[Task],
+        options: Mapping[str, Any],
+        where: str,
+        problems: Problems,
+    ) -> None:
+        super().__init__(folder, tasks, options, where, problems)
+        self._stating = bool(options.get("confidence"))
 
     @classmethod
     def fits(cls, tasks: Sequence[Task]) -> str:
@@ -200,7 +222,13 @@ class Alignments(Transcripts):
         tokens = logits.argmax(-1).tolist()
         rows = [row if frames is None else row[: frames[number]] for number, row in enumerate(tokens)]
         texts = [float("nan") if bad[number] else tokenizer.decode(row) for number, row in enumerate(rows)]
-        return [{self._names[0]: text} for text in texts]
+        answers: list[dict[str, Any]] = [{self._names[0]: text} for text in texts]
+        if self._stating:
+            likely = logits.float().log_softmax(-1).amax(-1)
+            for answer, row, own in zip(answers, rows, likely, strict=True):
+                spoken = [place for place, token in enumerate(row) if token != tokenizer.pad_token_id]
+                answer[CONFIDENCE] = own[spoken or slice(len(row))].mean().exp().item()
+        return answers
 
 
 class Sentences(Transcripts):
@@ -208,7 +236,7 @@ class Sentences(Transcripts):
 
     auto = "AutoModelForSpeechSeq2Seq"
     table = "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"
-    options = ("language",)
+    options = ("language", "confidence")
 
     def __init__(
         self,
@@ -238,9 +266,23 @@ class Sentences(Transcripts):
 
     def answer(self, model: Any, tokenizer: Any, inputs: dict[str, Any], frames: list[int] | None) -> list:
         long = {"return_timestamps": True} if inputs.pop("long", False) else {}
-        tokens = model.generate(**inputs, **self._settings, **long)
-        texts = tokenizer.batch_decode(tokens, skip_special_tokens=True)
-        return [{self._names[0]: text.strip()} for text in texts]
+        stating = self._stating and not long  # windows of long signals are generated several times
+        scores = {"return_dict_in_generate": True, "output_scores": True} if stating else {}
+        made = model.generate(**inputs, **self._settings, **long, **scores)
+        texts = tokenizer.batch_decode(made.sequences if stating else made, skip_special_tokens=True)
+        answers: list[dict[str, Any]] = [{self._names[0]: text.strip()} for text in texts]
+        if stating:
+            chosen = model.compute_transition_scores(made.sequences, made.scores, normalize_logits=True)
+            tokens = made.sequences[:, -chosen.shape[1] :]
+            special = [
+                list(map(int, tokenizer.get_special_tokens_mask(row, already_has_special_tokens=True)))
+                for row in tokens.tolist()
+            ]
+            for answer, own, left_out in zip(answers, chosen, special, strict=True):
+                spoken = [place for place, is_special in enumerate(left_out) if not is_special]
+                if spoken:
+                    answer[CONFIDENCE] = own[spoken].mean().exp().item()
+        return answers
 
 
 class Vectors(Head):

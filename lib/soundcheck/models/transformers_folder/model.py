@@ -25,7 +25,7 @@ from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.models.base import reason
-from soundcheck.models.class_labels import Labels
+from soundcheck.models.class_labels import Labels, Probabilities
 from soundcheck.models.library_model import LibraryModel, resampled
 from soundcheck.models.transformers_folder.files import Folder, read_folder, relevant_files
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
@@ -55,6 +55,8 @@ class TransformersKeys(ModelKeys):
     """Further keys of such a model."""
 
     labels: Labels = {}
+    probabilities: Probabilities | None = None
+    confidence: schema.Boolean = False
     outputs: schema.Names | None = None
     language: schema.Text | None = None
     pooling: schema.choice(POOLED) | None = None
@@ -165,7 +167,7 @@ class TransformersModel(LibraryModel):
             name = folder.architecture or "the model"
             what = f"{name} does not answer {', '.join(task.name for task in tasks)}"
             problems.add(self.where, what, f"Under tasks: belongs {wanted}")
-        for key in ("labels", "outputs", "language", "pooling"):
+        for key in ("labels", "outputs", "language", "pooling", "probabilities", "confidence"):
             if options.get(key) and key not in kind.options:
                 what = f"{key}: means nothing for {folder.architecture or 'this model'}"
                 problems.add(self.where, what, "Remove the key")

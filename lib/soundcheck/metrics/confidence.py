@@ -1,0 +1,495 @@
+r"""Whether models know how sure they may be: confidences and probabilities against what is right.
+
+Naeini, Cooper and Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning. Brier
+(1950), Verification of forecasts expressed in terms of probability. Murphy (1973), A new vector partition of
+the probability score. Geifman and El-Yaniv (2017), Selective classification for deep neural networks.
+
+Conventions
+-----------
+- A *confidence* is the probability from 0 to 1 that an answer is right; ``correct`` is 1 where it is and 0
+  where it is not. NaN in either leaves the segment out; it counts as a missing prediction.
+- *Equal-mass bins* hold the same number of segments each, but for equal confidences, which share a bin. Their
+  edges come from all segments and stay in replicates.
+- Probabilities have one column a class, in the order of the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import ndtr
+
+from soundcheck.metrics.additive import Columns, Point, Statistic, checked_point, numbers, ratio, same_length
+from soundcheck.metrics.weighted import Weighted
+
+__all__ = [
+    "PARTS",
+    "area_under_risk",
+    "brier_parts",
+    "brier_score",
+    "brier_skill",
+    "calibration_error",
+    "debiased_calibration_error",
+    "equal_mass_bins",
+    "interval_coverage",
+    "interval_skill",
+    "mean_of_known",
+    "overconfidence",
+    "reliability",
+]
+
+BINS = 10  # that confidences are put into
+PARTS = (
+    "reliability",
+    "resolution",
+    "uncertainty",
+    "within bins",
+)  # the score: the first minus the second plus
+
+
+def equal_mass_bins(values: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """Put values into bins of the same number of segments.
+
+    Parameters
+    ----------
+    values
+        float64 ``(N,)``; NaN is in no bin.
+    bins
+        How many, at least 1; fewer are left where values are equal.
+
+    Returns
+    -------
+    numpy.ndarray
+        Integer ``(N,)``: the bin from 0, in the order of the values; -1 = none.
+
+    Examples
+    --------
+    >>> equal_mass_bins(np.array([0.9, 0.2, 0.2, 0.8, np.nan]), 2).tolist()
+    [1, 0, 0, 1, -1]
+    """
+    values = np.asarray(values, dtype=np.float64)
+    known = np.sort(values[~np.isnan(values)])
+    found = np.full(len(values), -1)
+    if not len(known):
+        return found
+    first = known[(np.arange(1, bins) * len(known)) // bins]  # the lowest value of each bin but the first
+    place = np.searchsorted(np.unique(first), values, side="right")
+    there = ~np.isnan(values)
+    found[there] = np.unique(place[there], return_inverse=True)[1]
+    return found
+
+
+class _Known:
+    """Confidences and whether they are right, of the segments that have both; and their bins."""
+
+    def __init__(self, confidence: Sequence[float], correct: Sequence[float], bins: int = BINS) -> None:
+        same_length(correct, confidence)
+        confidence, correct = numbers(confidence), numbers(correct)
+        self.rows = ~(np.isnan(confidence) | np.isnan(correct))
+        self.confidence, self.correct = (np.where(self.rows, x, 0.0) for x in (confidence, correct))
+        self.bin = equal_mass_bins(np.where(self.rows, confidence, np.nan), bins)
+        self.bins = int(self.bin.max(initial=-1)) + 1
+
+    def statistic(self, columns, compute, labels=("",), counts=None) -> Statistic:
+        return Statistic(
+            parts=(Columns(self.rows, ~self.rows, tuple(columns)),),
+            compute=compute,
+            count=counts or (lambda sums: np.repeat(sums[..., :1], len(labels), axis=-1)),
+            labels=tuple(labels),
+        )
+
+    def per_bin(self, values: np.ndarray) -> list[np.ndarray]:
+        return [np.where(self.bin == number, values, 0.0) for number in range(self.bins)]
+
+
+def mean_of_known(values: np.ndarray) -> Statistic:
+    """Average numbers, one a segment; NaN counts as a missing prediction."""
+    values = numbers(values)
+    rows = ~np.isnan(values)
+    return Statistic(
+        parts=(Columns(rows, ~rows, (np.where(rows, values, 0.0),)),),
+        compute=lambda sums: ratio(sums[..., 1:], sums[..., :1]),
+        count=lambda sums: sums[..., :1],
+    )
+
+
+def overconfidence(confidence: Sequence[float], correct: Sequence[float]) -> Statistic:
+    """Mean confidence minus the share of right answers: above 0 too sure, below 0 too modest.
+
+    Parameters
+    ----------
+    confidence, correct
+        See the conventions of this module.
+
+    Returns
+    -------
+    Statistic
+        One value from -1 to 1; no estimator of it is biased.
+    """
+    same_length(correct, confidence)
+    return mean_of_known(numbers(confidence) - numbers(correct))
+
+
+def reliability(confidence: Sequence[float], correct: Sequence[float], bins: int = BINS) -> Statistic:
+    """Share of right answers in each equal-mass bin of confidence; labels are numbers of bins from 1."""
+    known = _Known(confidence, correct, bins)
+    columns = known.per_bin(known.rows.astype(float)) + known.per_bin(known.correct)
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        counts, right = np.split(sums[..., 1:], 2, axis=-1)
+        return ratio(right, counts)
+
+    labels = [str(number + 1) for number in range(known.bins)]
+    return known.statistic(columns, compute, labels, lambda sums: sums[..., 1 : 1 + known.bins])
+
+
+def calibration_error(confidence: Sequence[float], correct: Sequence[float], bins: int = BINS) -> Statistic:
+    r"""Compute the expected calibration error in equal-mass bins.
+
+    .. math:: \sum_b \frac{n_b}{n} \left| \bar c_b - \bar o_b \right|
+
+    with the mean confidence and the share of right answers of each bin. Naeini et al. (2015). The estimator
+    is biased upwards, because chance moves a bin in either direction and both count; see
+    :func:`debiased_calibration_error`.
+
+    Parameters
+    ----------
+    confidence, correct
+        See the conventions of this module.
+    bins
+        How many.
+
+    Returns
+    -------
+    Statistic
+        One value from 0 to 1, lower is better.
+    """
+    known = _Known(confidence, correct, bins)
+    gaps = known.per_bin(known.confidence - known.correct)
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        return ratio(np.abs(sums[..., 1:]).sum(axis=-1, keepdims=True), sums[..., :1])
+
+    return known.statistic(gaps, compute)
+
+
+class _OfBlocks(Weighted):
+    """A statistic of one value that is computed from sums of blocks, not only from their total."""
+
+    labels = ("",)
+
+    def __init__(self, rows: np.ndarray, blocks: np.ndarray) -> None:
+        self._rows = rows
+        own, self._block = np.unique(blocks[rows], return_inverse=True)
+        self.n_blocks = len(own)
+
+    def point(self) -> Point:
+        count = int(self._rows.sum())
+        reason = "" if count else "no segments"
+        value = self.evaluate(np.ones((1, self.n_blocks)))[0] if count else np.array([np.nan])
+        return checked_point(value, np.array([count]), [reason], [""])
+
+    def blocks(self) -> np.ndarray:
+        return np.array([self.n_blocks])
+
+
+class _Debiased(_OfBlocks):
+    def __init__(self, known: _Known, blocks: np.ndarray) -> None:
+        super().__init__(known.rows, blocks)
+        shape = (self.n_blocks, max(known.bins, 1))
+        gaps, counts = np.zeros((2, *shape))
+        place = (self._block, known.bin[known.rows])
+        np.add.at(gaps, place, (known.confidence - known.correct)[known.rows])
+        np.add.at(counts, place, 1.0)
+        self._sums = np.concatenate([gaps, counts, gaps**2, gaps * counts, counts**2], axis=1)
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        weights = np.asarray(weights, dtype=np.float64)
+        gap, count, gg, gc, cc = np.split(weights @ self._sums, 5, axis=1)
+        mean, drawn = ratio(gap, count), weights.sum(axis=1, keepdims=True)
+        spread = gg - 2 * mean * gc + mean**2 * cc  # of the sums of blocks around the mean of the bin
+        error = np.sqrt(np.maximum(spread * ratio(drawn, drawn - 1), 0.0))  # of the sum of the bin
+        size = np.abs(gap)
+        z = ratio(size, error)
+        folded = error * np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) + size * (1 - 2 * ndtr(-z))
+        bias = np.where(error > 0, folded - size, 0.0)
+        found = np.nansum(size - bias, axis=1, keepdims=True)
+        return np.maximum(ratio(found, count.sum(axis=1, keepdims=True)), 0.0)
+
+
+def debiased_calibration_error(
+    confidence: Sequence[float], correct: Sequence[float], blocks: np.ndarray, bins: int = BINS
+) -> Weighted:
+    """:func:`calibration_error` minus what chance adds to it.
+
+    The gap of each bin is taken as normal around its true value, with the standard error that blocks have; by
+    how much the expectation of its size is larger than the size is subtracted. As Kumar, Liang and Ma (2019),
+    Verified uncertainty calibration, but for blocks. Where nothing is wrong about half of it is left.
+
+    Parameters
+    ----------
+    confidence, correct, bins
+        See :func:`calibration_error`.
+    blocks
+        Block of each segment, integer ``(N,)``.
+
+    Returns
+    -------
+    Weighted
+        One value from 0 to 1.
+    """
+    return _Debiased(_Known(confidence, correct, bins), np.asarray(blocks))
+
+
+def _one_hot(truth: Sequence[str | None], classes: Sequence[str]) -> np.ndarray:
+    return np.asarray(truth, dtype=object)[:, None] == np.asarray(classes, dtype=object)[None, :]
+
+
+class _Forecasts:
+    """Probabilities of classes and what is true, of the segments that have both."""
+
+    def __init__(
+        self, truth: Sequence[str | None], probabilities: np.ndarray, classes: Sequence[str]
+    ) -> None:
+        probabilities = np.asarray(probabilities, dtype=np.float64)
+        if probabilities.shape != (len(truth), len(classes)):
+            raise ValueError(
+                f"{len(truth)} labels of {len(classes)} classes do not fit probabilities of shape "
+                f"{probabilities.shape}."
+            )
+        true = _one_hot(truth, classes)
+        labelled = true.any(axis=1)
+        self.rows = labelled & ~np.isnan(probabilities).any(axis=1)
+        self.missing = labelled & ~self.rows
+        self.true = np.where(self.rows[:, None], true, False).astype(np.float64)
+        self.probabilities = np.where(self.rows[:, None], probabilities, 0.0)
+        self.score = ((self.probabilities - self.true) ** 2).sum(axis=1)
+
+    def statistic(self, columns, compute, labels=("",)) -> Statistic:
+        return Statistic(
+            parts=(Columns(self.rows, self.missing, tuple(columns)),),
+            compute=compute,
+            count=lambda sums: np.repeat(sums[..., :1], len(labels), axis=-1),
+            labels=tuple(labels),
+        )
+
+
+def brier_score(truth: Sequence[str | None], probabilities: np.ndarray, classes: Sequence[str]) -> Statistic:
+    r"""Brier score of all classes.
+
+    .. math:: \frac1n \sum_i \sum_k (p_{ik} - y_{ik})^2
+
+    Brier (1950).
+
+    Parameters
+    ----------
+    truth
+        True classes; segments with others, or without, are left out.
+    probabilities
+        float64 ``(N, classes)``; a row with NaN is a missing prediction.
+    classes
+        Their names.
+
+    Returns
+    -------
+    Statistic
+        One value from 0 to 2, lower is better.
+    """
+    forecasts = _Forecasts(truth, probabilities, classes)
+    return forecasts.statistic([forecasts.score], lambda sums: ratio(sums[..., 1:], sums[..., :1]))
+
+
+def _uncertainty(counts: np.ndarray, total: np.ndarray) -> np.ndarray:
+    return 1.0 - (ratio(counts, total) ** 2).sum(axis=-1, keepdims=True)
+
+
+def brier_skill(truth: Sequence[str | None], probabilities: np.ndarray, classes: Sequence[str]) -> Statistic:
+    """By which share the Brier score is lower than that of the shares of the classes as probabilities.
+
+    Parameters
+    ----------
+    truth, probabilities, classes
+        See :func:`brier_score`.
+
+    Returns
+    -------
+    Statistic
+        One value, 1 at best; 0 is what the shares of the classes reach, and less is worse than knowing
+        nothing. Undefined where there is one class only.
+    """
+    forecasts = _Forecasts(truth, probabilities, classes)
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        count, score, counts = sums[..., :1], sums[..., 1:2], sums[..., 2:]
+        return 1.0 - ratio(ratio(score, count), _uncertainty(counts, count))
+
+    return forecasts.statistic([forecasts.score, *forecasts.true.T], compute)
+
+
+def brier_parts(
+    truth: Sequence[str | None], probabilities: np.ndarray, classes: Sequence[str], bins: int = BINS
+) -> Statistic:
+    r"""Take the Brier score apart: reliability, resolution, uncertainty, and what is left within bins.
+
+    The probabilities of each class are put into equal-mass bins. The score is reliability minus resolution
+    plus uncertainty plus what bins blur. Murphy (1973). In small bins chance makes the first two too large,
+    by about as much.
+
+    Parameters
+    ----------
+    truth, probabilities, classes
+        See :func:`brier_score`.
+    bins
+        How many.
+
+    Returns
+    -------
+    Statistic
+        A value for each of :data:`PARTS`.
+    """
+    forecasts = _Forecasts(truth, probabilities, classes)
+    columns, places = [forecasts.score, *forecasts.true.T], []
+    for place, (probability, true) in enumerate(
+        zip(forecasts.probabilities.T, forecasts.true.T, strict=True)
+    ):
+        own = equal_mass_bins(np.where(forecasts.rows, probability, np.nan), bins)
+        for number in range(own.max(initial=-1) + 1):
+            inside = own == number
+            columns += [inside.astype(float), np.where(inside, probability, 0.0), np.where(inside, true, 0.0)]
+            places.append(place)
+    width = len(classes)
+
+    def compute(sums: np.ndarray) -> np.ndarray:
+        count, score, counts = sums[..., :1], sums[..., 1:2], sums[..., 2 : 2 + width]
+        size, given, true = (sums[..., 2 + width + part :: 3] for part in range(3))
+        shares = ratio(counts, count)[..., places]
+        found = ratio(true, size)
+        gap, move = ((ratio(given, size) - found) ** 2, (found - shares) ** 2)
+        reliable, resolved = (
+            ratio(np.nansum(size * each, axis=-1, keepdims=True), count) for each in (gap, move)
+        )
+        whole, unsure = ratio(score, count), _uncertainty(counts, count)
+        rest = whole - (reliable - resolved + unsure)
+        return np.concatenate([reliable, resolved, unsure, rest], axis=-1)
+
+    return forecasts.statistic(columns, compute, PARTS)
+
+
+class _RiskArea(_OfBlocks):
+    def __init__(self, known: _Known, blocks: np.ndarray, relative: bool) -> None:
+        super().__init__(known.rows, blocks)
+        self._relative = relative
+        confidence, correct = known.confidence[known.rows], known.correct[known.rows]
+        order = np.argsort(-confidence, kind="stable")
+        self._order = self._block[order]
+        self._wrong = 1.0 - correct[order]
+        ends = np.flatnonzero(np.diff(confidence[order], append=np.inf))
+        self._ends = ends
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        found = np.full((len(weights), 1), np.nan)
+        for number, row in enumerate(np.asarray(weights, dtype=np.float64)):
+            own = row[self._order]
+            total, wrong = np.cumsum(own)[self._ends], np.cumsum(own * self._wrong)[self._ends]
+            found[number] = _area(total, wrong) if len(total) and total[-1] else np.nan
+            if self._relative and len(total):
+                found[number] = ratio(found[number], ratio(wrong[-1], total[-1]))
+        return found
+
+    def point(self) -> Point:
+        if self._relative and len(self._wrong) and not self._wrong.any():
+            return checked_point(
+                np.array([np.nan]), np.array([len(self._wrong)]), ["no answer is wrong"], [""]
+            )
+        return super().point()
+
+
+def _area(total: np.ndarray, wrong: np.ndarray) -> float:
+    """Integrate the share of errors over coverage; errors rise evenly between equal confidences."""
+    there = np.flatnonzero(np.diff(total, prepend=0.0))
+    total, wrong = total[there], wrong[there]
+    before, slope = np.append(0.0, total[:-1]), np.diff(wrong, prepend=0.0) / np.diff(total, prepend=0.0)
+    rest = np.append(0.0, wrong[:-1]) - slope * before
+    logs = np.log(total[1:] / total[:-1])
+    return float((wrong[-1] + (rest[1:] * logs).sum()) / total[-1])
+
+
+def area_under_risk(
+    confidence: Sequence[float], correct: Sequence[float], blocks: np.ndarray, *, relative: bool = False
+) -> Weighted:
+    """Mean share of wrong answers over all shares of segments that are kept, the surest first.
+
+    The area under the curve of risk against coverage (Geifman and El-Yaniv 2017), as an integral: between
+    segments of equal confidence, which may come in any order, errors rise evenly.
+
+    Parameters
+    ----------
+    confidence, correct
+        See the conventions of this module.
+    blocks
+        Block of each segment, integer ``(N,)``.
+    relative
+        Whether to divide by the share of wrong answers.
+
+    Returns
+    -------
+    Weighted
+        One value, lower is better; of a confidence that says nothing it is the share of wrong answers, or 1.
+    """
+    return _RiskArea(_Known(confidence, correct), np.asarray(blocks), relative)
+
+
+def interval_coverage(
+    truth: Sequence[float], low: Sequence[float], high: Sequence[float], above: float = 0.0
+) -> Statistic:
+    """Share of true values within their interval, bounds included, minus the share ``above``.
+
+    NaN counts as a missing prediction.
+    """
+    truth, low, high = numbers(truth), numbers(low), numbers(high)
+    inside = ((low <= truth) & (truth <= high)).astype(np.float64)
+    return mean_of_known(np.where(np.isnan(truth + low + high), np.nan, inside - above))
+
+
+def interval_skill(
+    truth: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    usual: tuple[float, float],
+    level: float,
+) -> Statistic:
+    r"""Compute by which share the interval score is lower than that of one interval for all values.
+
+    .. math:: S = (h - l) + \frac{2}{1 - q} \left((l - y)^+ + (y - h)^+\right)
+
+    for intervals that shall hold a share of :math:`q` of all values. Gneiting and Raftery (2007), Strictly
+    proper scoring rules, prediction, and estimation.
+
+    Parameters
+    ----------
+    truth, low, high
+        float64 ``(N,)``; NaN in a bound is a missing prediction.
+    usual
+        The interval that is compared with.
+    level
+        The share, between 0 and 1.
+
+    Returns
+    -------
+    Statistic
+        One value, 1 at best; below 0 the intervals are worse than that one.
+    """
+    truth, low, high = numbers(truth), numbers(low), numbers(high)
+    known = ~np.isnan(truth)
+    rows = known & ~np.isnan(low + high)
+
+    def score(first: np.ndarray | float, last: np.ndarray | float) -> np.ndarray:
+        outside = np.maximum(first - truth, 0.0) + np.maximum(truth - last, 0.0)
+        return np.where(rows, last - first + 2 / (1 - level) * outside, 0.0)
+
+    return Statistic(
+        parts=(Columns(rows, known & ~rows, (score(low, high), score(*usual))),),
+        compute=lambda sums: 1.0 - ratio(sums[..., 1:2], sums[..., 2:3]),
+        count=lambda sums: sums[..., :1],
+    )

@@ -1,0 +1,164 @@
+"""Confidences and probabilities, against scikit-learn and plain loops."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import brier_score_loss
+
+from soundcheck.metrics import confidence as metrics
+from soundcheck.metrics.additive import value, values
+from soundcheck.statistics.bootstrap import resample
+
+CLASSES = ("anger", "joy", "neutral")
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    probabilities = rng.dirichlet([1, 1, 2], 400).round(2)
+    probabilities[:, 2] = 1 - probabilities[:, :2].sum(axis=1)
+    truth = np.array([rng.choice(CLASSES, p=row / row.sum()) for row in probabilities], dtype=object)
+    sure = probabilities.max(axis=1)
+    correct = (truth == np.array(CLASSES, dtype=object)[probabilities.argmax(axis=1)]).astype(float)
+    return truth, probabilities, sure, correct, rng.integers(20, size=400)
+
+
+def test_bins_hold_the_same_number_and_equal_values_share_one(data):
+    sizes = np.bincount(metrics.equal_mass_bins(np.random.default_rng(1).random(400), 10))
+    assert sizes.tolist() == [40] * 10
+    bins = metrics.equal_mass_bins(data[2], 10)
+    for one in np.unique(data[2]):
+        assert len({*bins[data[2] == one]}) == 1
+    assert metrics.equal_mass_bins(np.full(5, 0.3)).tolist() == [0] * 5
+    assert metrics.equal_mass_bins(np.full(3, np.nan)).tolist() == [-1] * 3
+
+
+def test_calibration_error_is_that_of_a_loop(data):
+    _, _, sure, correct, _ = data
+    expected = 0
+    bins = metrics.equal_mass_bins(sure, 7)
+    for number in set(bins.tolist()):
+        own = bins == number
+        expected += own.mean() * abs(sure[own].mean() - correct[own].mean())
+    assert value(metrics.calibration_error(sure, correct, 7)) == pytest.approx(expected)
+    shares = values(metrics.reliability(sure, correct, 7))
+    assert shares == pytest.approx([correct[bins == number].mean() for number in range(len(shares))])
+
+
+def test_without_chance_the_error_is_smaller_and_sums_of_blocks_make_it(data):
+    _, _, sure, correct, blocks = data
+    found = value(metrics.debiased_calibration_error(sure, correct, blocks, 5))
+    bins, expected = metrics.equal_mass_bins(sure, 5), 0.0
+    rng = np.random.default_rng(0)
+    for number in range(5):
+        own = bins == number
+        gap, count = (sure - correct)[own].sum(), own.sum()
+        rest = [((sure - correct)[own & (blocks == b)] - gap / count).sum() for b in np.unique(blocks)]
+        error = np.sqrt(np.square(rest).sum() * 20 / 19)
+        chance = np.abs(rng.normal(gap, error, 1_000_000)).mean() - abs(gap)
+        expected += (abs(gap) - chance) / len(sure)
+    assert found == pytest.approx(max(expected, 0), abs=2e-3)
+    assert found < value(metrics.calibration_error(sure, correct, 5))
+
+
+def test_a_block_that_is_drawn_twice_counts_twice(data):
+    _, _, sure, correct, blocks = data
+    weights = np.random.default_rng(2).integers(0, 3, (4, 20))
+    for make in (metrics.area_under_risk, metrics.debiased_calibration_error):
+        replicates = make(sure, correct, blocks).evaluate(weights)[:, 0]
+        assert np.isfinite(replicates).all()
+    area = metrics.area_under_risk(sure, correct, blocks).evaluate(weights)[:, 0]
+    for row, found in zip(weights, area, strict=True):
+        rows = np.repeat(np.arange(400), row[blocks])
+        assert found == pytest.approx(value(metrics.area_under_risk(sure[rows], correct[rows], blocks[rows])))
+
+
+def test_brier_score_is_that_of_scikit_learn(data):
+    truth, probabilities, *_ = data
+    expected = sum(
+        brier_score_loss(truth == name, probabilities[:, place].clip(0, 1))
+        for place, name in enumerate(CLASSES)
+    )
+    assert value(metrics.brier_score(truth, probabilities, CLASSES)) == pytest.approx(expected)
+
+
+def test_parts_make_the_score_and_each_is_that_of_a_loop(data):
+    truth, probabilities, *_ = data
+    found = dict(
+        zip(metrics.PARTS, values(metrics.brier_parts(truth, probabilities, CLASSES, 5)), strict=True)
+    )
+    reliability = resolution = uncertainty = 0.0
+    for place, name in enumerate(CLASSES):
+        true, bins = truth == name, metrics.equal_mass_bins(probabilities[:, place], 5)
+        uncertainty += true.mean() * (1 - true.mean())
+        for number in set(bins.tolist()):
+            own = bins == number
+            reliability += own.mean() * (probabilities[own, place].mean() - true[own].mean()) ** 2
+            resolution += own.mean() * (true[own].mean() - true.mean()) ** 2
+    assert [*found.values()][:3] == pytest.approx([reliability, resolution, uncertainty])
+    score = value(metrics.brier_score(truth, probabilities, CLASSES))
+    assert reliability - resolution + uncertainty + found["within bins"] == pytest.approx(score)
+    skill = value(metrics.brier_skill(truth, probabilities, CLASSES))
+    assert skill == pytest.approx(1 - score / uncertainty)
+
+
+def test_shares_of_the_classes_have_neither_skill_nor_resolution(data):
+    truth, *_ = data
+    shares = np.tile([np.mean(truth == name) for name in CLASSES], (400, 1))
+    assert value(metrics.brier_skill(truth, shares, CLASSES)) == pytest.approx(0, abs=1e-12)
+    assert values(metrics.brier_parts(truth, shares, CLASSES))[:2] == pytest.approx([0, 0], abs=1e-12)
+
+
+def test_area_under_risk_is_the_mean_over_all_orders_of_equal_confidences():
+    rng = np.random.default_rng(3)
+    sure, correct = rng.integers(1, 40, 3000) / 40, None
+    correct = (rng.random(3000) < sure).astype(float)
+    areas = []
+    for _ in range(200):
+        order = np.lexsort((rng.random(3000), -sure))
+        areas.append((np.cumsum(1 - correct[order]) / np.arange(1, 3001)).mean())
+    blocks = np.arange(3000)
+    found = value(metrics.area_under_risk(sure, correct, blocks))
+    assert found == pytest.approx(np.mean(areas), abs=1e-3)
+    relative = value(metrics.area_under_risk(sure, correct, blocks, relative=True))
+    assert relative == pytest.approx(found / (1 - correct.mean()))
+
+
+def test_a_confidence_that_says_nothing_has_the_risk_of_all():
+    correct = np.array([1.0, 0, 1, 1])
+    assert value(metrics.area_under_risk(np.full(4, 0.6), correct, np.arange(4))) == pytest.approx(0.25)
+    nothing_wrong = metrics.area_under_risk(np.full(4, 0.6), np.ones(4), np.arange(4), relative=True).point()
+    assert nothing_wrong.reasons == ("no answer is wrong",)
+
+
+def test_what_is_missing_is_counted():
+    sure, correct = np.array([0.9, np.nan, 0.4, 0.8]), np.array([1.0, 1.0, np.nan, 0.0])
+    assert value(metrics.overconfidence(sure, correct)) == pytest.approx(0.35)
+    assert metrics.overconfidence(sure, correct).point().segments[0] == 2
+    assert value(metrics.calibration_error(sure, correct, 2)) == pytest.approx((0.1 + 0.8) / 2)
+    nothing = np.full(3, np.nan)
+    assert metrics.area_under_risk(nothing, nothing, np.arange(3)).point().reasons == ("no segments",)
+    assert np.isnan(value(metrics.calibration_error(nothing, nothing)))
+    with pytest.raises(ValueError, match="do not fit"):
+        metrics.brier_score(["anger"], np.zeros((1, 2)), CLASSES)
+
+
+def test_coverage_and_skill_of_intervals():
+    truth, low, high = (
+        np.array([0.1, 0.5, 0.9, 0.3]),
+        np.array([0.0, 0.6, 0.9, 0.1]),
+        np.array([0.2, 0.8, 1, 0.2]),
+    )
+    assert value(metrics.interval_coverage(truth, low, high)) == 0.5
+    assert value(metrics.interval_coverage(truth, low, high, above=0.9)) == pytest.approx(-0.4)
+    score = np.mean([0.2, 0.2 + 10 * 0.1 * 2, 0.1, 0.1 + 10 * 0.1 * 2])
+    usual = np.mean([0.8 + 20 * 0.0, 0.8, 0.8, 0.8])
+    found = value(metrics.interval_skill(truth, low, high, (0.1, 0.9), 0.9))
+    assert found == pytest.approx(1 - score / usual)
+
+
+def test_replicates_of_constants_do_not_vary(data):
+    truth, _, _, correct, blocks = data
+    found = resample(
+        metrics.area_under_risk(np.full(400, 0.5), correct, blocks, relative=True), blocks, 50, 0
+    )
+    assert np.allclose(found.replicates, 1)
