@@ -1,0 +1,256 @@
+"""What the page about confidence shows: reliability, risk against coverage, intervals, the surest errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from IPython.display import display
+from matplotlib.axes import Axes
+
+from soundcheck.evaluation.certainty import has_probabilities, judged_by, probabilities_of
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.subset import Subset
+from soundcheck.metrics import confidence as metrics
+from soundcheck.metrics.additive import Statistic
+from soundcheck.report import page
+from soundcheck.report.html import Html, element, join
+from soundcheck.report.players import row
+from soundcheck.report.segment_player import segment_player
+from soundcheck.report.style import BLUE, GREY, RED, label, look, new
+from soundcheck.report.sweep_figures import curve_table, curves
+from soundcheck.report.tables import Cell, number, table, two_lines
+from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.evidence import FREE, Scale
+
+__all__ = [
+    "class_table",
+    "interval_table",
+    "reliability_figure",
+    "surest_errors",
+    "surest_wrong_words",
+    "sweep_figures",
+]
+
+NOTHING = "who hears nothing"  # what the reference is called
+MOST_HEARD = 3
+SETTLED = 0.05  # share of segments from which on a curve of risk is worth its axis
+_SHARE = Scale(0.0, 1.0)
+
+
+def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segments") -> None:
+    """Draw how often answers of each confidence are right, and how many are wrong of the surest ones.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap; nothing is judged.
+    subset
+        With a table of confidences in the place of predictions.
+    noun
+        What the rows are.
+    """
+    confidence, correct = judged_by(subset.predictions.clean)
+    bins = evaluation.family.options["bins"]
+    with look():
+        figure, (left, right) = new(9, 4.2, 1, 2)
+        _draw_reliability(left, evaluation, subset, bins)
+        _draw_risk(right, confidence, correct)
+        left.set_title(label(f"{subset.corpus}, {subset.task.name}", 40), loc="left")
+    about = "" if noun == "segments" else f", {noun}"
+    alt = f"Reliability diagram, and risk against coverage: {subset.corpus}, {subset.task.name}{about}"
+    page.show(evaluation, figure, alt, _finding(confidence, correct, noun))
+
+
+def _draw_reliability(axes: Axes, evaluation: Evaluation, subset: Subset, bins: int) -> None:
+    confidence, correct = judged_by(subset.predictions.clean)
+    found = evaluation.resample(metrics.reliability(confidence, correct, bins), subset.blocks)
+    low, high = found.interval(evaluation.interval, scale=_SHARE)
+    known = ~np.isnan(confidence + correct)
+    place = metrics.equal_mass_bins(np.where(known, confidence, np.nan), bins)
+    means = np.array([confidence[place == number].mean() for number in range(len(found.labels))])
+    axes.plot([0, 1], [0, 1], "--", color=GREY, linewidth=1)
+    axes.vlines(means, low, high, color=BLUE, linewidth=1.5, alpha=0.6)
+    axes.plot(means, found.value, "o-", color=BLUE, linewidth=1, markersize=5)
+    axes.text(0.03, 0.95, "too modest", color=GREY, va="top", fontsize=9)
+    axes.text(0.97, 0.05, "too sure", color=GREY, ha="right", fontsize=9)
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share of right answers")
+
+
+def _draw_risk(axes: Axes, confidence: np.ndarray, correct: np.ndarray) -> None:
+    coverage, risk = _risk(confidence, correct)
+    if len(coverage):
+        axes.plot(coverage, risk, color=BLUE, linewidth=1.6)
+        axes.axhline(risk[-1], color=RED, linestyle=":", linewidth=1.2)
+        axes.text(0.02, risk[-1] + 0.015, "whatever is left out", color=RED, fontsize=9)
+        axes.set_ylim(0, min(1.0, max(0.1, 1.25 * risk[coverage >= min(SETTLED, coverage[-1])].max())))
+    axes.set(xlim=(0, 1), xlabel="share that is kept, the surest first", ylabel="wrong among them")
+
+
+def _risk(confidence: np.ndarray, correct: np.ndarray, most: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """Give coverage and risk at the ends of equal confidences, at most so many points."""
+    known = ~np.isnan(confidence + correct)
+    order = np.argsort(-confidence[known], kind="stable")
+    sure, wrong = confidence[known][order], np.cumsum(1 - correct[known][order])
+    ends = np.flatnonzero(np.diff(sure, append=np.inf))
+    ends = ends[np.unique(np.linspace(0, len(ends) - 1, most).round().astype(int))] if len(ends) else ends
+    return (ends + 1) / max(1, len(sure)), wrong[ends] / (ends + 1)
+
+
+def _finding(confidence: np.ndarray, correct: np.ndarray, noun: str = "segments") -> str:
+    known = ~np.isnan(confidence + correct)
+    if not known.any():
+        return ""
+    sure, right = confidence[known].mean(), correct[known].mean()
+    word = "surer than" if sure > right else "as sure as, or less sure than,"
+    return (
+        f"On average the model is {number(100 * sure, 1)} % sure and right in {number(100 * right, 1)} % of "
+        f"{noun}: {word} it is right"
+    )
+
+
+def class_table(
+    evaluation: Evaluation, subsets: Sequence[Subset], more: Sequence[tuple[str, Callable]] = ()
+) -> Html:
+    """Show what the verdicts about classes are made of, for the model and for who hears nothing.
+
+    ``more`` are further measures of a table of confidences, by name.
+    """
+    rows = []
+    for subset in subsets:
+        for name, measure in (*_class_measures(evaluation, subset), *more):
+            found = evaluation.resample(measure(subset.predictions.clean), subset.blocks)
+            of_reference = measure(subset.reference.clean).point().value
+            for place, part in enumerate(found.labels):
+                cell = _cell(evaluation, found, place, FREE)
+                other = number(of_reference[place], 3)
+                rows.append([subset.corpus, subset.task.name, f"{name}{part}", cell, other])
+    columns = ["corpus", "task", "measure", "model", NOTHING]
+    return table(rows, columns, sortable=False, caption="What the verdicts rest on, with 95 % intervals")
+
+
+def _class_measures(evaluation: Evaluation, subset: Subset) -> list[tuple[str, Callable]]:
+    bins, blocks, classes = evaluation.family.options["bins"], subset.blocks, subset.task.classes
+    found: list[tuple[str, Callable]] = [
+        ("calibration error as it is computed", lambda t: metrics.calibration_error(*judged_by(t), bins)),
+        (
+            "calibration error without what chance adds",
+            lambda t: metrics.debiased_calibration_error(*judged_by(t), blocks, bins),
+        ),
+        ("share of right answers", lambda t: metrics.mean_of_known(judged_by(t)[1])),
+        ("mean confidence", lambda t: metrics.mean_of_known(judged_by(t)[0])),
+        ("area under risk and coverage", lambda t: metrics.area_under_risk(*judged_by(t), blocks)),
+    ]
+    if has_probabilities(subset):
+        found += [
+            ("Brier score", lambda t: metrics.brier_score(subset.truth, probabilities_of(t), classes)),
+            (
+                "Brier score: ",
+                lambda t: metrics.brier_parts(subset.truth, probabilities_of(t), classes, bins),
+            ),
+        ]
+    return found
+
+
+def interval_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
+    """Show how often intervals hold the true value, and how wide they are."""
+    rows = []
+    for subset in subsets:
+        cells = []
+        for measure, scale in (
+            (lambda t, s=subset: metrics.interval_coverage(s.truth, *t.T), _SHARE),
+            (lambda t: metrics.mean_of_known(t[:, 1] - t[:, 0]), FREE),
+        ):
+            found = evaluation.resample(measure(subset.predictions.clean), subset.blocks)
+            cells += [
+                _cell(evaluation, found, 0, scale),
+                number(measure(subset.reference.clean).point().value[0], 3),
+            ]
+        rows.append([subset.corpus, subset.task.name, *cells])
+    columns = ["corpus", "task", "coverage", f"coverage, {NOTHING}", "width", f"width, {NOTHING}"]
+    return table(rows, columns, sortable=False, caption="Intervals for values, on a scale from 0 to 1")
+
+
+def sweep_figures(
+    evaluation: Evaluation,
+    swept: Sequence[tuple[str, str, dict[str, Subset]]],
+    bold: Callable[[Subset, np.ndarray], Statistic],
+) -> None:
+    """Draw how bold a model is under each change from mild to severe, classes apart from values.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap; nothing is judged.
+    swept
+        From :func:`soundcheck.evaluation.certainty.stated_sweeps`.
+    bold
+        Gives overconfidence of classes and coverage of intervals.
+    """
+    for name, axis in dict.fromkeys((name, axis) for name, axis, _ in swept):
+        for of_values, what in ((False, "overconfidence"), (True, "coverage minus what is promised")):
+            frames = [
+                evaluation.curve(steps, lambda s, p: bold(s, p.changed))
+                for other, _, steps in swept
+                if other == name and next(iter(steps.values())).task.is_regression == of_values
+            ]
+            if frames:
+                frame = pd.concat(frames)
+                told = _moved(frame, name, what)
+                page.show(
+                    evaluation,
+                    curves(frame, axis, what, (-0.2, 0.2), NOTHING),
+                    f"{name}: {what} at each step",
+                    told,
+                )
+                display(curve_table(frame, axis))
+
+
+def _moved(frame: pd.DataFrame, name: str, what: str) -> str:
+    """Say where a value begins, and where it ends under the most severe step."""
+    ends = [
+        f"of {label(task, 20)} from {number(line['value'].iloc[0], 3)} to {number(line['value'].iloc[-1], 3)}"
+        for (_, task), line in frame.groupby(["corpus", "task"], sort=False)
+    ]
+    return f"{what.capitalize()} under {label(name)}: {'; '.join(ends)}"
+
+
+def _cell(evaluation: Evaluation, found: Resampled, place: int, scale: Scale) -> Cell:
+    low, high = (bounds[place] for bounds in found.interval(evaluation.interval, scale=scale))
+    span = found.reasons[place] or ("" if np.isnan(low) else f"{number(low, 3)} to {number(high, 3)}")
+    return Cell(two_lines(number(found.value[place], 3), span), found.value[place], "sc-number")
+
+
+def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:
+    """Play the segments that the model is surest of and wrong about."""
+    confidence, correct = judged_by(subset.predictions.clean)
+    wrong = np.flatnonzero((correct == 0) & ~np.isnan(confidence))
+    if not len(wrong):
+        return element("p", f"{subset.corpus}, {subset.task.name}: no answer is wrong.")
+    view = evaluation.view(subset)
+    answers = dict(zip(view.segments["key"], view.predicted(subset.task), strict=True))
+    players = []
+    for place in wrong[np.argsort(-confidence[wrong], kind="stable")][:MOST_HEARD]:
+        segment = subset.segments.iloc[place]
+        told = (
+            f"{number(100 * confidence[place], 1)} % sure that it is {answers[segment['key']]}; "
+            f"it is {subset.truth[place]}"
+        )
+        players.append(segment_player(evaluation.media, view, segment, told))
+    return join([element("p", f"{subset.corpus}, {subset.task.name}"), row(players)])
+
+
+def surest_wrong_words(evaluation: Evaluation, subset: Subset) -> Html:
+    """Play the segments with the words that the recogniser is surest of and wrong about."""
+    confidence, correct = judged_by(subset.predictions.clean)
+    wrong = np.flatnonzero(correct == 0)
+    if not len(wrong):
+        return element("p", f"{subset.corpus}: no word is wrong.")
+    view, players = evaluation.view(subset), []
+    for place in wrong[np.argsort(-confidence[wrong], kind="stable")][:MOST_HEARD]:
+        step = subset.truth[place]
+        said = f"said was “{step.reference}”" if step.reference else "no word was said there"
+        told = f"{number(100 * confidence[place], 1)} % sure of the word “{step.hypothesis}”; {said}"
+        players.append(segment_player(evaluation.media, view, subset.segments.iloc[place], told))
+    return join([element("p", subset.corpus), row(players)])
