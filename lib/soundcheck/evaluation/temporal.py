@@ -1,0 +1,126 @@
+"""Files of several segments: what follows what, and changes that grow from segment to segment."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.wording import counted
+from soundcheck.evaluation.changed_segments import growing_steps, swept_rows
+from soundcheck.evaluation.evaluation import CLEAN, Evaluation
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.classification import class_numbers
+from soundcheck.metrics.temporal import FileChanges, Neighbours, file_changes, neighbours
+from soundcheck.suite.families import PerturbationSeries
+
+__all__ = ["changes", "growing", "subsets_in_time", "subsets_under_growth"]
+
+GROWTH = ("Added Change", "Drift")  # how the tests under a growing change begin
+LARGEST = {"regression": 0.3, "classification": 1.0}  # change that counts as the largest possible
+
+
+def _in_order(evaluation: Evaluation, subset: Subset) -> Neighbours:
+    """Say which segments follow each other; files need the family's option ``file_minimum`` of segments."""
+    table = subset.segments
+    minimum = evaluation.family.options["file_minimum"]
+    return neighbours(table["file"], table["start"], table["end"], minimum)
+
+
+def changes(subset: Subset, first: np.ndarray | None, second: np.ndarray, pairs: Neighbours) -> FileChanges:
+    """Compare how much two series of labels or predictions change within each file."""
+    values = [first, second]
+    if not subset.task.is_regression:
+        codes = [class_numbers(own, subset.task.classes) for own in values]
+        values = [np.where(own < 0, np.nan, own.astype(float)) for own in codes]
+    return file_changes(*values, pairs, LARGEST[subset.task.kind], classes=not subset.task.is_regression)
+
+
+def subsets_in_time(evaluation: Evaluation) -> list[tuple[Subset, Neighbours]]:
+    """Give the subsets that have files with enough segments; files with fewer are left out and noted."""
+    found, minimum = [], evaluation.family.options["file_minimum"]
+    for subset in evaluation.subsets():
+        pairs = _in_order(evaluation, subset)
+        if not len(pairs):
+            evaluation.skip(subset, f"no file has {minimum} labelled segments")
+            continue
+        found.append((subset, pairs))
+        few = subset.segments["file"][pairs.file < 0]
+        if len(few):
+            what = f"{counted(few.nunique(), 'file')} with fewer than {minimum} labelled segments"
+            where = f"{subset.corpus}, {subset.task.name}"
+            evaluation.note(f"{where}: left out are {what}, {counted(len(few), 'segment')} in all")
+    return found
+
+
+def subsets_under_growth(
+    evaluation: Evaluation, subsets: Sequence[tuple[Subset, Neighbours]]
+) -> Iterator[tuple[PerturbationSeries, Subset, Neighbours]]:
+    """Give for each series of changes what :func:`growing` makes of it; say why where there is nothing.
+
+    Parameters
+    ----------
+    evaluation
+        The family's sweeps are the series.
+    subsets
+        From :func:`subsets_in_time`; the tests under growing changes of all of them are judged or skipped.
+    """
+    for subset, _ in subsets:
+        reason = f"no file has {evaluation.family.options['file_minimum']} segments that were heard changed"
+        if not evaluation.family.sweeps:
+            reason = "the suite leaves out changes from mild to severe"
+        elif not evaluation.predicts_changes:
+            reason = "a table of predictions cannot answer for changed signals"
+        elif not evaluation.view(subset).audio:
+            reason = "the corpus has no audio that could be changed"
+        for test in evaluation.family.tests:
+            if test.startswith(GROWTH):
+                evaluation.skip(subset, reason, test)
+    for series in evaluation.family.sweeps.values() if evaluation.predicts_changes else ():
+        for steps in evaluation.swept(series):
+            found = growing(evaluation, series, steps)
+            if found is not None and evaluation.view(found).audio:
+                yield series, found, _in_order(evaluation, found)
+
+
+def growing(evaluation: Evaluation, series: PerturbationSeries, steps: Mapping[str, Subset]) -> Subset | None:
+    """Let a change grow within each file: from the first segment, unchanged, to the last, at the worst step.
+
+    Parameters
+    ----------
+    evaluation
+        For the family's options.
+    series
+        The change.
+    steps
+        Step -> the same segments under it, the first one unchanged, from
+        :meth:`soundcheck.evaluation.evaluation.Evaluation.swept`.
+
+    Returns
+    -------
+    Subset or None
+        The segments of files with enough of them, with a column ``step``; its changed predictions are those
+        at the step of the segment's place in its file. ``None`` if there is no such file.
+    """
+    first = next(iter(steps.values()))
+    family, view = evaluation.family, evaluation.view(first)
+    heard = swept_rows(family, evaluation.tasks, view.segments, view.blocks, evaluation.seed)
+    at = pd.Series(growing_steps(family, view.segments, heard, len(series.steps)), view.segments["key"])
+    step = np.array([CLEAN, *series.steps], dtype=object)[at[first.segments["key"]].to_numpy()]
+
+    def composed(subsets: Mapping[str, Predictions]) -> Predictions:
+        found = next(iter(subsets.values()))
+        changed = np.full_like(found.changed, np.nan if found.changed.dtype.kind == "f" else None)
+        for name, own in subsets.items():
+            changed[step == name] = own.changed[step == name]
+        return dataclasses.replace(found, changed=changed)
+
+    found = dataclasses.replace(
+        first.with_column("step", step),
+        predictions=composed({name: subset.predictions for name, subset in steps.items()}),
+        reference=composed({name: subset.reference for name, subset in steps.items()}),
+    )
+    rows = np.flatnonzero(_in_order(evaluation, first).file >= 0)
+    return found.take(rows) if len(rows) else None

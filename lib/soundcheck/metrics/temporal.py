@@ -1,0 +1,259 @@
+r"""How values change from one segment of a file to the next: of the truth, and of the predictions.
+
+Conventions
+-----------
+- The change of a file is the mean of :math:`|y_{t+1} - y_t|` over its neighbours in the order of time, or for
+  classes the share of segments whose class differs from the one before. Neighbours are never of two files.
+- Neighbours of which one has no prediction are left out of both, truth and prediction, and the segment is
+  counted; if more than half of the segments have none, there is no value.
+- ``largest`` is the change that counts as the largest possible: 0.3 for values, 1 for classes. Changes beyond
+  it are not cut, except in histograms.
+- What is resampled are blocks; a file belongs to the block of its first segment.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.metrics import distribution, regression
+from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length
+from soundcheck.metrics.combinators import combine, require_count, restrict
+
+__all__ = ["FileChanges", "Neighbours", "drift", "file_changes", "neighbours"]
+
+QUARTER = 4  # every fourth file: those with the largest, or the smallest true change
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Segments that follow each other in the files that have enough of them.
+
+    Parameters
+    ----------
+    names
+        Names of the ``K`` files, sorted.
+    first
+        Row of each file's first segment, ``(K,)``.
+    before, after
+        Rows of the ``P`` pairs, ``(P,)``.
+    pair_file
+        File of each pair, ``(P,)`` from 0 to ``K - 1``.
+    file
+        File of each of all ``N`` segments, -1 if it is in none of these.
+    place
+        Where a segment stands in its file, ``(N,)`` from 0, the first, to 1, the last; NaN in no file.
+    """
+
+    names: tuple[str, ...]
+    first: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    pair_file: np.ndarray
+    file: np.ndarray
+    place: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def neighbours(
+    files: Sequence[object], start: Sequence[float], end: Sequence[float], minimum: int = 4
+) -> Neighbours:
+    """Put the segments of each file in the order of time, whatever order they are given in.
+
+    Parameters
+    ----------
+    files
+        File of each segment, ``(N,)``; missing ones take no part.
+    start, end
+        Seconds, ``(N,)``; NaN = begin or end of the file.
+    minimum
+        Segments that a file needs, at least 2.
+
+    Examples
+    --------
+    >>> found = neighbours(["b", "a", "a", "a"], [0, 2, 9, 1], [1, 3, 10, 2], minimum=3)
+    >>> found.names, found.before.tolist(), found.after.tolist(), found.place.tolist()
+    (('a',), [3, 1], [1, 2], [nan, 0.5, 1.0, 0.0])
+    """
+    codes, names = pd.factorize(pd.Series(files, dtype=object), sort=True)
+    enough = np.bincount(codes[codes >= 0], minlength=len(names)) >= max(2, minimum)
+    number = np.append(np.where(enough, np.cumsum(enough) - 1, -1), -1)
+    file = number[codes]
+    start, end = (np.asarray(values, dtype=np.float64) for values in (start, end))
+    order = np.lexsort((np.nan_to_num(end, nan=np.inf), np.nan_to_num(start), file))
+    order = order[file[order] >= 0]
+    together = file[order][1:] == file[order][:-1]
+    first = order[np.append(True, ~together)[: len(order)]]
+    counts = np.bincount(file[order], minlength=len(first))
+    begins = np.cumsum(counts) - counts
+    place = np.full(len(file), np.nan)
+    place[order] = (np.arange(len(order)) - begins[file[order]]) / (counts[file[order]] - 1)
+    before, after = order[:-1][together], order[1:][together]
+    kept = tuple(str(name) for name in np.asarray(names, dtype=object)[enough])
+    return Neighbours(kept, first, before, after, file[before], file, place)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FileChanges:
+    """True and predicted change of each file.
+
+    Parameters
+    ----------
+    names
+        Names of the ``K`` files that have a value, sorted.
+    truth, prediction
+        Mean change of each, float64 ``(K,)`` of at least 0.
+    first
+        Row of each file's first segment, ``(K,)``.
+    file
+        File of each of all ``N`` segments, -1 if it is in none of these.
+    missing
+        Segments of files with enough segments that have no prediction, bool ``(N,)``.
+    largest
+        The change that counts as the largest possible.
+    """
+
+    names: tuple[str, ...]
+    truth: np.ndarray
+    prediction: np.ndarray
+    first: np.ndarray
+    file: np.ndarray
+    missing: np.ndarray
+    largest: float
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def mean_absolute_error(self) -> Statistic:
+        """Mean distance of predicted and true change of a file."""
+        return self._of_segments(regression.mean_absolute_error(*self._columns(self.truth, self.prediction)))
+
+    def mean_error(self) -> Statistic:
+        """Mean of predicted minus true change of a file; positive if predictions change too much."""
+        return self._of_segments(regression.mean_error(*self._columns(self.truth, self.prediction)))
+
+    def jensen_shannon_distance(self) -> Statistic:
+        """Distance of the histograms of true and predicted changes, 10 bins up to the largest change."""
+        columns = self._columns(self.truth / self.largest, self.prediction / self.largest)
+        return self._of_segments(distribution.jensen_shannon_distance(*columns))
+
+    def reactivity(self) -> Statistic:
+        r"""Say whether predictions change where the truth changes most.
+
+        .. math:: 2 \left(\min\left(1, \overline{\frac{\hat d / m + 1}{d / m + 1}}\right) - 0.5\right)
+
+        over the quarter of the files with the largest true change :math:`d`, with ``largest`` as :math:`m`.
+
+        Returns
+        -------
+        Statistic
+            One value, 1 if predictions change as much as the truth or more; undefined below 4 files.
+        """
+        return self._of_quarter(np.argsort(-self.truth, kind="stable"), self.prediction, self.truth)
+
+    def stability(self) -> Statistic:
+        """Say whether predictions stay where the truth changes least: the inverse ratio, least quarter.
+
+        Returns
+        -------
+        Statistic
+            One value, 1 if predictions change as little as the truth or less; undefined below 4 files.
+        """
+        return self._of_quarter(np.argsort(self.truth, kind="stable"), self.truth, self.prediction)
+
+    def _of_quarter(self, order: np.ndarray, above: np.ndarray, below: np.ndarray) -> Statistic:
+        chosen = order[: len(self) // QUARTER]
+        share = np.full(len(self), np.nan)
+        share[chosen] = ((above / self.largest + 1) / (below / self.largest + 1))[chosen]
+        mean = regression.mean_error(*self._columns(np.where(np.isnan(share), np.nan, 0.0), share))
+        score = combine([mean], lambda value: 2 * (np.minimum(1.0, value) - 0.5))
+        own = self._of_segments(score, np.isin(self.file, chosen) & (self.file >= 0))
+        return require_count(own, len(self), QUARTER, "file")
+
+    def _columns(self, *values: np.ndarray) -> list[np.ndarray]:
+        """Put values of the files into the rows of their first segments, NaN elsewhere."""
+        columns = np.full((len(values), len(self.file)), np.nan)
+        columns[:, self.first] = values
+        return list(columns)
+
+    def _of_segments(self, statistic: Statistic, mask: np.ndarray | None = None) -> Statistic:
+        """Count the segments that a value of files rests on, and those without prediction."""
+        part = Columns((self.file >= 0) & ~self.missing, self.missing)
+        counted = Statistic((part,), lambda sums: sums[..., :1], lambda sums: sums[..., :1])
+        if mask is not None:
+            counted = restrict(counted, mask)
+        return combine([counted, statistic], lambda _, value: value)
+
+
+def file_changes(
+    truth: np.ndarray, prediction: np.ndarray, pairs: Neighbours, largest: float = 0.3, classes: bool = False
+) -> FileChanges:
+    """Compute the true and the predicted change of each file.
+
+    Parameters
+    ----------
+    truth, prediction
+        Numbers, or numbers of classes, ``(N,)``; NaN = missing.
+    pairs
+        Which segments follow each other, from :func:`neighbours`.
+    largest
+        The change that counts as the largest possible, above 0.
+    classes
+        Whether what differs counts as 1, however far apart the numbers are.
+    """
+    truth, prediction = numbers(truth), numbers(prediction)
+    same_length(truth, prediction)
+    steps = [np.abs(values[pairs.after] - values[pairs.before]) for values in (truth, prediction)]
+    known = np.isfinite(steps[0] + steps[1])
+    own, k = pairs.pair_file[known], len(pairs)
+    counts = np.bincount(own, minlength=k)
+    sums = [
+        np.bincount(own, np.minimum(1.0, np.ceil(step[known])) if classes else step[known], minlength=k)
+        for step in steps
+    ]
+    there = counts > 0
+    number = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
+    missing = (pairs.file >= 0) & np.isfinite(truth) & np.isnan(prediction)
+    return FileChanges(
+        tuple(name for name, kept in zip(pairs.names, there, strict=True) if kept),
+        *(ratio(own, counts)[there] for own in sums),
+        pairs.first[there],
+        number[pairs.file],
+        missing,
+        largest,
+    )
+
+
+def drift(before: np.ndarray, after: np.ndarray, pairs: Neighbours) -> Statistic:
+    r"""How far a change that grows within each file carries the predictions away, on average over files.
+
+    The slope of the least-squares line through :math:`\hat y'_t - \hat y_t`, the prediction for the changed
+    minus that for the unchanged segment, over the place in the file from 0 to 1.
+
+    Parameters
+    ----------
+    before, after
+        Predictions for the unchanged and the changed segments, ``(N,)``; NaN = missing.
+    pairs
+        Which segments follow each other, from :func:`neighbours`.
+
+    Returns
+    -------
+    Statistic
+        One value in the unit of the predictions, between the first and the last segment; files without two
+        neighbours that have both predictions do not count.
+    """
+    found = file_changes(before, after, pairs)
+    rows = np.flatnonzero((found.file >= 0) & np.isfinite(numbers(before) + numbers(after)))
+    own, k = found.file[rows], len(found)
+    counts = np.bincount(own, minlength=k)
+    x = pairs.place[rows]
+    x = x - ratio(np.bincount(own, x, minlength=k), counts)[own]
+    moved = (numbers(after) - numbers(before))[rows]
+    slope = ratio(np.bincount(own, x * moved, minlength=k), np.bincount(own, x * x, minlength=k))
+    return dataclasses.replace(found, truth=np.zeros(k), prediction=slope).mean_error()
