@@ -9,7 +9,8 @@ import pytest
 import soundfile
 import yaml
 
-from soundcheck.common import resources
+from soundcheck.common import resources, seeds
+from soundcheck.metrics.logistic_calibration import fit_calibration
 
 RATE = 16000
 SPEAKERS, EACH = 12, 4
@@ -103,7 +104,7 @@ def small_thresholds():
     path = resources.root() / "thresholds" / "speaker_verification.yml"
     content = yaml.safe_load(path.read_text())
     content["trials"] = {"targets": 60, "same_sex": 50, "cross_sex": 40}
-    content["options"] |= {"minimum_trials": 10, "minimum_speakers": 5, "segments": 24}
+    content["options"] |= {"minimum_trials": 10, "minimum_speakers": 5, "segments": 24, "cohort_top": 4}
     kept = {"White Noise"}
     dropped = set(content["changes"]) - kept
     content["changes"] = {change: content["changes"][change] for change in kept}
@@ -216,7 +217,7 @@ def test_run_is_complete_and_tells_failures(run, results):
     for model in ("good", "odd", "scored", "table"):
         assert (folder / "build" / "html" / "results" / model / "speaker_verification.html").is_file()
     reasons = pd.read_csv(folder / "build" / "left_out.csv").query("model == 'odd'")
-    clean = reasons[~reasons["item"].str.contains("White Noise")].set_index("item")["reason"]
+    clean = reasons[~reasons["item"].str.contains("White Noise|Duration, ")].set_index("item")["reason"]
     assert clean.to_dict() == {
         name(0, 0): "embedding is a vector of zeros, which has no direction",
         name(1, 0): "embedding has 7 numbers; most have 40, and others cannot be compared",
@@ -265,6 +266,97 @@ def test_costs(run, results):
     cllr = np.logaddexp(0, -scores[target]).mean() + np.logaddexp(0, scores[~target]).mean()
     found = row(results, "good", "voices", "Log Likelihood Cost")
     assert found["value"] == pytest.approx(cllr / 2 / np.log(2), abs=1e-9)
+
+
+def halves(trials, seed=0):
+    """Deal speakers, and say which trials lie within the half that fits, and within the other one."""
+    sides = [trials[f"{side}_speaker"].to_numpy() for side in ("enrol", "test")]
+    names = sorted(set(sides[0]) | set(sides[1]))
+    draws = dict(zip(names, seeds.uniform(seed, "calibration", keys=names), strict=True))
+    first = sorted(names, key=draws.get)[: len(names) // 2]
+    inside = [np.array([name in first for name in side]) for side in sides]
+    return inside[0] & inside[1], ~inside[0] & ~inside[1]
+
+
+def loop_rates(scores, target, threshold):
+    accepted = [score > threshold for score in scores]
+    hits = [ok for ok, same in zip(accepted, target, strict=True) if same]
+    alarms = [ok for ok, same in zip(accepted, target, strict=True) if not same]
+    return sum(alarms) / len(alarms), 1 - sum(hits) / len(hits)
+
+
+@pytest.mark.parametrize(("model", "corpus"), [("good", "voices"), ("scored", "listed"), ("good", "made")])
+def test_what_is_fitted_on_half_of_the_speakers_is_tested_on_the_others(run, results, model, corpus):
+    scores, trials = trial_scores(run, "good", "voices" if corpus == "listed" else corpus)
+    target = trials["target"].to_numpy(dtype=bool)
+    fitting, tested = halves(trials)
+    assert not fitting[tested].any() and fitting.any() and tested.any()
+    line = fit_calibration(scores[fitting], target[fitting])  # against scikit-learn in its own tests
+    ratios, same = line.slope * scores[tested] + line.offset, target[tested]
+    far, frr = loop_rates(ratios, same, np.log(0.95 / 0.05))
+    actual = (0.05 * frr + 0.95 * far) / 0.05
+    found = row(results, model, corpus, "Carried Detection Cost")
+    assert found["value"] == pytest.approx(actual, abs=1e-9)
+    assert (found["segments"], found["blocks"]) == (tested.sum(), SPEAKERS // 2)
+    rates = [loop_rates(scores[tested], same, at) for at in [-np.inf, *scores[tested]]]
+    lowest = min((0.05 * frr + 0.95 * far) / 0.05 for far, frr in rates)
+    found = row(results, model, corpus, "Cost Of Carrying Over")
+    assert found["value"] == pytest.approx(actual - lowest, abs=1e-9)
+    bits = np.log2(1 + np.exp(-ratios[same])).mean() + np.log2(1 + np.exp(ratios[~same])).mean()
+    found = row(results, model, corpus, "Calibrated Log Likelihood Cost")
+    assert found["value"] == pytest.approx(bits / 2, abs=1e-9)
+
+
+def unit(vector):
+    return vector / np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("corpus", ["voices", "enrolled"])
+def test_scores_against_a_cohort(run, results, corpus):
+    build = run[0] / "build"
+    scores, trials = trial_scores(run, "good", corpus)
+    segments = pd.read_parquet(build / "corpora" / f"{corpus}.parquet")
+    table = pd.read_parquet(build / "predictions" / "good" / f"{corpus}.parquet")
+    vectors = table[table["change"] == ""].set_index("key")["embedding"]
+    units = [unit(np.asarray(vectors[key], dtype=float)) for key in segments["key"]]
+    members = {}
+    for trial in trials.itertuples():  # an enrolment's recordings stand where it comes first
+        members.setdefault(trial.enrolment, []).extend(trial.members)
+    in_cohort, tested = halves(trials)
+    own = {}  # recordings of each speaker of the cohort
+    for trial in trials[in_cohort].itertuples():
+        own.setdefault(trial.test_speaker, set()).add(trial.segment)
+        own.setdefault(trial.enrol_speaker, set()).update(members[trial.enrolment])
+    cohort = [unit(np.mean([units[n] for n in sorted(rows)], axis=0)) for rows in own.values()]
+    assert len(cohort) == SPEAKERS // 2
+    found = {"z-norm": [], "t-norm": [], "s-norm": [], "adaptive s-norm": []}
+    for trial, score in zip(trials[tested].itertuples(), scores[tested], strict=True):
+        enrolled = unit(np.mean([units[n] for n in members[trial.enrolment]], axis=0))
+        sides = [sorted(side @ other for other in cohort) for side in (enrolled, units[trial.segment])]
+        z, t = ((score - np.mean(side)) / np.std(side) for side in sides)
+        near = [(score - np.mean(side[-4:])) / np.std(side[-4:]) for side in sides]
+        for name, value in zip(found, (z, t, (z + t) / 2, np.mean(near)), strict=True):
+            found[name].append(value)
+    target = trials["target"].to_numpy(dtype=bool)[tested]
+    before = reference_eer(scores[tested], target)
+    for name, values in found.items():
+        gain = row(results, "good", corpus, "Eer Gain By Cohort", name)
+        assert gain["value"] == pytest.approx(before - reference_eer(np.array(values), target), abs=1e-9)
+        assert gain["blocks"] == SPEAKERS // 2
+
+
+def test_more_recordings_are_enrolled_on_the_page(run):
+    pages = run[0] / "build" / "html" / "results"
+    good, scored = ((pages / model / "speaker_verification.html").read_text() for model in ("good", "scored"))
+    assert "recordings a speaker is enrolled with" in good or "with 1 recording" in good
+    assert "listed: a table of scores has no embeddings to enrol anybody with" in scored
+
+
+def test_scores_without_audio_have_no_cohort(run, results):
+    skipped = row(results, "scored", "listed", "Eer Gain By Cohort")["skipped"]
+    assert skipped == "scores of a table cannot be compared with a cohort: there are no embeddings"
+    page = (run[0] / "build" / "html" / "results" / "scored" / "speaker_verification.html").read_text()
+    assert "listed: scores are not normalised, scores of a table cannot" in page
 
 
 def test_scores_and_tables_from_elsewhere_say_the_same_as_the_model(results):

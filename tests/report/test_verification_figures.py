@@ -9,9 +9,15 @@ from soundcheck.common.media import MediaStore
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import det_curve, equal_error_rate
-from soundcheck.report import verification_figures
+from soundcheck.report import findings_of_curves, verification_figures
 from soundcheck.report.style import MOST_MARKS, look, show
-from soundcheck.report.verification_figures import det_figure, error_rate_bars, score_histograms
+from soundcheck.report.verification_figures import (
+    det_figure,
+    equal_error_curve,
+    error_rate_bars,
+    score_histograms,
+)
+from soundcheck.statistics.bootstrap import resample
 
 pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning")
 
@@ -214,3 +220,21 @@ def test_the_worst_groups_are_shown():
     assert len(names) == verification_figures.MOST_GROUPS + 1
     assert names[1].startswith("accent 20") and names[-1].startswith("accent 59")
     assert far.get_title(loc="left") == "the worst 40 of 60"
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_curve_of_errors_has_a_point_a_number(seed):
+    rng = np.random.default_rng(seed)
+    found = {}
+    for n in (1, 2, 5):
+        target = np.arange(400) < 100
+        scores = rng.normal(size=400) + n * target if n < 5 or seed else np.full(400, np.nan)
+        owners = np.arange(400) % 25
+        data = Trials(scores, target, owners, owners, 25)
+        found[n] = resample(equal_error_rate(data), np.zeros(0, dtype=int), 200, 0)
+    figure = equal_error_curve(found, "percentile", "recordings")
+    (line,) = figure.axes[0].get_lines()
+    np.testing.assert_allclose(line.get_ydata(), [100 * rate.value[0] for rate in found.values()])
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["1", "2", "5"]
+    told = findings_of_curves.of_more(found, "percentile")
+    assert told.endswith("clearly fewer errors" if seed else "no clear difference")

@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.media import MediaStore
+from soundcheck.metrics.trials import Trials
+from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.report import verification_tables
+from soundcheck.statistics.bootstrap import resample
 
 
 def test_scores_of_trials_are_packed_and_the_same_each_time(tmp_path, monkeypatch):
@@ -24,3 +27,20 @@ def test_scores_of_trials_are_packed_and_the_same_each_time(tmp_path, monkeypatc
     assert re.search(r'href="media/([0-9a-f]{20}\.gz)"', html)[1] == path.name
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
     assert lines == ["score enrol test decision threshold", "0.25 a d reject 0.5", "0.75 c f accept 0.5"]
+
+
+def test_errors_stand_with_their_units_and_intervals():
+    target = np.arange(90) < 30
+    owners = np.arange(90) % 30
+    scores = np.random.default_rng(0).normal(size=90) + target
+    trials = {"as <b>": scores, "nothing": np.full(90, np.nan)}
+    none = np.zeros(0, dtype=int)
+    rows = {
+        name: [resample(equal_error_rate(Trials(own, target, owners, owners, 30)), none, 200, 0)] * 2
+        for name, own in trials.items()
+    }
+    html = str(verification_tables.errors_table(rows, {"scores": "", "rate": "%", "share": ""}, "percentile"))
+    assert "as &lt;b&gt;" in html and "<b>" not in html
+    value = rows["as <b>"][0].value[0]
+    assert f"{100 * value:.1f}" in html and f"{value:.4f}" in html
+    assert html.count("no score for 90 of 90 trials") == 2

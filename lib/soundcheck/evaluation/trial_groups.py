@@ -16,9 +16,10 @@ from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.weighted import Weighted, weighted_difference
 
-__all__ = ["judge_trial_groups"]
+__all__ = ["judge_trial_groups", "judge_within_groups"]
 
 Rate = Callable[[Trials, float], Weighted]
+WithinMeasure = Callable[[Subset, Predictions, np.ndarray], Weighted]
 
 
 def judge_trial_groups(
@@ -43,23 +44,44 @@ def judge_trial_groups(
     tests
         Test of the family's threshold file -> error rate, a function of trials and a threshold.
     """
+    measures = {test: functools.partial(_rate_in_use, evaluation, rate) for test, rate in tests.items()}
+    judge_within_groups(evaluation, subset, column, groups, measures)
+
+
+def judge_within_groups(
+    evaluation: Verification,
+    subset: Subset,
+    column: str,
+    groups: Sequence[str],
+    tests: Mapping[str, WithinMeasure],
+) -> None:
+    """Judge measures of the trials within each group of a column against those within all groups.
+
+    Parameters
+    ----------
+    evaluation, subset, column, groups
+        See :func:`judge_trial_groups`.
+    tests
+        Test of the family's threshold file -> measure, a function of a subset, predictions and a mask of the
+        trials that count.
+    """
     within = subset.segments[column].isin(groups).to_numpy(dtype=bool)
     for group in groups:
         inside = subset.mask(column, group)
-        for test, rate in tests.items():
-            against_all = functools.partial(_difference, evaluation, rate, inside, within)
-            against_others = functools.partial(_difference, evaluation, rate, inside, within & ~inside)
+        for test, measure in tests.items():
+            against_all = functools.partial(_difference, measure, inside, within)
+            against_others = functools.partial(_difference, measure, inside, within & ~inside)
             evaluation.judge(subset, test, against_all, f"{column}: {group}", gap=against_others)
 
 
 def _difference(
-    evaluation: Verification,
-    rate: Rate,
-    inside: np.ndarray,
-    compared: np.ndarray,
-    subset: Subset,
-    predictions: Predictions,
+    measure: WithinMeasure, inside: np.ndarray, compared: np.ndarray, subset: Subset, predictions: Predictions
+) -> Weighted:
+    return weighted_difference(measure(subset, predictions, inside), measure(subset, predictions, compared))
+
+
+def _rate_in_use(
+    evaluation: Verification, rate: Rate, subset: Subset, predictions: Predictions, mask: np.ndarray
 ) -> Weighted:
     everybody = evaluation.trials(subset, predictions.clean)
-    in_use = evaluation.threshold(subset, predictions.clean)
-    return weighted_difference(rate(everybody.only(inside), in_use), rate(everybody.only(compared), in_use))
+    return rate(everybody.only(mask), evaluation.threshold(subset, predictions.clean))

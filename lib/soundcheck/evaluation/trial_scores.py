@@ -14,13 +14,17 @@ import pandas as pd
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.metrics.similarity import cosine_scores, mean_directions
 
-__all__ = ["SCORE", "score_trials"]
+__all__ = ["SCORE", "embeddings", "score_trials"]
 
 SCORE = "score"  # column of the tables of models that bring scores
 
 
 def score_trials(
-    predictions: pd.DataFrame, keys: Sequence[str], trials: TrialTable, change: str = ""
+    predictions: pd.DataFrame,
+    keys: Sequence[str],
+    trials: TrialTable,
+    change: str = "",
+    chosen: np.ndarray | None = None,
 ) -> np.ndarray:
     """Score trials with what a model said about the segments.
 
@@ -34,27 +38,30 @@ def score_trials(
         The trials.
     change
         Identity of the change of the test side; the enrolled side is always clean.
+    chosen
+        Numbers of the trials that are scored; all by default.
 
     Returns
     -------
     numpy.ndarray
         float64 ``(trials,)``; NaN where a side has no embedding.
     """
+    frame = trials.frame if chosen is None else trials.frame.iloc[chosen]
     rows = predictions[predictions["change"] == change]
     if SCORE in predictions:
         found = pd.Series(rows[SCORE].to_numpy(), index=rows["key"])
-        return found.reindex(trials.frame["key"]).to_numpy(dtype=np.float64)
-    clean = _matrix(predictions[predictions["change"] == ""], keys)
-    tested = _matrix(rows, keys) if change else clean
+        return found.reindex(frame["key"]).to_numpy(dtype=np.float64)
+    clean = embeddings(predictions[predictions["change"] == ""], keys)
+    tested = embeddings(rows, keys) if change else clean
     if not clean.shape[1] or not tested.shape[1]:
-        return np.full(len(trials.frame), np.nan)
+        return np.full(len(frame), np.nan)
     count = int(trials.member_of.max(initial=-1)) + 1
     enrolled = mean_directions(clean, trials.members, trials.member_of, count)
-    first, second = (trials.frame[name].to_numpy(dtype=np.int64) for name in ("enrolment", "segment"))
+    first, second = (frame[name].to_numpy(dtype=np.int64) for name in ("enrolment", "segment"))
     return cosine_scores(enrolled, tested, first, second)
 
 
-def _matrix(rows: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
+def embeddings(rows: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
     """Put the embeddings of segments into one array, float32 ``(segments, d)``; NaN where there is none."""
     known = {
         key: vector for key, vector in zip(rows["key"], rows["embedding"], strict=True) if vector is not None

@@ -25,7 +25,7 @@ from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import equal_error_threshold, min_dcf_threshold
 from soundcheck.models.reference import reference_scores
@@ -41,6 +41,7 @@ __all__ = [
     "threshold_in_use",
 ]
 
+NO_CHANGES = "scores and embeddings of a table cannot answer for changed signals"
 EQUAL_ERROR_RATE = "equal error rate"
 MINIMUM_COST = "minimum cost"
 # The last if sexes are not known.
@@ -145,10 +146,46 @@ class Verification(Evaluation):
         if not self._missing(change):
             yield from super().subsets(change, base)
 
+    def transformed(self) -> Iterator[Subset]:
+        """Give for each corpus the trials whose tested side was transformed.
+
+        Their predictions and those of the reference are
+        :class:`~soundcheck.evaluation.subset.TransformedPredictions`: scores of the same trials as they are
+        and under all settings. Corpora that cannot be tested are passed over, with the reason.
+        """
+        for corpus, task in self._applicable():
+            if lack := self._unchangeable(corpus):
+                self._reasons[corpus.name, task.name, ""] = lack
+                continue
+            rows = changed_segments.swept_rows(
+                self.family, self.tasks, corpus.segments, corpus.blocks, self.seed, corpus.trials
+            )
+            tested = rows[corpus.trials.frame["segment"].to_numpy()]
+            if not tested.all():
+                told = f"{corpus.name}: {int(rows.sum())} tested recordings were changed"
+                self.note(f"{told}; {int(tested.sum())} of {len(tested)} trials test one of them")
+            subset, place = self._subset(corpus, task, rows=tested), np.flatnonzero(tested)
+            settings, guesses = {CLEAN: subset.predictions.clean}, {CLEAN: subset.reference.clean}
+            keys = [f"{corpus.name}|trial {key}" for key in subset.segments["key"]]
+            for name, series in self.family.transformations.items():
+                for step, change in series.steps.items():
+                    settings[name, step] = corpus.scores(change.identity, place)
+                    guesses[name, step] = reference_scores(self.seed, keys, change.identity)
+            yield dataclasses.replace(
+                subset,
+                predictions=TransformedPredictions(settings[CLEAN], settings=settings),
+                reference=TransformedPredictions(guesses[CLEAN], random=True, settings=guesses),
+            )
+
+    def _unchangeable(self, corpus: CorpusView) -> str:
+        if not self.predicts_changes:
+            return NO_CHANGES
+        return "" if corpus.audio else "the corpus has no audio that could be changed"
+
     def _missing(self, change: str) -> str:
         """Say why there are no scores under a change; empty if there are."""
         if change and not self.predicts_changes:
-            return "scores and embeddings of a table cannot answer for changed signals"
+            return NO_CHANGES
         return registry.missing(self.family.changes[change]) if change else ""
 
     def _subset(
@@ -231,15 +268,17 @@ class Verification(Evaluation):
     def give_reasons(self, subsets: Iterable[Subset]) -> None:
         """Say why tests of groups and of changes are skipped where they are not judged."""
         for subset in subsets:
-            fewest = self.family.options["minimum_speakers"]
-            enough = f"{self._least} trials of each kind and {fewest} speakers"
             for column in self.family.options["groups"]:
                 if not self.groups(subset, column):
-                    reason = f"fewer than 2 groups of {column} with {enough}"
                     for rate in ("Acceptance", "Rejection"):
-                        self.skip(subset, reason, f"False {rate} Rate Difference", column)
+                        self.skip(subset, self.too_small(column), f"False {rate} Rate Difference", column)
             for change in self.family.changes:
                 self.skip(subset, self._missing(change), f"Change Eer {change}")
+
+    def too_small(self, column: str) -> str:
+        """Say why the groups of a column are not compared."""
+        fewest = self.family.options["minimum_speakers"]
+        return f"fewer than 2 groups of {column} with {self._least} trials of each kind and {fewest} speakers"
 
     def groups(self, subset: Subset, column: str, *, judged: bool = True) -> list[str]:
         """List the groups of a column with enough trials of both kinds; empty if there are not two.

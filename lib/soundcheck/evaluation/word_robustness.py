@@ -14,15 +14,15 @@ Conventions
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.augment.registry import missing
+from soundcheck.evaluation import severity
 from soundcheck.evaluation.recognition import CLEAN, Recognition, TransformedPredictions
 from soundcheck.evaluation.recognition_measures import characters_of
+from soundcheck.evaluation.severity import DOUBLE, NAME, UNKNOWN, Limit, curve_frame, mildest, possible, spans
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.word_measures import units_of
 from soundcheck.metrics.additive import Statistic, value
@@ -30,7 +30,7 @@ from soundcheck.metrics.combinators import relative_difference, restrict, stack
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
-from soundcheck.statistics.crossing import Crossing, crossing
+from soundcheck.statistics.crossing import crossing
 
 __all__ = [
     "HALF",
@@ -46,32 +46,9 @@ __all__ = [
 ]
 
 HALF = 0.5  # the rate at which every second word is wrong
-DOUBLE = 2.0
 CHARACTERS = "written without blanks, so characters are counted in the place of words"
 SILENT = 1.0  # the rate of a recogniser that writes nothing
-UNKNOWN = Crossing(np.nan, np.nan, np.nan)
 MEASURED = ("rate", "change", "relative")
-NAME = ("corpus", "transformation", "level")
-
-
-def possible(evaluation: Recognition) -> dict[str, list[Setting]]:
-    """List the settings of each transformation that this machine and the sound material can make.
-
-    Others are noted, and transformations without any are left out.
-    """
-    found = {}
-    for name, series in evaluation.family.transformations.items():
-        for step, perturbation in series.steps.items():
-            if lack := missing(perturbation, evaluation.sounds):
-                evaluation.note(f"{name}, {step}: {lack}")
-            else:
-                found.setdefault(name, []).append((name, step))
-    return found
-
-
-def mildest(everything: dict[str, list[Setting]]) -> list[Setting]:
-    """Give the mildest setting of each transformation; it is the one that is judged."""
-    return [settings[0] for settings in everything.values()]
 
 
 def note_missing(evaluation: Recognition, subset: Subset, settings: Sequence[Setting]) -> None:
@@ -135,54 +112,21 @@ def curves(evaluation: Recognition, subset: Subset, everything: dict[str, list[S
             before = word_error_rate(clean.words, clean.errors)
             measured["change"] = change(subset, subset.predictions, setting)
             measured["relative"] = relative_difference(own, before)
-        row: dict[str, object] = dict(zip(NAME, (subset.corpus, *setting), strict=True))
-        row |= dict.fromkeys(f"{name}{end}" for name in MEASURED for end in ("", "_low", "_high"))
-        for name, statistic in measured.items():
-            found = evaluation.resample(statistic, subset.blocks)
-            low, high = found.interval(evaluation.interval)
-            row |= {name: found.value[0], f"{name}_low": low[0], f"{name}_high": high[0]}
-            row |= {"segments": int(found.segments[0]), "blocks": int(found.blocks[0])}
         said, guessed = _errors(subset, subset.reference, setting)
+        row = dict(zip(NAME, (subset.corpus, *setting), strict=True)) | spans(evaluation, subset, measured)
         rows.append(row | {"reference": value(word_error_rate(said.words, guessed))})
-    frame = pd.DataFrame(rows)
-    names = [name for name in frame if name.startswith(MEASURED)]
-    return frame.astype(dict.fromkeys(names, np.float64))
+    return curve_frame(rows, MEASURED)
 
 
-@dataclasses.dataclass(frozen=True)
-class Limit:
-    """Where the word error rate reaches a limit under one transformation.
-
-    Parameters
-    ----------
-    corpus, transformation
-        Of which speech and change.
-    levels
-        Names of the levels, from mild to severe.
-    clean
-        Word error rate of the speech as it is.
-    doubled, half
-        Where twice that rate is reached, and where :data:`HALF` is; as places of levels. Twice no errors is
-        unknown.
-    """
-
-    corpus: str
-    transformation: str
-    levels: tuple[str, ...]
-    clean: float
-    doubled: Crossing
-    half: Crossing
-
-    @property
-    def remark(self) -> str:
-        """Say what is to be known of doubling this rate."""
-        if np.isnan(self.clean):
-            return "there is no rate as it is"
-        if not self.clean:
-            return "no word is wrong as it is, so nothing doubles"
-        if DOUBLE * self.clean > SILENT:
-            return "doubles only if words are made up: one that writes nothing has 100\xa0%"
-        return ""
+def _remark(clean: float) -> str:
+    """Say what is to be known of doubling a rate."""
+    if np.isnan(clean):
+        return "there is no rate as it is"
+    if not clean:
+        return "no word is wrong as it is, so nothing doubles"
+    if DOUBLE * clean > SILENT:
+        return "doubles only if words are made up: one that writes nothing has 100\xa0%"
+    return ""
 
 
 def limits(evaluation: Recognition, subset: Subset, everything: dict[str, list[Setting]]) -> list[Limit]:
@@ -204,7 +148,8 @@ def limits(evaluation: Recognition, subset: Subset, everything: dict[str, list[S
             )
             for limit in (DOUBLE * clean.errors, HALF * clean.words + 0 * clean.errors)
         )
-        found.append(Limit(subset.corpus, name, tuple(errors), rate, doubled if rate else UNKNOWN, half))
+        doubled = doubled if rate else UNKNOWN
+        found.append(Limit(subset.corpus, name, tuple(errors), rate, doubled, _remark(rate), half))
     return found
 
 
@@ -214,25 +159,11 @@ def group_changes(
     groups: dict[str, list[str]],
     everything: dict[str, list[Setting]],
 ) -> pd.DataFrame:
-    """Compute the mean change of each group over the levels of each transformation, and over all of them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``corpus, column, group, transformation, value, low, high, segments, blocks``; an empty transformation
-        stands for all.
-    """
-    rows = []
-    every = {"": [one for settings in everything.values() for one in settings]} | everything
-    for column, names in groups.items():
-        for group in names:
-            mask = subset.mask(column, group)
-            for name, settings in every.items():
-                statistic = restrict(mean_change(subset, subset.predictions, settings), mask)
-                found = evaluation.resample(statistic, subset.blocks)
-                low, high = found.interval(evaluation.interval)
-                place = (subset.corpus, column, group, name)
-                counts = (int(found.segments[0]), int(found.blocks[0]))
-                rows.append((*place, found.value[0], low[0], high[0], *counts))
-    columns = ["corpus", "column", "group", "transformation", "value", "low", "high", "segments", "blocks"]
-    return pd.DataFrame(rows, columns=columns)
+    """Compute the mean change of each group; see :func:`soundcheck.evaluation.severity.group_changes`."""
+    return severity.group_changes(
+        evaluation,
+        subset,
+        groups,
+        everything,
+        lambda mask, settings: restrict(mean_change(subset, subset.predictions, settings), mask),
+    )

@@ -8,12 +8,13 @@ because what is resampled is part of what it is: speakers that are ranked, speak
 from __future__ import annotations
 
 import abc
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from soundcheck.metrics.additive import Point, checked_point
 
-__all__ = ["Weighted", "weighted_difference"]
+__all__ = ["Remembered", "Weighted", "weighted_difference", "weighted_sums"]
 
 
 class Weighted(abc.ABC):
@@ -80,3 +81,94 @@ class _Difference(Weighted):
 def weighted_difference(a: Weighted, b: Weighted) -> Weighted:
     """Subtract: the values of ``a`` minus those of ``b``, over the same blocks and on the same replicates."""
     return _Difference(a, b)
+
+
+class _Sums(Weighted):
+    def __init__(self, terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> None:
+        parts = {id(part): part for own in terms.values() for _, part in own}
+        self._parts = list(parts.values())
+        if len({part.n_blocks for part in self._parts}) != 1 or any(len(p.labels) != 1 for p in self._parts):
+            raise ValueError("Only single values over the same blocks can be added up.")
+        self.labels, self.n_blocks = tuple(terms), self._parts[0].n_blocks
+        place = {key: n for n, key in enumerate(parts)}
+        self._factors = np.zeros((len(parts), len(terms)))
+        for column, own in enumerate(terms.values()):
+            for factor, part in own:
+                self._factors[place[id(part)], column] += factor
+        self._used = self._factors != 0
+
+    def _added(self, values: np.ndarray) -> np.ndarray:
+        """Add up values ``(replicates, parts)``; what a sum does not use may be undefined."""
+        sums = [
+            sum(factor * values[:, n] for n, factor in enumerate(own) if factor) for own in self._factors.T
+        ]
+        return np.stack(sums, axis=1)
+
+    def point(self) -> Point:
+        found = [part.point() for part in self._parts]
+        of_parts = [np.flatnonzero(used) for used in self._used.T]
+        reasons, notes = (
+            [next((texts[n] for n in own if texts[n]), "") for own in of_parts]
+            for texts in ([p.reasons[0] for p in found], [p.notes[0] for p in found])
+        )
+        segments = np.array([min(found[n].segments[0] for n in own) for own in of_parts])
+        values = np.array([[p.value[0] for p in found]])
+        return checked_point(self._added(values)[0], segments, reasons, notes)
+
+    def blocks(self) -> np.ndarray:
+        each = np.array([part.blocks()[0] for part in self._parts])
+        return np.array([each[used].min() for used in self._used.T])
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        return self._added(np.concatenate([part.evaluate(weights) for part in self._parts], axis=1))
+
+
+def weighted_sums(terms: Mapping[str, Sequence[tuple[float, Weighted]]]) -> Weighted:
+    """Add up: for each label the sum of factors times single values, on the same replicates.
+
+    Parameters
+    ----------
+    terms
+        Label -> factors other than 0 and statistics with one value, all over the same blocks. A statistic
+        that several sums use is computed once.
+
+    Raises
+    ------
+    ValueError
+        If a statistic has several values, or blocks differ.
+    """
+    return _Sums(terms)
+
+
+class Remembered(Weighted):
+    """A statistic that several others are made of: its value and its last replicates are kept.
+
+    Parameters
+    ----------
+    statistic
+        What is computed.
+    """
+
+    def __init__(self, statistic: Weighted) -> None:
+        self.labels, self.n_blocks = statistic.labels, statistic.n_blocks
+        self._statistic = statistic
+        self._known: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+        self._point: Point | None = None
+
+    def point(self) -> Point:
+        """Compute the values from all data, once."""
+        if self._point is None:
+            self._point = self._statistic.point()
+        return self._point
+
+    def blocks(self) -> np.ndarray:
+        """Count the blocks of each value."""
+        return self._statistic.blocks()
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        """Compute the values of replicates, or give those that are known for the same weights."""
+        before, found = self._known.get(weights.shape, (None, None))
+        if before is None or not np.array_equal(before, weights):
+            found = self._statistic.evaluate(weights)
+            self._known[weights.shape] = weights, found
+        return found

@@ -23,8 +23,9 @@ from scipy.special import ndtri
 
 from soundcheck.report.palettes import for_words
 from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
+from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = ["det_figure", "error_rate_bars", "score_histograms"]
+__all__ = ["det_figure", "equal_error_curve", "error_rate_bars", "score_histograms"]
 
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_GROUPS = 40  # beyond, those with the highest error rates
@@ -302,6 +303,32 @@ def _named_lines(axes: Axes, marked: Sequence[tuple[float, str]], row: float) ->
             va="center",
             fontsize=9,
         )
+
+
+def equal_error_curve(found: Mapping[int | str, Resampled], interval: str, across: str) -> Figure:
+    """Draw the equal error rate against the number of recordings, or their length, with its 95 % band.
+
+    Parameters
+    ----------
+    found
+        Number, or length in words, ascending -> the rate; what is undefined is left out.
+    interval
+        Kind of interval.
+    across
+        What differs from left to right.
+    """
+    points = [(rate.value[0], *np.ravel(rate.interval(interval))) for rate in found.values()]
+    with look():
+        figure, (axes,) = new(4.2, 3.2)  # narrow: telephones show all of it
+        value, low, high = 100 * np.array(points, dtype=np.float64).reshape(-1, 3).T
+        places = np.arange(len(found))
+        axes.fill_between(places, low, high, color=BLUE, alpha=0.2, linewidth=0, label="95 % interval")
+        axes.plot(places, value, color=BLUE, marker="o", label="equal error rate")
+        axes.set_xticks(places, [f"{number}" for number in found])
+        axes.set_ylim(0, max(1.0, 1.1 * np.nanmax(np.concatenate([high, value, [0.0]]))))
+        axes.set(xlabel=across, ylabel="equal error rate (%)")
+        axes.legend(loc="lower left", fontsize=9)
+    return figure
 
 
 def error_rate_bars(frame: pd.DataFrame) -> Figure:

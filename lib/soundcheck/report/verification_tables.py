@@ -17,7 +17,7 @@ from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import FEW, FEW_MARK, Cell, number, table, two_lines
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
 
-__all__ = ["group_table", "overview_table", "score_file", "threshold_line", "trial_table"]
+__all__ = ["errors_table", "group_table", "overview_table", "score_file", "threshold_line", "trial_table"]
 
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
@@ -52,22 +52,45 @@ def overview_table(rows: Sequence[tuple[str, str, Resampled]], interval: str, ca
     """
     shown = []
     for name, unit, found in rows:
-        low, high = found.interval(interval)
-        if found.reasons[0]:
-            cell: object = found.reasons[0]
-        elif unit == "%":
-            cell = percent_cell(found.value[0], low[0], high[0])
-        else:
-            span = (
-                ""
-                if np.isnan(low[0])
-                else f"{number(low[0], 4)} to {number(high[0], 4)}".replace(" ", "\xa0")
-            )
-            cell = Cell(two_lines(number(found.value[0], 4), span), float(found.value[0]), "sc-number")
         speakers = Cell(_speakers(int(found.blocks[0])), None, "sc-number")
-        shown.append([name, cell, int(found.segments[0]), speakers])
+        shown.append([name, _value_cell(found, unit, interval), int(found.segments[0]), speakers])
     columns = ["", "value, 95 % interval", "trials", "speakers"]
     return table(shown, columns, caption=caption, sortable=False)
+
+
+def _value_cell(found: Resampled, unit: str, interval: str) -> Cell | str:
+    """Show a value with its interval below it, or why there is none."""
+    low, high = found.interval(interval)
+    if found.reasons[0]:
+        return found.reasons[0]
+    if unit == "%":
+        return percent_cell(found.value[0], low[0], high[0])
+    span = "" if np.isnan(low[0]) else f"{number(low[0], 4)} to {number(high[0], 4)}".replace(" ", "\xa0")
+    return Cell(two_lines(number(found.value[0], 4), span), float(found.value[0]), "sc-number")
+
+
+def errors_table(
+    rows: Mapping[str, Sequence[Resampled]], columns: Mapping[str, str], interval: str, caption: str = ""
+) -> Html:
+    """Show several errors of each way to decide or to score, with their intervals.
+
+    Parameters
+    ----------
+    rows
+        What was done -> one value a column.
+    columns
+        Head of the first column, with any unit, then of each value with its unit, ``"%"`` or empty.
+    interval
+        Kind of interval.
+    caption
+        What the table shows.
+    """
+    units = list(columns.values())[1:]
+    shown = [
+        [name, *(_value_cell(found, unit, interval) for found, unit in zip(values, units, strict=True))]
+        for name, values in rows.items()
+    ]
+    return table(shown, list(columns), caption=caption, sortable=False)
 
 
 def group_table(frame: pd.DataFrame, caption: str = "") -> Html:
@@ -104,6 +127,8 @@ def threshold_line(evaluation: Verification, corpus: str, marks: Mapping[str, fl
     wanted = evaluation.option("threshold")
     used = f"the number {wanted:g}" if isinstance(wanted, int | float) else f"that of the {wanted}"
     text = f"{corpus}: thresholds of the {told}. In use is {used}; scores above it are accepted."
+    if not isinstance(wanted, int | float):
+        text += " It was chosen on these very trials, so it is better than one that is fixed before."
     return element("p", text, class_="sc-note", limit=None)
 
 

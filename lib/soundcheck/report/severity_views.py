@@ -1,4 +1,7 @@
-"""What the page about word errors under stress shows: curves, levels at which limits are reached, groups."""
+"""What pages about changes from mild to severe show: curves, levels at which limits are reached, groups.
+
+A *rate* is named by the page: the word error rate, the equal error rate.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.recognition import Recognition
-from soundcheck.evaluation.subset import Subset
-from soundcheck.evaluation.word_robustness import DOUBLE, HALF, Limit
+from soundcheck.evaluation.evaluation import Evaluation
+from soundcheck.evaluation.severity import DOUBLE, Limit
 from soundcheck.metrics.disagreement import Setting
-from soundcheck.report import changed_recognition, page
+from soundcheck.report import page
 from soundcheck.report.html import Html, element, folded
 from soundcheck.report.recognition_tables import POINTS, percent_cell
 from soundcheck.report.style import label
@@ -21,70 +23,111 @@ from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.suite.families import PerturbationSeries
 
-__all__ = ["curve_figure", "curve_table", "group_table", "level_table", "listen"]
+__all__ = ["curve_figure", "curve_table", "group_table", "level_name", "level_table", "worst_settings"]
 
 AS_IT_IS = "as it is"
 MOST_HEARD = 4
+HALF = 0.5
 
 
-def curve_figure(evaluation: Recognition, frame: pd.DataFrame) -> None:
-    """Draw the rate under each change from mild to severe; ``frame`` is of one corpus."""
+def curve_figure(evaluation: Evaluation, frame: pd.DataFrame, rate: str, half: str) -> None:
+    """Draw a rate under each change from mild to severe.
+
+    Parameters
+    ----------
+    evaluation
+        For the family's transformations, and the media store.
+    frame
+        From :func:`soundcheck.evaluation.severity.curve_frame`, of one corpus.
+    rate
+        What the rate is called.
+    half
+        What a rate of one half means.
+    """
     clean = frame.iloc[0]
-    lines = {"twice the rate as it is": DOUBLE * clean["rate"], "every second word": HALF}
+    lines = {"twice the rate as it is": DOUBLE * clean["rate"], half: HALF}
     drawn = frame.rename(columns={"rate": "value", "rate_low": "low", "rate_high": "high"})
     axes = {name: series.axis for name, series in evaluation.family.transformations.items()}
-    figure = small_curves(drawn, lines, axes, "word error rate")
-    alt = f"Word error rate under each change, from mild to severe, {clean['corpus']}"
-    page.show(evaluation, figure, alt, _finding(frame))
+    figure = small_curves(drawn, lines, axes, rate)
+    alt = f"{rate.capitalize()} under each change, from mild to severe, {clean['corpus']}"
+    page.show(evaluation, figure, alt, _finding(frame, rate))
 
 
-def _finding(frame: pd.DataFrame) -> str:
-    """Say under which changes the rate clearly rises at any level."""
-    rises = frame[frame["change_low"] > 0]
-    every = frame.loc[frame["transformation"] != "", "transformation"].nunique()
+def _worst(frame: pd.DataFrame, column: str = "change") -> pd.DataFrame:
+    """Keep of each transformation the level that raises the rate most, if it does; the worst first."""
+    rises = frame[frame[column] > 0]
     worst = rises.loc[rises.groupby("transformation", sort=False)["change"].idxmax()]
-    worst = worst.sort_values("change", ascending=False, kind="stable")
+    return worst.sort_values("change", ascending=False, kind="stable")
+
+
+def _finding(frame: pd.DataFrame, rate: str) -> str:
+    """Say under which changes the rate clearly rises at any level."""
+    every = frame.loc[frame["transformation"] != "", "transformation"].nunique()
+    worst = _worst(frame, "change_low")
     if worst.empty:
-        return f"Under none of {counted(every, 'change')} the word error rate can be told to rise"
+        return f"Under none of {counted(every, 'change')} the {rate} can be told to rise"
     named = [
         f"{label(row.transformation)} {label(row.level)} (by {number(100 * row.change, 1)} points)"
         for row in worst.head(3).itertuples()
     ]
-    told = f"The word error rate clearly rises under {len(worst)} of {counted(every, 'change')}"
+    told = f"The {rate} clearly rises under {len(worst)} of {counted(every, 'change')}"
     return f"{told}, most under {', '.join(named)}"
 
 
-def curve_table(frame: pd.DataFrame) -> Html:
-    """Give the numbers of the curves behind a line that opens them: rates, changes in points and relative."""
+def worst_settings(frame: pd.DataFrame, most: int = MOST_HEARD) -> list[Setting]:
+    """List the changes that raise the rate most, at the level where each does; ``frame`` is of one corpus."""
+    worst = _worst(frame).head(most)
+    return list(zip(worst["transformation"], worst["level"], strict=True))
+
+
+def curve_table(frame: pd.DataFrame, columns: Mapping[str, tuple[str, str]], rests_on: Sequence[str]) -> Html:
+    """Give the numbers of the curves behind a line that opens them.
+
+    Parameters
+    ----------
+    frame
+        From :func:`soundcheck.evaluation.severity.curve_frame`.
+    columns
+        Measure -> its title and unit; the rate first. Without a unit it is no share.
+    rests_on
+        What is counted, a preposition, and what it is in: ``("segments", "in", "blocks")``.
+    """
     rows = []
     for row in frame.to_dict("records"):
-        cells = [
-            percent_cell(row[name], row[f"{name}_low"], row[f"{name}_high"], unit)
-            for name, unit in (("rate", "%"), ("change", POINTS), ("relative", "%"))
-        ]
-        counts = f"{row['segments']} in {row['blocks']} blocks"
+        cells = [_span(row, name, unit) for name, (_, unit) in columns.items()]
+        counts = f"{row['segments']:,} {rests_on[1]} {row['blocks']} {rests_on[2]}"
         names = [row["corpus"], row["transformation"] or AS_IT_IS, Cell(row["level"])]
         rows.append([*names, *cells, percent_cell(row["reference"]), counts])
-    columns = ["corpus", "change of the sound", "level", "word error rate", "change", "relative change"]
-    shown = table(rows, [*columns, "random model", "segments"], caption="Word error rate at each level")
+    titles = [title for title, _ in columns.values()]
+    head = ["corpus", "change of the sound", "level", *titles, "random model", rests_on[0]]
+    shown = table(rows, head, caption=f"{titles[0].capitalize()} at each level")
     return folded(f"All levels in numbers: {counted(len(rows), 'row')}", [shown])
 
 
-def level_table(limits: Sequence[Limit], transformations: Mapping[str, PerturbationSeries]) -> Html:
-    """Show at which level of each change the rate doubles, and at which it reaches one half."""
+def _span(row: Mapping[str, float], name: str, unit: str) -> Cell | Html:
+    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    if unit:
+        return percent_cell(value, low, high, unit)
+    span = "" if np.isnan(low) else f"{number(low, 3)} to {number(high, 3)}".replace(" ", "\xa0")
+    return Cell(two_lines(number(value, 3), span), float(value), "sc-number")
+
+
+def level_table(
+    limits: Sequence[Limit], transformations: Mapping[str, PerturbationSeries], rate: str
+) -> Html:
+    """Show at which level of each change a rate doubles, and at which it reaches one half."""
     rows = []
+    half = any(limit.half is not None for limit in limits)
     for limit in limits:
-        cells = [_reached(crossing, limit.levels) for crossing in (limit.doubled, limit.half)]
+        cells = [_reached(crossing, limit.levels) for crossing in (limit.doubled, limit.half) if crossing]
         if limit.remark:
             cells[0] = Cell(two_lines(cells[0].content, limit.remark))
         axis = transformations[limit.transformation].axis
         clean = percent_cell(limit.clean)
         rows.append([limit.corpus, limit.transformation, axis, clean, *cells])
     columns = ["corpus", "change of the sound", "measured in", "rate as it is", "rate doubles at"]
-    columns.append(f"rate reaches {100 * HALF:.0f}\xa0% at")
-    return table(
-        rows, columns, caption="Levels at which the word error rate reaches a limit, with 95 % intervals"
-    )
+    columns += [f"rate reaches {100 * HALF:.0f}\xa0% at"] if half else []
+    return table(rows, columns, caption=f"Levels at which the {rate} reaches a limit, with 95 % intervals")
 
 
 def _reached(crossing: Crossing, levels: Sequence[str]) -> Cell:
@@ -124,13 +167,17 @@ def level_name(place: float, levels: Sequence[str]) -> str:
     return f"{float(np.interp(place, range(len(numbers)), numbers)):.3g}".replace("-", "−")
 
 
-def group_table(frames: Sequence[pd.DataFrame]) -> Html:
+def group_table(frames: Sequence[pd.DataFrame], rate: str, rests_on: Sequence[str]) -> Html:
     """Show how much each group loses on average, and where it loses most against the others of its column.
 
     Parameters
     ----------
     frames
-        From :func:`soundcheck.evaluation.word_robustness.group_changes`, one a corpus.
+        From :func:`soundcheck.evaluation.severity.group_changes`, one a corpus.
+    rate
+        What the rate is called.
+    rests_on
+        See :func:`curve_table`.
     """
     rows = []
     columns_of = [found for frame in frames for found in frame.groupby(["corpus", "column"], sort=False)]
@@ -146,16 +193,5 @@ def group_table(frames: Sequence[pd.DataFrame]) -> Html:
     if not rows:
         return element("p", "No groups are compared.")
     columns = ["corpus", "column", "group", "mean change", "above the mean of the groups most under"]
-    columns += ["segments", "blocks"]
-    return table(rows, columns, caption="Who loses most: mean change of the word error rate over all levels")
-
-
-def listen(evaluation: Recognition, subset: Subset, frame: pd.DataFrame) -> Html:
-    """Play the changes that raise the rate most, at the level where each does."""
-    own = frame[frame["corpus"].eq(subset.corpus) & frame["change"].gt(0)]
-    if own.empty:
-        return element("p", f"{subset.corpus}: under no change more words are wrong.")
-    worst = own.loc[own.groupby("transformation", sort=False)["change"].idxmax()]
-    worst = worst.sort_values("change", ascending=False, kind="stable").head(MOST_HEARD)
-    settings: list[Setting] = list(zip(worst["transformation"], worst["level"], strict=True))
-    return changed_recognition.most_harmed(evaluation, subset, settings)
+    columns += [rests_on[0], rests_on[-1]]
+    return table(rows, columns, caption=f"Who loses most: mean change of the {rate} over all levels")
