@@ -1,0 +1,250 @@
+"""Asks models a few inputs again and again, each in a process of its own, all on one core.
+
+Conventions
+-----------
+- Models take turns, first to last and then last to first, so that a machine that gets slower or faster does
+  so for all of them. A turn is each input once, one signal a call.
+- The first call of a process is apart: many models load themselves only then.
+- A latency is what the model takes for a call, without reading the sound. Calls that fail or take too long
+  have none; they are counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import psutil
+
+from soundcheck.common.json_file import JsonFile
+from soundcheck.predict.opened_files import READ
+from soundcheck.predict.protocol import Item, Result, Setup, Unit
+from soundcheck.predict.supervised import Supervised
+
+__all__ = ["JOINED", "OVER", "RECORDED", "Call", "Input", "Measured", "measure"]
+
+RECORDED, JOINED = "recorded", "joined"  # a segment as it is; segments behind each other, for a duration
+TURNS = 40  # of a model, at most
+OVER = "its seconds were over"
+MOST_LOST = 3  # processes of a model, after which it is asked nothing more
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """What models are asked: its kind, how long it sounds in seconds, and where it is."""
+
+    kind: str
+    seconds: float
+    item: Item
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """A call after the first of a process.
+
+    Parameters
+    ----------
+    turn
+        Number of the model's turn.
+    kind, duration
+        Of the input, see :class:`Input`.
+    seconds
+        That the model took; ``None`` if it gave no answer.
+    problem
+        Why it gave none.
+    late
+        Whether it took longer than its time limit.
+    """
+
+    turn: int
+    kind: str
+    duration: float
+    seconds: float | None
+    problem: str = ""
+    late: bool = False
+
+
+@dataclasses.dataclass
+class Measured(JsonFile):
+    """What a model costs.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    load_seconds
+        To load it into a process that is there; ``None`` if it cannot be loaded.
+    first_seconds
+        Of the first call; ``None`` if there was no answer.
+    calls
+        All further ones.
+    first_problems
+        Why first calls of processes gave no answer.
+    memory
+        After each turn: calls so far, and bytes that the model's process and what it has started hold then.
+    peak_bytes
+        The most that they held at any time; programs that end with their call are not seen.
+    files
+        What it has read, without installed packages: absolute path or one relative to the suite -> bytes.
+    stopped
+        Why it was asked nothing more.
+    parameters
+        Of the model, where its files tell; see :mod:`soundcheck.efficiency.sizes`.
+    given
+        Seconds that answers took and those of their sounds, of a model that is a file which tells them.
+    """
+
+    model: str
+    load_seconds: float | None = None
+    first_seconds: float | None = None
+    calls: list[Call] = dataclasses.field(default_factory=list)
+    first_problems: list[str] = dataclasses.field(default_factory=list)
+    memory: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    peak_bytes: int = 0
+    files: dict[str, int] = dataclasses.field(default_factory=dict)
+    stopped: str = ""
+    parameters: int | None = None
+    given: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+
+
+def measure(
+    setups: Sequence[Setup],
+    inputs: Sequence[Sequence[Input]],
+    *,
+    seconds: float,
+    cache: Path,
+    log: Callable[[bytes], None] = lambda _: None,
+    told: Callable[[], None] = lambda: None,
+) -> list[Measured]:
+    """Measure models, all of which are in memory at a time.
+
+    Parameters
+    ----------
+    setups
+        The models.
+    inputs
+        What each is asked, at least one; the first one warms up.
+    seconds
+        That a model may take for all calls but the first; the call in which they end is the last.
+    cache
+        Folder where models may keep things.
+    log
+        Takes what they print.
+    told
+        Called after each turn.
+    """
+    models = [_Asked(setup, own, seconds, cache, log) for setup, own in zip(setups, inputs, strict=True)]
+    try:
+        with _one_core():
+            for turn in range(TURNS):
+                for model in models if turn % 2 == 0 else models[::-1]:
+                    model.take_turn(turn)
+                    told()
+    finally:
+        for model in models:
+            model.end()
+    return [model.found for model in models]
+
+
+class _Asked:
+    """A model that is measured."""
+
+    def __init__(
+        self, setup: Setup, inputs: Sequence[Input], seconds: float, cache: Path, log: Callable
+    ) -> None:
+        self.found = Measured(setup.entry.name)
+        self._inputs, self._left = inputs, seconds
+        self._process = Supervised(setup, cache, log)
+        self._warm, self._lost = False, 0
+
+    def take_turn(self, turn: int) -> None:
+        """Ask about all inputs, as far as there is time."""
+        if self.found.stopped:
+            return
+        for one in self._inputs:
+            while not self._warm and not self.found.stopped:  # again after a process was lost
+                self._warm_up()
+            if self.found.stopped:
+                break
+            self._ask(turn, one)
+        process = self._process.process_id
+        if process is not None:
+            held, peak = _memory(process)
+            self.found.memory.append((len(self.found.calls), held))
+            self.found.peak_bytes = max(self.found.peak_bytes, peak)
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.dismiss(wait=True)
+
+    def _warm_up(self) -> None:
+        result, _, _ = self._call(self._inputs[0].item)
+        self.found.load_seconds = self.found.load_seconds or self._process.load_seconds or None
+        if result.problem:
+            self.found.first_problems.append(result.problem)
+        elif self.found.first_seconds is None:
+            self.found.first_seconds = result.seconds
+
+    def _ask(self, turn: int, one: Input) -> None:
+        result, late, took = self._call(one.item)
+        seconds = None if result.problem else result.seconds
+        self.found.calls.append(Call(turn, one.kind, one.seconds, seconds, result.problem, late))
+        self._left -= took
+        if self._left < 0 and not self.found.stopped:
+            self.found.stopped = OVER
+
+    def _call(self, item: Item) -> tuple[Result, bool, float]:
+        """Ask once; gives the answer, whether it took too long, and the seconds with reading the sound."""
+        came: list[Result] = []
+        begin = time.monotonic()
+        answered = self._process.answer(Unit((item,)), came.extend)
+        for result in came:
+            for kind, name, *signature in result.opened:
+                if kind == READ:
+                    self.found.files[name] = int(signature[0])
+        loss = answered.loss
+        self._warm = loss is None
+        if loss is None:
+            return came[0], False, answered.seconds
+        self._lost += 1
+        if self._lost == MOST_LOST:
+            self.found.stopped = f"its process was lost {MOST_LOST} times, the last time: {loss.problem}"
+        return Result("", problem=loss.problem), loss.late, time.monotonic() - begin
+
+
+@contextlib.contextmanager
+def _one_core() -> Iterator[None]:
+    """Let this thread, and what it starts, use one core, where the system can do that."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _memory(process: int) -> tuple[int, int]:
+    """Read the bytes that a process and its descendants hold, and the most that they ever held."""
+    held = peak = 0
+    with contextlib.suppress(psutil.Error):
+        parent = psutil.Process(process)
+        for one in (parent, *parent.children(recursive=True)):
+            with contextlib.suppress(psutil.Error, OSError):
+                now = one.memory_info().rss
+                held += now
+                peak += max(now, _most(one.pid))
+    return held, peak
+
+
+def _most(process: int) -> int:
+    """Read the most that a process ever held, in bytes; 0 where the system does not tell."""
+    status = Path(f"/proc/{process}/status")
+    lines = status.read_text().splitlines() if status.is_file() else []
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)

@@ -1,0 +1,200 @@
+"""What ``soundcheck run --efficiency SECONDS`` adds to a run: measures its models, writes a table and a page.
+
+Conventions
+-----------
+- Times differ from run to run, so none of this is part of the run: not of its results, its book, its record
+  or its list of files. It lies beside the book, as ``efficiency.csv`` and ``efficiency.html``.
+- Services are not asked: their requests cost, and their times are those of the way there.
+- What was measured is kept as ``efficiency.json``, call by call. As long as models, inputs, seconds, machine
+  and Soundcheck are the same, nothing is measured again and the files stay as they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from soundcheck.common import files
+from soundcheck.common.errors import InputError
+from soundcheck.common.json_file import JsonFile
+from soundcheck.common.library import library_digest
+from soundcheck.common.progress import Progress
+from soundcheck.common.wording import counted
+from soundcheck.efficiency.costs import costs
+from soundcheck.efficiency.inputs import chosen
+from soundcheck.efficiency.machine import machine
+from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, measure
+from soundcheck.efficiency.page import page
+from soundcheck.efficiency.sizes import named_bytes, parameters
+from soundcheck.models.base import LookUpModel
+from soundcheck.predict.protocol import Setup
+from soundcheck.predict.supervised import Log
+from soundcheck.results.record import KeyFigure
+from soundcheck.run.material import Material
+from soundcheck.run.output import Output
+from soundcheck.run.predictions import questions
+from soundcheck.suite.entries import ModelEntry
+
+__all__ = ["NAME", "measure_run"]
+
+NAME = "efficiency"  # of the files, each with its suffix
+
+
+@dataclasses.dataclass
+class Kept(JsonFile):
+    """What was measured: on what it depends, where and when, and which models have no time to measure."""
+
+    depends: str
+    machine: dict[str, str]
+    day: datetime.date
+    seconds: float
+    models: list[Measured]
+    unmeasured: list[str]
+
+
+def measure_run(
+    material: Material, output: Output, figures: Sequence[KeyFigure], *, seconds: float, day: datetime.date
+) -> list[str]:
+    """Measure the models that a run has asked, unless that has been done.
+
+    Parameters
+    ----------
+    material, output
+        Of the run.
+    figures
+        How good its models are.
+    seconds
+        That each model may take for calls after the first one.
+    day
+        Today.
+
+    Returns
+    -------
+    list of str
+        What came out, for the terminal.
+    """
+    place = output.folder / f"{NAME}.json"
+    with tempfile.TemporaryDirectory(prefix="soundcheck-") as folder:
+        inputs = {
+            entry.name: chosen(_corpora(entry, material, output), Path(folder, f"{number}.wav"))
+            for number, entry in enumerate(material.asked)
+            if entry.about.needs_audio and not entry.about.asked_here
+        }
+        depends = _depends(material, inputs, seconds)
+        kept = _read(place)
+        again = kept is None or kept.depends != depends
+        if again:
+            kept = Kept(depends, machine(), day, seconds, *_measured(material, output, inputs, seconds))
+            kept.write(place)
+    frame = costs(kept.models)
+    table = output.folder / f"{NAME}.csv"
+    files.write_text(table, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    written = page(
+        frame,
+        figures,
+        machine=kept.machine,
+        day=kept.day.isoformat(),
+        notes=_notes(kept),
+        synthetic=any(corpus.synthetic for corpus in material.corpora),
+        table=table.name,
+    )
+    files.write_text(output.folder / f"{NAME}.html", written)
+    count = counted(sum(len(model.calls) for model in kept.models), "call")
+    told = (
+        f"measured with {count}" if again else f"as measured on {kept.day}: models and machine are the same"
+    )
+    return [f"Efficiency: {Path(output.display_name) / NAME}.html, {told}"]
+
+
+def _corpora(entry: ModelEntry, material: Material, output: Output) -> list:
+    asked = questions(entry, material, output, material.corpora).corpora
+    return [corpus for corpus in asked if corpus.entry.audio and not corpus.entry.probes_of]
+
+
+def _depends(material: Material, inputs: dict[str, list[Input]], seconds: float) -> str:
+    asked = {name: [(one.kind, one.seconds, one.item.content) for one in own] for name, own in inputs.items()}
+    models = {entry.name: material.fingerprints[entry.name] for entry in material.asked}
+    return files.digest(json.dumps([asked, models, seconds, machine(), library_digest()]))
+
+
+def _measured(
+    material: Material, output: Output, inputs: dict[str, list[Input]], seconds: float
+) -> tuple[list[Measured], list[str]]:
+    """Measure models that listen, take over times that files give, and name the other models."""
+    suite, cache = material.suite, output.cache
+    found, setups, unmeasured = {}, [], [entry.name for entry in material.plan.kept]
+    for entry in material.asked:
+        if not inputs.get(entry.name):
+            given = _given(entry, material)
+            if given is None:
+                unmeasured.append(entry.name)
+            else:
+                found[entry.name] = given
+            continue
+        try:
+            entry.about.prepare(entry, suite, cache=cache, jobs=1, progress=False)
+        except InputError as error:
+            found[entry.name] = Measured(entry.name, stopped=error.problems[0].what)
+            continue
+        ignored = (str(output.folder), str(cache))
+        setups.append(Setup(entry, suite, entry.about, (), material.sounds, ignored))
+    log = Log.file(output.logs / f"{NAME}.log")
+    with Progress("efficiency", "turns", TURNS * len(setups)) as told:
+        asked = [inputs[setup.entry.name] for setup in setups]
+        options = {"seconds": seconds, "cache": cache, "log": log.write, "told": told.update}
+        for setup, one in zip(setups, measure(setups, asked, **options), strict=True):
+            # Libraries look up what the time is; that is no part of a model.
+            seen = {name: size for name, size in one.files.items() if "/zoneinfo/" not in name}
+            own = {str(suite.root / name): size for name, size in seen.items()}
+            entry = setup.entry
+            own |= named_bytes([entry.path, *entry.about.named_files(entry, suite)])
+            one.parameters = parameters(map(Path, own))
+            one.files = {_name(name, suite.root): size for name, size in sorted(own.items())}
+            found[one.model] = one
+    log.close()
+    return [found[entry.name] for entry in material.asked if entry.name in found], unmeasured
+
+
+def _given(entry: ModelEntry, material: Material) -> Measured | None:
+    """Take over what a file of answers says about times."""
+    if entry.about.runs_code or not issubclass(entry.about, LookUpModel):
+        return None
+    model = entry.about.load(entry, material.suite)
+    times = model.computing_times() if isinstance(model, LookUpModel) else []
+    told = len(times) and times.any()
+    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if told else None
+
+
+def _name(path: str, root: Path) -> str:
+    """Name a file by its place in the folder of the suite, others by their last part only."""
+    place = Path(path)
+    return place.relative_to(root).as_posix() if place.is_relative_to(root) else place.name
+
+
+def _notes(kept: Kept) -> list[str]:
+    over = [one.model for one in kept.models if one.stopped == OVER]
+    notes = []
+    if over:
+        last = f"{', '.join(over)} used them up, so that there are fewer calls than {TURNS} turns make"
+        notes.append(f"Each model had {kept.seconds:g} s for its calls: {last}")
+    stopped = [one for one in kept.models if one.stopped not in ("", OVER)]
+    notes += [f"{one.model}: asked nothing more, because {one.stopped}" for one in stopped]
+    for one in kept.models:
+        problems = dict.fromkeys(filter(None, (*one.first_problems, *(call.problem for call in one.calls))))
+        notes += [f"{one.model} gave no answer: {problem}" for problem in list(problems)[:3]]
+    if kept.unmeasured:
+        names = ", ".join(kept.unmeasured)
+        why = "their answers are looked up, guessed, of a service, or of an earlier run"
+        notes.append(f"Not measured, because {why}: {names}")
+    return notes
+
+
+def _read(path: Path) -> Kept | None:
+    try:
+        return Kept.read(path)
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,151 @@
+"""What a run adds: a table and a page beside the book, measured once."""
+
+import datetime
+import getpass
+import json
+import platform
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+
+from soundcheck.efficiency.costs import costs
+from soundcheck.efficiency.machine import machine
+from soundcheck.efficiency.measuring import Call, Measured
+from soundcheck.efficiency.page import page
+from soundcheck.efficiency.step import measure_run
+from soundcheck.results.record import KeyFigure
+from soundcheck.run.material import load
+from soundcheck.run.opening import opened
+from soundcheck.run.sealing import sealed
+from soundcheck.suite.suite_file import read_suite
+
+SUITE = """
+title: Costs
+seed: 0
+corpora:
+  tones: {format: csv, path: segments.csv}
+models:
+  quick: {python: "costs:recognises", tasks: [transcript]}
+  fails: {python: "costs:fails_in_words", tasks: [transcript]}
+  theirs: {predictions: theirs.jsonl, tasks: [transcript]}
+  plain: {predictions: plain.csv, tasks: [transcript]}
+families: [asr_word_errors]
+"""
+DAYS = [datetime.date(2030, 1, day) for day in (1, 2)]
+
+
+def figure(model: str, value: float) -> KeyFigure:
+    about = {"corpus": "tones", "task": "transcript", "measure": "word error rate", "standing": "proven"}
+    numbers = {"value": value, "low": 0.1, "high": 0.9, "segments": 9, "blocks": 9, "guessing": 0.99}
+    return KeyFigure(model=model, **about, **numbers)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("costs")
+    shutil.copy(Path(__file__).with_name("costs.py"), folder)
+    lines = []
+    for number in range(9):
+        sound = np.random.default_rng(number).uniform(-0.1, 0.1, 16000 * (1 + number // 3))
+        soundfile.write(folder / f"{number}.wav", sound, 16000)
+        lines.append({"audio_filepath": f"{number}.wav", "pred_text": "a", "duration": 2.0, "time": 0.25})
+    (folder / "theirs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    table = pd.DataFrame({"file": [f"{n}.wav" for n in range(9)], "transcript": "a b", "speaker": "s"})
+    for name in ("segments.csv", "plain.csv"):
+        table.to_csv(folder / name, index=False)
+    (folder / "suite.yml").write_text(SUITE)
+
+    def step(seconds: float, day: datetime.date) -> list[str]:
+        with opened(read_suite(folder / "suite.yml"), folder / "build") as place:
+            material = load(place.plan, place.begin(no_code=False), place.output, 1)
+            figures = [figure("quick", 0.5), figure("theirs", 0.3)]
+            told = measure_run(material, place.output, figures, seconds=seconds, day=day)
+            assert not [name for name in sealed(place.output) if "efficiency" in name]
+        return told
+
+    (told,) = step(0.2, DAYS[0])
+    assert "measured with" in told
+    return folder / "build", step
+
+
+def test_the_table_has_all_models_with_a_time(project):
+    build, _ = project
+    frame = pd.read_csv(build / "efficiency.csv")
+    assert set(frame["model"]) == {"quick", "fails", "theirs"}
+    known = frame.set_index(["model", "measure"])
+    assert known.loc[("theirs", "speed"), "value"].item() == 8
+    assert set(frame.loc[frame["model"].eq("theirs"), "origin"]) == {"given"}
+    assert known.loc[("fails", "failures"), "value"].item() > 0
+    assert known.loc[("quick", "size on disk"), "value"].item() == (build.parent / "costs.py").stat().st_size
+    assert known.loc[("quick", "peak memory"), "value"].item() > 10e6
+    assert {1, 2, 4, 8, 16} == set(frame["sound_seconds"].dropna())
+
+
+def test_the_page_says_what_and_where(project):
+    text = (project[0] / "efficiency.html").read_text()
+    for words in ("Correctness against speed", "times as its file gives them", "ValueError: now and then"):
+        assert words in text
+    assert "earlier run: plain" in text
+    assert machine()["processor"] in text
+    assert "2030-01-01" in text
+
+
+def test_nothing_is_measured_again_as_long_as_nothing_changed(project):
+    build, step = project
+    names = [build / f"efficiency.{suffix}" for suffix in ("json", "csv", "html")]
+    before = [path.read_bytes() for path in names]
+    (told,) = step(0.2, DAYS[1])
+    assert "as measured on 2030-01-01" in told
+    assert [path.read_bytes() for path in names] == before
+    (build / "efficiency.json").write_text("{}")  # nothing that can be read
+    (told,) = step(0.2, DAYS[1])
+    assert "measured with" in told
+
+
+def test_nobody_is_named(project):
+    text = json.dumps(machine()) + "".join(path.read_text() for path in project[0].glob("efficiency.*"))
+    assert platform.node() not in text
+    assert f"/{getpass.getuser()}/" not in text
+    assert str(project[0].parent) not in text
+
+
+def test_names_and_problems_are_text():
+    hostile = "<script>x</script>" + "x" * 5000
+    calls = [Call(0, "recorded", 1.0, 0.1), Call(0, "recorded", 1.0, None, hostile)]
+    frame = costs([Measured(name, 0.1, 0.1, calls) for name in (hostile, "מודל 🎤", "$x_1$")])
+    figures = [figure(name, 0.5) for name in frame["model"].unique()]
+    about = {"machine": {"processor": hostile}, "day": "2030-01-01", "notes": [hostile]}
+    written = page(frame, figures, **about, synthetic=False, table="t")
+    assert "<script" not in written
+    assert len(written) < 300_000
+
+
+def test_a_run_measures_if_it_is_asked_to_and_its_results_stay_the_same(project, tmp_path, undrawn):
+    shutil.copytree(project[0].parent, tmp_path / "suite", ignore=shutil.ignore_patterns("build"))
+    lines = [line for line in SUITE.splitlines() if "fails" not in line]  # its answers depend on their order
+    (tmp_path / "suite" / "suite.yml").write_text("\n".join([*lines, "studies: false", "replicates: 100"]))
+
+    def run(*arguments: str) -> tuple[str, bytes, bool]:
+        done = undrawn("run", "suite.yml", "--no-book", *arguments, cwd=tmp_path / "suite")
+        build = tmp_path / "suite" / "build"
+        assert done.returncode == 0, done.stderr
+        return done.stdout, (build / "results.csv").read_bytes(), (build / "efficiency.csv").is_file()
+
+    _, before, there = run()
+    assert not there
+    told, after, there = run("--efficiency", "0.1")
+    assert there
+    assert after == before
+    assert "efficiency.html, measured with" in told
+
+
+@pytest.mark.parametrize("arguments", [("--efficiency", "0"), ("--efficiency", "3", "--plan")])
+def test_what_cannot_be_measured_is_refused(tmp_path, undrawn, arguments):
+    done = undrawn("run", "suite.yml", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--efficiency" in done.stderr
+    assert "Traceback" not in done.stderr
