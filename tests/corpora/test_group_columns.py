@@ -97,6 +97,7 @@ def test_only_what_is_named_is_measured():
     assert measured_columns(entry, []) == ["level"]
     pitch = read_family("fairness_pitch", Path())
     assert measured_columns(entry, [pitch]) == ["level", "pitch"]
+    assert measured_columns(entry, [], ["speech_share"]) == ["level", "speech_share"]
     other = dataclasses.replace(entry, families=("fairness_sex",))
     assert measured_columns(other, [pitch]) == ["level"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from soundcheck.report.measured_tables import ALL, differences, measured_in, measured_table, summary
+from soundcheck.report.measured_tables import ALL, measured_in, measured_table, summary
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -79,29 +79,3 @@ def test_speakers_need_not_be_known(segments):
     found = summary(segments.drop(columns="speaker"), ["accent"])
     assert found["speakers"].eq(0).all()
     assert str(measured_table(found))
-
-
-def test_groups_that_were_recorded_otherwise_are_named(rng):
-    device = np.repeat(["headset", HOSTILE, None], [60, 60, 30])
-    noise = np.where(device == HOSTILE, 10.0, 30.0) + rng.normal(size=150)
-    table = pd.DataFrame({"device": device, "signal_to_noise": noise, "level": rng.normal(-20, 2, 150)})
-    table["speaker"] = [f"s{n % 5}" for n in range(150)]
-    found = differences(table, ["device"])
-    ours, theirs = (table["signal_to_noise"][device == name].median() for name in (HOSTILE, "headset"))
-    assert len(found) == 2  # each of the two sides differs from the other
-    assert (
-        f"device: {HOSTILE} (5 speakers): signal-to-noise ratio {ours:.1f} dB, the others {theirs:.1f} dB"
-        in found
-    )
-    assert differences(table.head(80), ["device"]) == []  # too few segments of one side
-    assert differences(table.assign(signal_to_noise=np.nan), ["device"]) == []
-    narrow = table.assign(signal_to_noise=table["signal_to_noise"] / 10)  # 2 dB nobody hears
-    assert differences(narrow, ["device"]) == []
-
-
-def test_nothing_is_said_of_what_made_the_groups(rng):
-    numbers = rng.normal(size=100)
-    table = pd.DataFrame({"level (number)": 5 * numbers, "level": np.where(numbers > 0, "loud", "soft")})
-    table["level × sex"] = table["level"] + " × female"
-    assert differences(table, ["level", "level × sex"]) == []
-    assert differences(table.rename(columns={"level": "how"}), ["how"]) != []

@@ -23,7 +23,6 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-import audiofile
 import audresample
 import numpy as np
 import soundfile
@@ -403,7 +402,9 @@ def resampled(mono: np.ndarray, rate: int, sampling_rate: int = SAMPLING_RATE) -
 
 def write(path: str | os.PathLike, signal: np.ndarray, sampling_rate: int) -> None:
     """Write a 16-bit WAV file; what exceeds full scale is clipped by the format."""
-    audiofile.write(os.fspath(path), np.clip(signal, -1, 1), sampling_rate, bit_depth=16)
+    buffer = io.BytesIO()  # closing a file of its own, libsndfile waits until the disk has it
+    soundfile.write(buffer, np.clip(signal, -1, 1), sampling_rate, format="WAV", subtype="PCM_16")
+    Path(path).write_bytes(buffer.getbuffer())
 
 
 def encode_flac(signal: np.ndarray, sampling_rate: int) -> bytes:

@@ -31,9 +31,12 @@ MOST_GROUPS = 50  # of a column; more are names or numbers
 MOST_NUMBERS = 10  # different numbers that may be groups of their own
 
 
-def measured_columns(entry: CorpusEntry, families: Iterable[Family]) -> list[str]:
-    """List what has to be measured on the sounds of a corpus: for its groups, adjustments and families."""
-    own = {*entry.further_columns} & {*MEASURED_COLUMNS}
+def measured_columns(entry: CorpusEntry, families: Iterable[Family], asked: Iterable[str] = ()) -> list[str]:
+    """List what has to be measured on the sounds of a corpus.
+
+    For its groups, adjustments and families, and what the suite asks for of all corpora.
+    """
+    own = {*entry.further_columns} & {*MEASURED_COLUMNS} | {*asked}
     return sorted(own.union(*(family.measured for family in families if entry.is_for(family.name))))
 
 

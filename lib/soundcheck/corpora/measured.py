@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,15 +25,39 @@ import soundfile
 from pandas.api.types import is_numeric_dtype
 
 from soundcheck.common import files, store
+from soundcheck.common.errors import InputError, Problems
 from soundcheck.common.progress import Progress
 from soundcheck.common.text_table import parse_number
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.measures import MEASURES, frames
+from soundcheck.corpora.measures import KEPT, MEASURES, frames, networks
 
-__all__ = ["MEASURES", "measure"]
+__all__ = ["MEASURES", "check_installed", "listened", "measure"]
 
 BATCH = 50  # sounds that are worth another process
+
+
+def check_installed(names: Iterable[str]) -> None:
+    """Refuse measures whose networks are not installed, all at once.
+
+    Parameters
+    ----------
+    names
+        Names of :data:`MEASURES`.
+
+    Raises
+    ------
+    InputError
+        If a package is missing; says how to install it.
+    """
+    problems = Problems()
+    for name in dict.fromkeys(names):
+        if package := MEASURES[name].package:
+            try:
+                networks.check_network(package, MEASURES[name].extra, f"measured column {name}")
+            except InputError as error:
+                problems.extend(error)
+    problems.raise_if_any()
 
 
 def measure(
@@ -69,7 +92,7 @@ def measure(
         notices.append(f"the corpus has a column {name} of its own, {told}; nothing was measured for it")
     known: dict[str, dict] = {name: {} for name in wanted}
     if corpus.entry.audio and wanted:
-        known, unreadable = _measured(corpus, wanted, cache, jobs, progress)
+        known, unreadable = listened(corpus, wanted, cache, jobs, progress)
         if unreadable:
             notices.append(f"{unreadable} sounds could not be read again when they were to be measured")
     columns = {name: table["audio"].map(known[name]).astype(np.float64) for name in wanted}
@@ -89,10 +112,26 @@ def _brought(column: pd.Series) -> tuple[pd.Series, str]:
     return numbers.astype(np.float64).reindex(column.index), "whose numbers are used"
 
 
-def _measured(
-    corpus: Corpus, names: Sequence[str], cache: Path, jobs: int, progress: bool
-) -> tuple[dict[str, dict[str, float | None]], int]:
-    """Find what is known of the sounds and measure the rest; gives also how many could not be read."""
+def listened(
+    corpus: Corpus, names: Sequence[str], cache: Path, jobs: int = 1, progress: bool = False
+) -> tuple[dict[str, dict[str, float | str | None]], int]:
+    """Find what is known of sounds and measure the rest, without adding columns.
+
+    Parameters
+    ----------
+    corpus
+        Whose segments. What is kept under its name is all that is kept: a part of a corpus needs another one.
+    names
+        Of :data:`soundcheck.corpora.measures.KEPT`.
+    cache, jobs, progress
+        See :func:`measure`.
+
+    Returns
+    -------
+    tuple
+        Name -> digest of the sound -> what was measured, ``None`` for nothing; and how many sounds could not
+        be read.
+    """
     paths = {name: cache / "measured" / f"{files.slug(corpus.name)}-{name}.json" for name in names}
     versions = {name: _version(name) for name in names}
     known = {name: store.read(paths[name], versions[name]) or {} for name in names}
@@ -104,7 +143,7 @@ def _measured(
         for key, values in _running(corpus, sounds, todo, jobs, progress):
             unreadable += values is None
             for name, value in (values or {}).items():
-                known[name][key] = None if math.isnan(value) else value
+                known[name][key] = None if value != value else value  # NaN
     finally:  # what was measured before an interruption need not be measured again
         for name in {name for some in todo.values() for name in some}:
             lasting = {key: known[name][key] for key in sounds.index if key in known[name]}
@@ -114,7 +153,7 @@ def _measured(
 
 def _running(
     corpus: Corpus, sounds: pd.DataFrame, todo: Mapping[str, list[str]], jobs: int, progress: bool
-) -> Iterator[tuple[str, dict[str, float] | None]]:
+) -> Iterator[tuple[str, dict[str, float | str] | None]]:
     """Measure sounds one after the other, and tell how far it is."""
     if not todo:
         return iter(())
@@ -129,7 +168,7 @@ def _running(
     return zip(todo, Progress.over(found, "measuring", what, len(todo), shown=progress), strict=True)
 
 
-def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> dict[str, float] | None:
+def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> dict[str, float | str] | None:
     """Measure a sound; ``None`` if it cannot be read any more."""
     try:
         own, rate = audio.read_as_is(path, start, end)
@@ -138,15 +177,15 @@ def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> 
     heard = audio.resampled(own, rate)
     values = {}
     for name in names:
-        found = MEASURES[name]
+        found = KEPT[name]
         values[name] = found(own, rate) if found.own_rate else found(heard, audio.SAMPLING_RATE)
     return values
 
 
 def _version(name: str) -> str:
     """Give what a number depends on besides the sound: code of the measure and of reading, libraries."""
-    found = MEASURES[name]
-    modules = (sys.modules[found.function.__module__], frames, audio)
+    found = KEPT[name]
+    modules = (sys.modules[found.function.__module__], frames, audio, *([networks] if found.package else []))
     packages = ("audresample", "soundfile", *found.libraries)
     versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
     return files.digest("\n".join([name, *versions, *(files.digest(Path(m.__file__)) for m in modules)]))

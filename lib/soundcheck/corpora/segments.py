@@ -15,6 +15,7 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import os
 import re
@@ -180,7 +181,8 @@ def _files(raw: RawTable, problems: Problems, left_out: list[Excluded]) -> pd.Se
     column = raw.table["file"]
     rows = np.flatnonzero(~column.duplicated())
     first = dict(zip(column.iloc[rows], rows.tolist(), strict=True))
-    verdicts = {name: _file(raw.root, name) for name in first}
+    within = functools.cache(functools.partial(_is_inside, raw.root))  # folders: they hold many files
+    verdicts = {name: _file(raw.root, name, within) for name in first}
     for name, row in first.items():
         kind, what, remedy = verdicts[name]
         if kind == "refuse":
@@ -199,7 +201,7 @@ def _names(raw: RawTable, problems: Problems) -> pd.Series:
     return column
 
 
-def _file(root: Path, name: str) -> tuple[str, str, str]:
+def _file(root: Path, name: str, within: Callable[[str], bool]) -> tuple[str, str, str]:
     """Judge a file's name: ``("refuse" | "list" | "", what, remedy)``; opens nothing."""
     inside = "Give a path relative to the corpus folder"
     if not name:
@@ -214,17 +216,23 @@ def _file(root: Path, name: str) -> tuple[str, str, str]:
         return "refuse", f"{quoted(name)} leads out of the corpus folder", f"{inside}. {ELSEWHERE}"
     if "\0" in name:
         return "refuse", f"{quoted(name)} has a NUL character", inside
-    path = root / name
+    path = os.path.join(root, name)
     reason = files.irregularity(path)
     if reason == "the file does not exist":
-        return "refuse", f"the file {quoted(name)} does not exist", files.nearest_name(path) or inside
+        return "refuse", f"the file {quoted(name)} does not exist", files.nearest_name(Path(path)) or inside
     if reason:
         return "list", reason, ""
+    if not within(os.path.dirname(name)) or (os.path.islink(path) and not _is_inside(root, name)):
+        return "list", "the link leads out of the corpus folder", ""
+    return "", "", ""
+
+
+def _is_inside(root: Path, name: str) -> bool:
     try:
         files.inside(root, name)
     except InputError:
-        return "list", "the link leads out of the corpus folder", ""
-    return "", "", ""
+        return False
+    return True
 
 
 def _times(raw: RawTable, name: str, problems: Problems) -> np.ndarray:

@@ -14,7 +14,7 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measured import measure
 from soundcheck.suite.groups import number_of, numbers_of
 
-__all__ = ["MOST", "SECONDS", "Measured", "measured_sounds"]
+__all__ = ["MOST", "SECONDS", "Measured", "drawn", "is_known", "measured_sounds", "sampled"]
 
 MOST = 300  # sounds of a sample
 SECONDS = 3600.0  # of sound in it; hour-long recordings are few
@@ -59,18 +59,8 @@ def measured_sounds(corpus: Corpus, names: Sequence[str], cache: Path) -> dict[s
     if not corpus.entry.audio:
         return {}
     table = corpus.segments
-    known = {
-        name
-        for name in names
-        if any(c in table and pd.api.types.is_numeric_dtype(table[c]) for c in (name, number_of(name)))
-    }
-    rest = [name for name in names if name not in known]
-    sample = _drawn(table) if rest else table
-    if rest:
-        # What the data bring under the names of measures is theirs; here the sound is asked.
-        bare = sample.drop(columns=[name for name in rest if name in sample])
-        part = dataclasses.replace(corpus, name=f"{corpus.name} sample", segments=bare)
-        sample = measure(part, rest, cache).segments
+    known = [name for name in names if is_known(table, name)]
+    sample = table if len(known) == len(names) else sampled(corpus, names, cache)
     found = {}
     for name in names:
         source = table if name in known else sample
@@ -80,11 +70,36 @@ def measured_sounds(corpus: Corpus, names: Sequence[str], cache: Path) -> dict[s
     return found
 
 
-def _drawn(table: pd.DataFrame) -> pd.DataFrame:
-    """Draw sounds by their content, each once: the same ones in any order of the table."""
+def sampled(corpus: Corpus, names: Sequence[str], cache: Path) -> pd.DataFrame:
+    """Give rows of the segment table, drawn by content, with what is not known of all of them measured."""
+    sample = drawn(corpus.segments)
+    rest = [name for name in names if not is_known(corpus.segments, name)]
+    # What the data bring under the names of measures is theirs; here the sound is asked.
+    bare = sample.drop(columns=[name for name in rest if name in sample])
+    part = dataclasses.replace(corpus, name=f"{corpus.name} sample", segments=bare)
+    return measure(part, rest, cache).segments
+
+
+def is_known(table: pd.DataFrame, name: str) -> bool:
+    """Say whether a column of numbers tells a measure of all segments."""
+    return any(c in table and pd.api.types.is_numeric_dtype(table[c]) for c in (name, number_of(name)))
+
+
+def drawn(table: pd.DataFrame, most: int | None = None, seconds: float = SECONDS) -> pd.DataFrame:
+    """Draw sounds by their content, each once: the same ones in any order of the table.
+
+    Parameters
+    ----------
+    table
+        Segment table.
+    most
+        Sounds, :data:`MOST` if not given.
+    seconds
+        Of sound, all together; one sound there always is.
+    """
     sounds = table.drop_duplicates("audio")
-    order = sounds["audio"].map(lambda audio: files.digest(f"sample {audio}")).sort_values().index[:MOST]
-    drawn = sounds.loc[order]
-    enough = drawn["duration"].fillna(0.0).cumsum().le(SECONDS)
+    order = sounds["audio"].map(lambda audio: files.digest(f"sample {audio}")).sort_values().index
+    found = sounds.loc[order[: MOST if most is None else most]]
+    enough = found["duration"].fillna(0.0).cumsum().le(seconds)
     enough.iloc[:1] = True
-    return drawn[enough].reset_index(drop=True)
+    return found[enough].reset_index(drop=True)

@@ -13,18 +13,15 @@ from collections.abc import Sequence
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from soundcheck.common.wording import counted
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.report.html import Html
 from soundcheck.report.tables import Cell, digits_for, number, table, two_lines
-from soundcheck.suite.groups import BOTH, number_of
+from soundcheck.suite.groups import number_of
 
-__all__ = ["ALL", "differences", "measured_in", "measured_table", "summary"]
+__all__ = ["ALL", "measured_in", "measured_table", "summary"]
 
 ALL = "all"
 RANGE = (0.05, 0.95)
-APART = 1 / 3  # of the range of all segments, by which medians differ that are worth a sentence
-FEWEST = 25  # segments of a group of which one is said
 
 
 def measured_in(segments: pd.DataFrame) -> dict[str, str]:
@@ -66,47 +63,6 @@ def summary(segments: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
             numbers = {"low": low, "median": rows[column].median(), "high": high}
             found.append({**about, "measured": int(rows[column].count()), **numbers})
     return pd.DataFrame(found)
-
-
-def differences(segments: pd.DataFrame, groups: Sequence[str]) -> list[str]:
-    """Say in sentences which groups were recorded otherwise than the others.
-
-    Parameters
-    ----------
-    segments, groups
-        See :func:`summary`. Of groups that are ranges of a measure nothing is said about that measure.
-
-    Returns
-    -------
-    list of str
-        One sentence for each group and measure whose median lies a third of the range of all segments or more
-        from the median of the other segments that are in a group, and far enough to be noticed; the largest
-        difference first.
-    """
-    found = []
-    for column in groups:
-        for value in sorted(segments[column].dropna().unique()):
-            own = segments[column].eq(value)
-            others = segments[column].notna() & ~own
-            if min(own.sum(), others.sum()) < FEWEST:
-                continue
-            for name, numbers in measured_in(segments).items():
-                low, high = segments[numbers].quantile(list(RANGE))
-                ours, theirs = segments[numbers][own].median(), segments[numbers][others].median()
-                apart = abs(ours - theirs) / (high - low) if high > low else 0.0
-                noticed = abs(ours - theirs) >= MEASURES[name].noticeable
-                if apart >= APART and noticed and name not in column.split(BOTH):
-                    found.append((-apart, _sentence(f"{column}: {value}", name, ours, theirs, segments[own])))
-    return [sentence for _, sentence in sorted(found)]
-
-
-def _sentence(group: str, name: str, ours: float, theirs: float, rows: pd.DataFrame) -> str:
-    """Write ``accent: irish (2 speakers): level −30.1 dB, the others −20.5 dB``."""
-    measure, digits = MEASURES[name], digits_for(ours, theirs)
-    count = int(rows["speaker"].nunique()) if "speaker" in rows else 0
-    who = f" ({counted(count, 'speaker')})" if count else ""
-    numbers = [f"{number(value, digits)} {measure.unit}" for value in (ours, theirs)]
-    return f"{group}{who}: {measure.title} {numbers[0]}, the others {numbers[1]}"
 
 
 def measured_table(found: pd.DataFrame, caption: str = "") -> Html:

@@ -85,7 +85,7 @@ def kaldi(folder: Path, write_sound) -> None:
     write(data / "utt2noise", "a-0 car\na-1 car\nb-0 street\n")
 
 
-def test_answers_in_four_formats_for_a_data_folder_of_kaldi(command, write_sound, tmp_path):
+def test_answers_in_four_formats_for_a_data_folder_of_kaldi(undrawn, write_sound, tmp_path):
     kaldi(tmp_path, write_sound)
     models = yaml.safe_load(example("models", "Answers that you have already"))["models"]
     del models["emotions"]
@@ -136,7 +136,7 @@ def test_answers_in_four_formats_for_a_data_folder_of_kaldi(command, write_sound
         **{"models": models, "families": ["asr_word_errors"], "replicates": 100, "studies": False},
     }
     write(tmp_path / "suite.yml", yaml.safe_dump(suite, sort_keys=False))
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, HOME=str(tmp_path))
+    done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, HOME=str(tmp_path))
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "build" / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))

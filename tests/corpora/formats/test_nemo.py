@@ -97,7 +97,7 @@ def test_the_columns_that_the_suite_maps_must_be_there(load, manifest):
         load("format: nemo, path: m.jsonl, audio: false, columns: {transcript: text}")
 
 
-def test_a_run_with_the_example_of_the_page(command, manifest, tmp_path):
+def test_a_run_with_the_example_of_the_page(undrawn, manifest, tmp_path):
     suite = yaml.safe_load(example("data", "NeMo manifests"))
     (name, entry), *_ = suite["corpora"].items()
     assert entry["format"] == "nemo" and entry["audio"] is False
@@ -124,7 +124,7 @@ def test_a_run_with_the_example_of_the_page(command, manifest, tmp_path):
     suite["families"] += ["fairness_pitch", "robustness_small_changes"]
     quick = {"replicates": 100, "studies": False, "sweeps": False}
     (tmp_path / "suite.yml").write_text(yaml.safe_dump(suite | quick))
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
+    done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     record = json.loads((tmp_path / "build" / "run.json").read_text())
     (corpus,) = record["corpora"]

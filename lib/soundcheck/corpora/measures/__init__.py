@@ -16,12 +16,16 @@ import numpy as np
 
 from soundcheck.corpora.measures.bandwidth import bandwidth
 from soundcheck.corpora.measures.clipping import clipping
+from soundcheck.corpora.measures.fingerprint import fingerprint
 from soundcheck.corpora.measures.level import duration, level
 from soundcheck.corpora.measures.pitch import mean_pitch
+from soundcheck.corpora.measures.predicted_quality import predicted_quality
 from soundcheck.corpora.measures.signal_to_noise import signal_to_noise
+from soundcheck.corpora.measures.silence import silence
 from soundcheck.corpora.measures.speaking_rate import speaking_rate
+from soundcheck.corpora.measures.speech_share import speech_share
 
-__all__ = ["MEASURES", "Measure"]
+__all__ = ["FINGERPRINT", "KEPT", "MEASURES", "Measure"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,16 +46,20 @@ class Measure:
         Whether it wants the sampling rate of the file.
     libraries
         Packages whose versions decide the number.
+    package, extra
+        Package with the weights of its network, and the extra that brings it; empty for other measures.
     """
 
-    function: Callable[[np.ndarray, int], float]
+    function: Callable[[np.ndarray, int], float | str]
     title: str
     unit: str
     noticeable: float
     own_rate: bool = False
     libraries: tuple[str, ...] = ()
+    package: str = ""
+    extra: str = ""
 
-    def __call__(self, signal: np.ndarray, sampling_rate: int) -> float:
+    def __call__(self, signal: np.ndarray, sampling_rate: int) -> float | str:
         """Measure a signal."""
         return self.function(signal, sampling_rate)
 
@@ -62,8 +70,25 @@ MEASURES: dict[str, Measure] = {
     "duration": Measure(duration, "duration", "s", 0.5),
     "bandwidth": Measure(bandwidth, "bandwidth", "Hz", 500.0),
     "clipping": Measure(clipping, "clipped samples", "share", 0.001, own_rate=True),
+    "silence": Measure(silence, "silence", "share", 0.1),
     "pitch": Measure(mean_pitch, "pitch", "Hz", 20.0, libraries=("praat-parselmouth",)),
     "speaking_rate": Measure(
         speaking_rate, "speaking rate", "syllables a second", 0.5, libraries=("praat-parselmouth",)
     ),
+    # Runtimes differ by less than what is rounded away, and have two names: the weights decide.
+    "speech_share": Measure(
+        *(speech_share, "speech", "share", 0.1),
+        libraries=("silero-vad",),
+        package="silero_vad",
+        extra="silero",
+    ),
+    "predicted_quality": Measure(
+        *(predicted_quality, "predicted quality", "1 to 5", 0.3),
+        libraries=("speechmos",),
+        package="speechmos",
+        extra="dnsmos",
+    ),
 }
+
+FINGERPRINT = "fingerprint"  # kept like a measure, and no column: it is a text
+KEPT = MEASURES | {FINGERPRINT: Measure(fingerprint, "fingerprint", "", 0.0, libraries=("scipy",))}

@@ -1,0 +1,129 @@
+"""Means of what was measured on the sounds and of labels, for all segments and by group, with intervals.
+
+Conventions
+-----------
+- Speakers are resampled, as everywhere; shares have intervals between 0 and 1.
+- Below :data:`soundcheck.statistics.evidence.LEAST_BLOCKS` speakers there is no interval.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.combinators import restrict
+from soundcheck.metrics.regression import mean_value
+from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.evidence import FREE, Scale
+
+__all__ = ["ASKED", "RECORDED", "SHARE", "MeanOf", "Quantity", "means_of", "unchanging"]
+
+ASKED = ("speech_share", "predicted_quality")  # measured where a suite asks for it
+RECORDED = ("signal_to_noise", "bandwidth", "level", "clipping", "silence", "duration", *ASKED)
+SHARE = "share"
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantity:
+    """Something that segments of groups may differ in.
+
+    Parameters
+    ----------
+    name
+        Of the measure, or of the task, with the class behind a colon.
+    title, unit
+        As shown.
+    noticeable
+        Smallest difference worth a word.
+    values
+        float64 ``(segments,)``, NaN where it is not known.
+    """
+
+    name: str
+    title: str
+    unit: str
+    noticeable: float
+    values: np.ndarray
+
+    def mean(self) -> Statistic:
+        """Give the mean of what is known; the rest is no missing answer of a model, so it is not counted."""
+        return restrict(mean_value(self.values), np.isfinite(self.values))
+
+
+@dataclasses.dataclass(frozen=True)
+class MeanOf:
+    """The mean of a group in one quantity.
+
+    Parameters
+    ----------
+    column, group
+        The group; both empty for all segments.
+    name, title, unit
+        Of the quantity.
+    value, low, high
+        Mean and its 95 % interval, NaN where there are too few speakers.
+    segments, speakers
+        That it rests on.
+    """
+
+    column: str
+    group: str
+    name: str
+    title: str
+    unit: str
+    value: float
+    low: float
+    high: float
+    segments: int
+    speakers: int
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it was measured on the recordings, and is no label."""
+        return self.name in RECORDED
+
+
+def unchanging(one: Quantity) -> bool:
+    """Say whether a quantity is the same wherever it is known."""
+    known = one.values[np.isfinite(one.values)]
+    return bool(len(known)) and known.min() == known.max()
+
+
+def means_of(
+    quantities: Sequence[Quantity],
+    groups: Mapping[str, Mapping[str, np.ndarray]],
+    blocks: np.ndarray,
+    draw: Callable[[Statistic, np.ndarray], Resampled],
+    interval: str,
+) -> Iterator[MeanOf]:
+    """Compute the means of all segments and of each group.
+
+    Parameters
+    ----------
+    quantities
+        What is averaged.
+    groups
+        Column -> group -> bool ``(2, segments)``, rows of the group and of the others.
+    blocks
+        Block of each segment, int64 ``(segments,)``.
+    draw
+        Computes a statistic with its replicates.
+    interval
+        Kind of interval, see :func:`soundcheck.statistics.intervals.interval`.
+    """
+    every = np.ones(len(blocks), dtype=bool)
+    parts = [("", "", every), *((c, g, own[0]) for c, found in groups.items() for g, own in found.items())]
+    for one in quantities:
+        base, scale = one.mean(), Scale(0.0, 1.0) if one.unit == SHARE else FREE
+        for column, group, rows in parts:
+            found = draw(restrict(base, rows), blocks)
+            if found.reasons[0]:
+                continue
+            low, high = (float(end[0]) for end in found.interval(interval, scale=scale))
+            about = (column, str(group), one.name, one.title, one.unit)
+            yield MeanOf(
+                *about, float(found.value[0]), low, high, int(found.segments[0]), int(found.blocks[0])
+            )

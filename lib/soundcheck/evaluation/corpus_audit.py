@@ -1,0 +1,312 @@
+"""Is the corpus itself the explanation? Groups that were recorded otherwise, labels that differ, and copies.
+
+Each group of a column is compared with all other segments of that column by the mean of what was measured
+on the sounds and of the labels: the gap with its interval by resampled speakers, and whether as large a gap
+would come about if its members were any speakers (see :mod:`soundcheck.evaluation.conclusions`, which judges
+models the same way).
+
+Conventions
+-----------
+- A difference is *found* if it is beyond chance among all differences of the corpus that were looked at, by
+  the false discovery rate, and large enough to be noticed.
+- What is the same in all segments is compared nowhere; it is named.
+- Of corpora with more sound than :data:`MOST` and :data:`SECONDS` a part is listened to, drawn by content.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from soundcheck.common.tasks import REGRESSION, Task
+from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.measured import listened
+from soundcheck.corpora.measures import FINGERPRINT, MEASURES
+from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
+from soundcheck.corpora.sound_sample import drawn, is_known, sampled
+from soundcheck.evaluation.audited_means import ASKED, RECORDED, MeanOf, Quantity, means_of, unchanging
+from soundcheck.evaluation.conclusions import GroupGap, Settings, gaps_of
+from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.metrics.additive import Statistic, values
+from soundcheck.metrics.combinators import restrict, stack
+from soundcheck.statistics.bootstrap import resample
+from soundcheck.statistics.draws import blocks_of
+from soundcheck.statistics.false_discovery import adjusted_p_values
+from soundcheck.statistics.rules import WITHIN
+from soundcheck.suite.families import TestDefinition
+from soundcheck.suite.groups import BOTH, numbers_of
+
+__all__ = ["COLUMNS", "Audit", "Difference", "audit"]
+
+MOST, SECONDS = 20_000, 72_000.0  # sounds that are listened to, and how much of them
+COLUMNS = ("sex", "accent", "language", "condition", "split")  # beside the groups of the suite
+QUICK = ("level", "clipping", "silence")  # measured of all sounds, the others of a sample
+SAMPLED = ("signal_to_noise", "bandwidth")
+NOTICED = 0.1  # difference of labels, or of shares of a class, that is worth a word
+BEYOND_CHANCE = 0.05
+MOST_GROUPS = 50  # of a column
+FEWEST = 2  # segments of either side
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """How a group differs from all others of its column in one quantity.
+
+    Parameters
+    ----------
+    column, group
+        The group.
+    name, title, unit
+        Of the quantity.
+    value, others
+        Means of both sides.
+    low, high
+        Interval of their difference; NaN if there are too few speakers.
+    p_value, adjusted
+        Chance of such a difference with any speakers, alone and among all that were looked at; NaN if it
+        cannot be told.
+    segments, speakers
+        Of the group, that the value rests on.
+    noticed
+        Whether the difference is large enough to be noticed.
+    """
+
+    column: str
+    group: str
+    name: str
+    title: str
+    unit: str
+    value: float
+    others: float
+    low: float
+    high: float
+    p_value: float
+    segments: int
+    speakers: int
+    noticed: bool
+    adjusted: float = np.nan
+
+    @property
+    def found(self) -> bool:
+        """Whether the difference is beyond chance and large enough to be noticed."""
+        return self.noticed and self.adjusted <= BEYOND_CHANCE
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it lies in the recordings, and not in labels."""
+        return self.name in RECORDED
+
+
+@dataclasses.dataclass(frozen=True)
+class Audit:
+    """What was found out about a corpus.
+
+    Parameters
+    ----------
+    differences
+        Of all groups and quantities.
+    means
+        Of all segments, and of each group.
+    unchanging
+        Quantities that are the same in all segments: title, value and unit.
+    repeats
+        What is there more than once.
+    splits, shared
+        Splits of the corpus, and the speakers that are in more than one.
+    measured
+        Name of the measure -> segments that gave a number, and segments that were listened to for it.
+    block
+        What is resampled and permuted: ``"speaker"``, or other columns, or ``"file"``.
+    blocks
+        How many of them there are.
+    adjust
+        What the suite adjusts differences by.
+    unreadable
+        Sounds that could not be read when they were listened to.
+    """
+
+    differences: tuple[Difference, ...]
+    means: tuple[MeanOf, ...]
+    unchanging: tuple[tuple[str, float, str], ...]
+    repeats: Repeats
+    splits: tuple[str, ...]
+    shared: tuple[str, ...]
+    measured: Mapping[str, tuple[int, int]]
+    block: str
+    blocks: int
+    adjust: tuple[str, ...]
+    unreadable: int
+
+    def found(self, column: str = "") -> list[Difference]:
+        """Give the differences that were found, of all columns or of one, the least likely ones first."""
+        own = [one for one in self.differences if one.found and column in ("", one.column)]
+        return sorted(own, key=lambda one: (one.adjusted, -abs(one.value - one.others)))
+
+
+def audit(
+    corpus: Corpus,
+    tasks: Mapping[str, Task],
+    cache: Path,
+    *,
+    seed: int = 0,
+    replicates: int = 1000,
+    interval: str = "t",
+    jobs: int = 1,
+) -> Audit:
+    """Audit a corpus.
+
+    Parameters
+    ----------
+    corpus
+        With the groups of the suite.
+    tasks
+        Of the suite; what is labelled is compared, too.
+    cache
+        Keeps what was measured on the sounds.
+    seed, replicates, interval
+        Of the suite.
+    jobs
+        Processes.
+    """
+    table, labelled = corpus.segments, [name for name, task in tasks.items() if task.is_labelled]
+    heard: dict[str, dict[str, float | str | None]] = {}
+    unreadable = 0
+    if corpus.entry.audio:
+        part = drawn(table, MOST, SECONDS)
+        name = corpus.name if len(part) == table["audio"].nunique() else f"{corpus.name} audit"
+        own = dataclasses.replace(corpus, name=name, segments=part)
+        heard, unreadable = listened(own, (*QUICK, FINGERPRINT), cache, jobs, progress=True)
+        known = [name for name in (*SAMPLED, *ASKED) if is_known(table, name)]
+        whole = {name: dict(zip(table["audio"], numbers_of(table, name), strict=True)) for name in known}
+        sample = sampled(corpus, SAMPLED, cache).set_index("audio") if not {*SAMPLED} <= {*known} else table
+        heard |= {name: whole.get(name) or sample[name].to_dict() for name in SAMPLED}
+        heard |= {name: whole[name] for name in ASKED if name in whole}
+    everything = [*_recorded(table, heard), *_labels(table, tasks)]
+    quantities = [one for one in everything if not unchanging(one)]
+    columns = [name for name in dict.fromkeys((*COLUMNS, *corpus.groups)) if name in table]
+    there = set(corpus.entry.blocks) <= set(table.columns)
+    blocks = blocks_of(table, corpus.entry.blocks)
+    draw = functools.partial(resample, replicates=replicates, seed=seed)
+    settings = Settings(interval, seed, by_gap=False)
+    found = [
+        one
+        for column in columns
+        for group, rows in _groups(table[column])
+        for one in _compared(quantities, column, group, rows, blocks, draw, settings)
+    ]
+    splits, shared = speakers_in_splits(table)
+    groups = {column: dict(_groups(table[column], both=True)) for column in columns}
+    return Audit(
+        _settled(found),
+        tuple(means_of(quantities, groups, blocks, draw, interval)),
+        tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if unchanging(one)),
+        find_repeats(table, heard.get(FINGERPRINT, {}), [name for name in labelled if name in table]),
+        tuple(splits),
+        tuple(shared),
+        {one.name: _counted(table, one, heard) for one in everything if one.name in RECORDED},
+        " and ".join(corpus.entry.blocks) if there else "file",
+        int(blocks.max(initial=-1)) + 1,
+        tuple(corpus.entry.adjust),
+        unreadable,
+    )
+
+
+def _recorded(table: pd.DataFrame, heard: Mapping[str, Mapping]) -> Iterator[Quantity]:
+    for name in RECORDED:
+        measure = MEASURES[name]
+        if name in heard or name == "duration":
+            known = table["audio"].map(heard[name]) if name in heard else table["duration"]
+            numbers = known.astype(np.float64).to_numpy()
+            yield Quantity(name, measure.title, measure.unit, measure.noticeable, numbers)
+
+
+def _labels(table: pd.DataFrame, tasks: Mapping[str, Task]) -> Iterator[Quantity]:
+    for name, task in tasks.items():
+        if not task.is_labelled or name not in table or not table[name].notna().any():
+            continue
+        if task.is_regression:
+            yield Quantity(name, f"mean {name}", "", NOTICED, table[name].to_numpy(dtype=np.float64))
+            continue
+        for one in task.classes:
+            share = np.where(table[name].notna(), table[name].eq(one), np.nan).astype(np.float64)
+            yield Quantity(f"{name}: {one}", f"{name} {one}", "share", NOTICED, share)
+
+
+def _groups(column: pd.Series, *, both: bool = False) -> Iterator[tuple[str, np.ndarray]]:
+    """Give the groups of a column with their rows and those of the others; of two groups only the first.
+
+    With ``both``, both of two.
+    """
+    counts = column.value_counts()
+    names = sorted(counts.index[:MOST_GROUPS], key=str)
+    only = 1 if len(counts) == 2 and not both else len(names)
+    for name in names[:only] if len(counts) > 1 else []:
+        yield name, np.stack([column.eq(name).to_numpy(), (column.notna() & column.ne(name)).to_numpy()])
+
+
+def _compared(
+    quantities: Sequence[Quantity],
+    column: str,
+    group: str,
+    rows: np.ndarray,
+    blocks: np.ndarray,
+    draw: object,
+    settings: Settings,
+) -> Iterator[Difference]:
+    """Compare a group with the others in all quantities."""
+    own, others = rows
+    measures = column.split(BOTH)
+    taken = [
+        one
+        for one in quantities
+        if one.name not in measures and min((np.isfinite(one.values) & side).sum() for side in rows) >= FEWEST
+    ]
+    if not taken:
+        return
+
+    def means(subset: Subset, _: Predictions) -> Statistic:
+        return stack({one.name: one.mean() for one in taken})
+
+    nothing = Predictions(np.zeros(len(blocks)))
+    whole = Subset(
+        "", Task("", REGRESSION), pd.DataFrame(index=range(len(blocks))), None, nothing, nothing, blocks
+    )
+    gaps = gaps_of(GroupGap(means, own, others), whole, TestDefinition("", WITHIN, {}), draw, settings)
+    base = means(whole, nothing)
+    sides = [values(restrict(base, side)) for side in rows]
+    for n, one in enumerate(taken):
+        there = own & np.isfinite(one.values)
+        yield Difference(
+            column,
+            str(group),
+            one.name,
+            one.title,
+            one.unit,
+            float(sides[0][n]),
+            float(sides[1][n]),
+            float(gaps.low[n]),
+            float(gaps.high[n]),
+            float(gaps.p_values[n]),
+            int(there.sum()),
+            len(np.unique(blocks[there])),
+            bool(abs(sides[0][n] - sides[1][n]) >= one.noticeable),
+        )
+
+
+def _settled(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Add the p-values among all differences that have one."""
+    p = np.array([one.p_value for one in found], dtype=np.float64)
+    known = np.isfinite(p)
+    adjusted = np.full(len(p), np.nan)
+    adjusted[known] = adjusted_p_values(p[known])
+    return tuple(dataclasses.replace(one, adjusted=float(q)) for one, q in zip(found, adjusted, strict=True))
+
+
+def _counted(table: pd.DataFrame, one: Quantity, heard: Mapping[str, Mapping]) -> tuple[int, int]:
+    asked = table["audio"].isin(list(heard[one.name])).sum() if one.name in heard else len(table)
+    return int(np.isfinite(one.values).sum()), int(asked)
