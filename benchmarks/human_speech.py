@@ -41,13 +41,15 @@ families: all
 
 
 def measured_corpus(table: Path) -> Corpus:
-    """Load recordings as a run does, and measure all that can be measured."""
+    """Load recordings as a run does, and measure all that needs no network."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "suite.yml"
         file.write_text(SUITE.format(path=table.resolve()), encoding="utf-8")
         suite = read_suite(file)
         corpus = load_corpus(suite.corpora["people"], suite, Path(folder) / "cache")
-        return measure(corpus, list(MEASURES), Path(folder) / "cache")
+        return measure(
+            corpus, [name for name, own in MEASURES.items() if not own.extra], Path(folder) / "cache"
+        )
 
 
 def accents(segments: pd.DataFrame) -> pd.DataFrame:

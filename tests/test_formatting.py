@@ -2,11 +2,15 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 import soundfile
+from rapidfuzz.distance import Levenshtein
+
+from soundcheck.metrics.formatting import split_marks
 
 TEXTS = (  # spoken, written, words that are entities
     ("hello anna how are you", "Hello, Anna. How are you?", {"person": ["Anna"]}),
@@ -114,6 +118,25 @@ def test_values_are_those_of_plain_loops(results):
     for kind, count in said.items():
         assert found.loc[kind, "value"] == pytest.approx(wrong[kind] / count), kind
     assert not found.loc["money", "passed"]
+
+
+def test_both_references_stand_side_by_side(run, shown):
+    page = shown(run / "out", "perfect", "asr_formatting")
+    start = page.index("Word error rate against spoken and written references, both")
+    rows = re.findall(r"<tr.*?</tr>", page[start : page.index("</table>", start)], re.DOTALL)[1:]
+    cells = [
+        [re.sub("<[^>]*>", " ", cell).split() for cell in re.findall("<td.*?</td>", row)] for row in rows
+    ]
+    found = {" ".join(name): (float(plain[0]), int(*right)) for name, plain, _, _, right, _ in cells}
+    assert len(found) == 3
+    sides = [
+        [split_marks(text.casefold())[0] for text in side] for side in list(zip(*TEXTS, strict=True))[:2]
+    ]
+    wrong = sum(Levenshtein.distance(*pair) for pair in zip(*sides, strict=True))
+    rate = 100 * wrong / sum(map(len, sides[0]))
+    assert found["spoken"] == (pytest.approx(rate, abs=0.05), 12) and 0 < rate
+    assert found["written"] == found["whichever is closer"] == (0, 30)
+    assert "plain: no segment has a spoken and a written reference" in page
 
 
 def test_what_references_do_not_have_is_skipped(results):

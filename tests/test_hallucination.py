@@ -9,6 +9,7 @@ import pytest
 import soundfile
 
 from soundcheck.augment.registry import apply
+from soundcheck.evaluation.other_languages import IN_CORPUS
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.thresholds import read_family
 
@@ -38,7 +39,7 @@ def nothing(signal, sampling_rate):
 
 
 def endless(signal, sampling_rate):
-    return {"transcript": "thanks " * 10000 if np.abs(signal).max() < 0.2 else "stop"}
+    return {"transcript": "thanks " * 20000 if np.abs(signal).max() < 0.2 else "stop"}
 
 
 def thanks(signal, sampling_rate):
@@ -49,6 +50,7 @@ SUITE = """
 title: Sounds
 studies: false
 replicates: 100
+card: {{languages: [en]}}
 corpora:
   beeps: {{format: csv, path: segments.csv}}
 models:
@@ -63,19 +65,20 @@ limits: {{levels: 2}}
 def run(tmp_path_factory, command, shared_cache):
     folder, rng = tmp_path_factory.mktemp("unspoken"), np.random.default_rng(0)
     (folder / "sounds").mkdir()
-    for kind in ("babble", "coughing", "environmental", "music", "sneezing"):
-        (folder / "sounds" / kind).mkdir()
+    for kind in ("babble", "coughing", "environmental", "music", "sneezing", "foreign/de"):
+        (folder / "sounds" / kind).mkdir(parents=True)
         noise = rng.uniform(-0.5, 0.5, RATE)
         soundfile.write(folder / "sounds" / kind / "one.wav", noise, RATE, subtype="PCM_16")
-    rows = ["file,speaker"]
+    rows = ["file,speaker,language"]
     for number in range(12):
         beep = 0.5 * np.sin(np.arange(8000 + 800 * number) * (0.1 + 0.01 * number))
         soundfile.write(folder / f"{number}.wav", beep, RATE, subtype="PCM_16")
-        rows.append(f"{number}.wav,s{number % 6}")
+        rows.append(f"{number}.wav,s{number % 6},{('en-GB', '', 'fra')[number % 3]}")
     (folder / "segments.csv").write_text("\n".join(rows), encoding="utf-8")
     (folder / "writers.py").write_text(MODEL)
     models = "".join(f'  {name}: {{python: "writers:{name}", tasks: [transcript]}}\n' for name in NAMES)
-    text = SUITE.format(models=models, sounds="{noise: sounds}")
+    models += '  german: {python: "writers:hearing", tasks: [transcript], card: {languages: [deu, fr]}}\n'
+    text = SUITE.format(models=models, sounds="{noise: sounds, other_language: sounds/foreign}")
     (folder / "suite.yml").write_text(text)
     done = command(
         "run", "suite.yml", "--out", "out", "--no-book", cwd=folder, SOUNDCHECK_CACHE=str(shared_cache)
@@ -146,6 +149,22 @@ def test_what_each_recogniser_does_wrong_is_found(results):
     assert again["value"] == 1 and not again["passed"]
     assert not found(results, "thanks", "Characters Per Minute", "White Noise")["passed"]
     assert results[results["model"] == "silent"]["passed"].eq(True).all()
+
+
+def test_speech_in_another_language_is_judged_unless_the_recogniser_knows_it(results, run, signals, shown):
+    table = pd.read_parquet(run / "out" / "corpora" / "beeps.parquet")
+    pairs = zip(signals[""], table["language"], strict=True)
+    french = [signal for signal, language in pairs if language == "fra"]
+    words = sum(len(writer("hearing")(signal).split()) for signal in french)
+    row = found(results, "hearing", "Words Per Minute", IN_CORPUS)
+    assert row["value"] == pytest.approx(60 * words * RATE / sum(map(len, french)), rel=1e-5)
+    assert row["segments"] == len(french) == 4 and not row["passed"]
+    page = shown(run / "out", "hearing", "asr_hallucination")
+    assert "4 of 12 segments are in fra, which the recogniser does not know" in page
+    german = results[results["model"] == "german"]
+    assert IN_CORPUS in set(german["label"]) and "Other Language" not in set(german["label"])
+    page = shown(run / "out", "german", "asr_hallucination")
+    assert "Other Language is not judged: the recogniser knows deu, and some of the sounds" in page
 
 
 @pytest.mark.parametrize("model", ["nothing", "endless"])

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import human_speech
+from benchmarks import human_recognition, human_speech
 
 from soundcheck import results
 
@@ -90,11 +90,36 @@ def test_digits_under_stress(speech, tmp_path, command, shared_cache):
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv")
     changes = frame[frame["test"] == "Word Error Rate Change"].set_index("label")
-    assert len(changes) == 14 and changes["value"].notna().all()
+    assert {"Noise 10", "Babble 20", "Faster 1.1", "Cut Beginning 100", "Tone 45"} <= set(changes.index)
+    assert len(changes) == 18 and changes.index.is_unique and changes["value"].notna().all()
     assert changes["segments"].eq(30).all() and changes["blocks"].eq(6).all()
     assert changes.loc["Faster 1.1", "value"] > -0.2  # each word is an utterance: chance moves a rate a lot
     empty = frame[frame["test"] == "Share Of Empty Answers"].set_index("label")
     assert empty.loc["Silence", "value"] == 1
+
+
+@pytest.fixture(scope="module")
+def few(speech, tmp_path_factory):
+    """Give a table of two recordings of each digit and speaker, in a folder of their own."""
+    table = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
+    own = table.groupby(["speaker", "transcript"]).head(2)
+    folder = tmp_path_factory.mktemp("few")
+    for file in own["file"]:
+        (folder / file).parent.mkdir(exist_ok=True)
+        shutil.copyfile(speech / file, folder / file)
+    own.to_csv(folder / "segments.csv", index=False)
+    return folder / "segments.csv"
+
+
+def test_noise_and_other_languages_harm_a_recogniser_of_digits(few, monkeypatch, shared_cache):
+    monkeypatch.setenv("SOUNDCHECK_CACHE", str(shared_cache))
+    found = human_recognition.recognised(few, 24, [30, 10, -10])
+    assert list(found) == human_recognition.COLUMNS and found["value"].notna().all()
+    values = found.set_index(["measure", "sound"])["value"]
+    assert 0.1 < values["Word Error Rate", "as it is"] < 0.5
+    assert -10 < values["SNR where half is wrong", "Noise"] < 30
+    words = values["Words Per Minute"]
+    assert words["Silence"] == 0 and words["Other Language"] > 60
 
 
 VOICES = """
@@ -126,16 +151,9 @@ def test_speakers_are_verified(speech, tmp_path, command, shared_cache):
 
 
 @pytest.fixture(scope="module")
-def measured(speech, tmp_path_factory):
+def measured(few):
     """Give two recordings of each digit and speaker, with all measured columns."""
-    table = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
-    own = table.groupby(["speaker", "transcript"]).head(2)
-    folder = tmp_path_factory.mktemp("measured")
-    for file in own["file"]:
-        (folder / file).parent.mkdir(exist_ok=True)
-        shutil.copyfile(speech / file, folder / file)
-    own.to_csv(folder / "segments.csv", index=False)
-    return human_speech.measured_corpus(folder / "segments.csv").segments
+    return human_speech.measured_corpus(few).segments
 
 
 def test_measured_columns_are_plausible(measured):

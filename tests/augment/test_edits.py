@@ -47,3 +47,19 @@ def test_counts_are_samples_at_any_rate(signal, rng, edit):
 def test_count_out_of_range(signal, rng, edit, samples):
     with pytest.raises(ValueError, match=f"samples is {samples}. It must lie between 0 and 10000000"):
         edit(signal, RATE, rng, samples=samples)
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "kept"), [(16000, 0.1, 1600), (8000, 0.1, 800), (16000, 1, 4000)]
+)
+def test_the_middle_is_kept(signal, rng, rate, seconds, kept):
+    start = (4000 - kept) // 2
+    assert np.array_equal(
+        edits.central_part(signal, rate, rng, seconds=seconds), signal[start : start + kept]
+    )
+
+
+def test_of_the_middle_one_sample_is_left_and_nothing_is_no_length(signal, rng):
+    assert edits.central_part(signal, RATE, rng, seconds=1e-9).size == 1
+    with pytest.raises(ValueError, match="seconds is 0. It must be above 0"):
+        edits.central_part(signal, RATE, rng, seconds=0)

@@ -55,6 +55,7 @@ CHANGES = [
     ),
     Perturbation("Append Zeros", "append_zeros", {"samples": [100, 500, 1000]}),
     Perturbation("Clip", "clip", {"ratio": [0.001, 0.002, 0.003]}),
+    Perturbation("Central Part", "central_part", {"seconds": [0.05, 0.1, 4]}),
     Perturbation("Crop Beginning", "crop_beginning", {"samples": [100, 500, 1000]}),
     Perturbation("Crop End", "crop_end", {"samples": [100, 500, 1000]}),
     Perturbation("Gain", "gain", {"gain_db": [-2, -1, 1, 2]}),
@@ -81,8 +82,10 @@ CHANGES = [
     Perturbation("Drop", "dropped_chunks", {"percent": [5, 25], "milliseconds": 20}),
     Perturbation("Scale", "slowed_down", {"factor": [0.9, 0.5]}),
 ]
-TONE = CHANGES[0]
-NOISE = CHANGES[9]
+TONE, NOISE, BABBLE = (
+    next(change for change in CHANGES if change.name == name)
+    for name in ("Additive Tone", "White Noise", "Babble Noise")
+)
 SOUNDS = small_sounds()
 every_change = pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
 
@@ -319,7 +322,7 @@ def test_a_change_names_its_kind_of_sounds():
 
 def test_sounds_that_are_not_there_are_named():
     with pytest.raises(ValueError, match="there are no sounds of the kind babble"):
-        registry.apply(CHANGES[12], np.ones(99, np.float32), RATE, seed=0, content="a")
+        registry.apply(BABBLE, np.ones(99, np.float32), RATE, seed=0, content="a")
 
 
 def test_full_scale_is_kept_unless_a_change_clips_there(rng):

@@ -12,7 +12,7 @@ from soundcheck.suite.families import Perturbation
 from soundcheck.suite.thresholds import read_family
 
 RATE = 16000
-KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
+KINDS = ("babble", "coughing", "environmental", "music", "other_language", "sneezing")
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 Conventions
 -----------
 Lengths are counts of samples, at whatever sampling rate: 100, 500 and 1000 samples are 6, 31 and 63 ms at the
-16 kHz for which they were chosen, and half of that at 32 kHz.
+16 kHz for which they were chosen, and half of that at 32 kHz. Only that of a central part is in seconds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES
 
-__all__ = ["append_zeros", "crop_beginning", "crop_end", "prepend_zeros"]
+__all__ = ["append_zeros", "central_part", "crop_beginning", "crop_end", "prepend_zeros"]
 
 MOST_SAMPLES = 10_000_000  # an option beyond that is a slip of the pen and would fill the memory
 
@@ -134,3 +134,36 @@ def crop_end(signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *
     """
     _require_count(samples)
     return signal[: max(1, signal.size - samples)]
+
+
+@transform(source="chosen for this suite", level="The samples stay as they are.")
+def central_part(
+    signal: np.ndarray, sampling_rate: int, rng: np.random.Generator, *, seconds: float
+) -> np.ndarray:
+    """Keep the middle of a recording.
+
+    Parameters
+    ----------
+    signal
+        float32, shape ``(N,)``.
+    sampling_rate
+        In Hz.
+    rng
+        Not used.
+    seconds
+        Length of what is kept, above 0. A shorter recording stays whole.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, at least one sample.
+
+    Raises
+    ------
+    ValueError
+        If the length is not above 0.
+    """
+    require(seconds > 0, f"seconds is {seconds}. It must be above 0")
+    length = max(1, round(min(seconds * sampling_rate, signal.size)))
+    start = (signal.size - length) // 2
+    return signal[start : start + length]

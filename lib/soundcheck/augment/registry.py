@@ -36,6 +36,7 @@ from soundcheck.common import seeds
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
+from soundcheck.suite.entries import SPEECH_KINDS
 
 __all__ = [
     "Perturbation",
@@ -208,9 +209,12 @@ def missing(change: Perturbation, sounds: Sounds | None = None) -> str:
     change
         The change.
     sounds
-        The sound material; if given, the impulse responses that the change wants have to be there as well.
+        The sound material; if given, the impulse responses that the change wants have to be there as well,
+        and so has speech in another language.
     """
     transform = _lookup(change)
+    if sounds is not None and (absent := set(kind_of_sounds(change)) & set(SPEECH_KINDS) - set(sounds.sets)):
+        return f"there are no sounds of the kind {absent.pop()}; a suite names a folder of them under sounds"
     if sounds is not None and transform.sounds == "responses":
         try:
             drawable(change, sounds)

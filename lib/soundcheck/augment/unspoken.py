@@ -83,11 +83,11 @@ def sound_alone(
     rng: np.random.Generator,
     *,
     sounds: Sounds,
-    sound: Literal["babble", "coughing", "environmental", "music", "sneezing", "white"],
+    sound: Literal["babble", "coughing", "environmental", "music", "other_language", "sneezing", "white"],
     level_db: float,
     seconds: float = 0,
 ) -> np.ndarray:
-    """Put a sound in the place of the signal: noise, music, a babble of voices, one cough.
+    """Put a sound in the place of the signal: noise, music, a babble of voices, one cough, foreign speech.
 
     Sounds are drawn as for the mixtures of speech and noise; a babble is the sum of 4 to 7 voices.
 
@@ -100,7 +100,7 @@ def sound_alone(
     rng
         Draws sounds, places and gains.
     sounds
-        Voices, music, environmental sounds, coughs and sneezes.
+        Voices, music, environmental sounds, coughs, sneezes, speech in another language.
     sound
         Kind of sound.
     level_db

@@ -6,14 +6,14 @@ Conventions
   the first counts.
 - Where a corpus has a column ``transcript_written``, the *written* reference, that is what marks and capitals
   are compared with. Entities are compared with it or with the transcript, which is *spoken*: whichever has
-  fewer errors in the segment, of equals the written one.
+  fewer errors in the segment, of equals the written one. Word errors are shown against both.
 - Segments whose language is said to be another than English have names as entities, and no others.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from soundcheck.metrics.combinators import stack
 from soundcheck.metrics.entities import Entity, closest, compare_entities, find_entities, read
 from soundcheck.metrics.formatting import MARKS, format_errors, has_capitals, has_marks, split_marks
 from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.metrics.word_errors import Counts, word_errors
 from soundcheck.metrics.word_rates import ratio_of_sums
 from soundcheck.metrics.writing import mostly_without_blanks
 from soundcheck.models.reference import reference_predictions
@@ -38,6 +39,7 @@ __all__ = [
     "errors_of",
     "fitting_tests",
     "marks_of",
+    "plain",
     "plain_writer",
 ]
 
@@ -61,6 +63,7 @@ class Formatted(Evaluation):
         super().__init__(description)
         self._first = WordingReader(NORMALISERS["none"], description.alternatives).plain
         given = [(name, kind) for kind, names in description.entities.items() for name in names]
+        self.normaliser = NORMALISERS[description.normaliser]
         self.names = {read(name, english).tokens: kind for name, kind in given for english in (False, True)}
         self._entities: dict[tuple[int, int], list[list[Entity] | None]] = {}
         self._kept: list[object] = []
@@ -81,6 +84,34 @@ class Formatted(Evaluation):
     def spoken(self, subset: Subset) -> np.ndarray | None:
         """Give the spoken references, object ``(segments,)``; ``None`` if there are no others."""
         return self._firsts(subset.segments[subset.task.name]) if WRITTEN in subset.segments else None
+
+    def by_reference(self, subset: Subset, write: Callable[[str], str]) -> dict[str, Counts]:
+        """Count word errors against the spoken and the written references, and against the closer one.
+
+        Only segments that have both are counted, the others are NaN. Empty if no segment has, or if words
+        cannot be told apart.
+
+        Parameters
+        ----------
+        subset
+            Its references are looked at, and what the model wrote.
+        write
+            Writes all texts in one way.
+        """
+        spoken = self.spoken(subset)
+        if spoken is None or mostly_without_blanks(subset.truth):
+            return {}
+        both = pd.notna(spoken) & pd.notna(subset.segments[WRITTEN].to_numpy(dtype=object))
+        if not both.any():
+            return {}
+        heard = _each(write, subset.predictions.clean)
+        texts = {
+            name: np.where(both, np.array([*_each(write, side), None], dtype=object)[:-1], None)
+            for name, side in (("spoken", spoken), ("written", subset.truth))
+        }
+        found = {name: word_errors(side, heard) for name, side in texts.items()}
+        closer = np.where(found["spoken"].errors < found["written"].errors, *texts.values())
+        return found | {"whichever is closer": word_errors(closer, heard)}
 
     def english(self, subset: Subset) -> np.ndarray:
         """Say which segments are in English, bool ``(segments,)``: all of which nothing else is known."""
@@ -146,7 +177,7 @@ class Formatted(Evaluation):
 
     def words_without_case(self, subset: Subset, predictions: Predictions) -> Statistic:
         """Word errors without punctuation, case aside."""
-        return wer(*([_folded(text) for text in _words(side)] for side in (subset.truth, predictions.clean)))
+        return wer(*(_each(plain, side) for side in (subset.truth, predictions.clean)))
 
     def lost_entities(self, subset: Subset, predictions: Predictions) -> Statistic:
         """Entities that are wrong by all entities, for each class."""
@@ -175,12 +206,17 @@ def _known(counts: Sequence[float]) -> np.ndarray:
     return np.nan_to_num(np.asarray(counts, dtype=np.float64))
 
 
+def _each(write: Callable[[str], str], texts: Sequence[str | None]) -> list[str | None]:
+    return [None if text is None else write(text) for text in texts]
+
+
 def _words(texts: Sequence[str | None]) -> list[str | None]:
-    return [None if text is None else " ".join(split_marks(text)[0]) for text in texts]
+    return _each(lambda text: " ".join(split_marks(text)[0]), texts)
 
 
-def _folded(text: str | None) -> str | None:
-    return None if text is None else text.casefold()
+def plain(text: str) -> str:
+    """Write a text in lower case without punctuation."""
+    return " ".join(split_marks(text)[0]).casefold()
 
 
 def marks_of(subset: Subset) -> list[str]:
@@ -201,7 +237,7 @@ def errors_of(evaluation: Formatted, subset: Subset) -> np.ndarray:
 
 def plain_writer(subset: Subset) -> Predictions:
     """Give the references in lower case without marks: every word right, and nothing formatted."""
-    return Predictions(np.array([*(_folded(text) for text in _words(subset.truth)), None])[:-1])
+    return Predictions(np.array([*_each(plain, subset.truth), None])[:-1])
 
 
 def fitting_tests(

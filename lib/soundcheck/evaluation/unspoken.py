@@ -2,9 +2,11 @@
 
 Conventions
 -----------
-- A *kind* is one of the family's changes; :func:`kinds` gives a subset for each, of all corpora.
+- A *kind* is one of the family's changes; :func:`kinds` gives a subset for each, of all corpora. Segments of
+  a corpus in a language that the recogniser does not know are a kind of their own.
 - ``heard`` is the length of what the recogniser heard, ``unspoken`` how much of that nobody speaks; both in
   seconds, ``(segments,)``. Where speech is looped or reversed a voice is heard, and nothing is unspoken.
+  Speech in a language that the recogniser does not know is as unspoken as noise: it can write none of it.
 - An answer that is missing, or was too long to be kept, counts as one with words: nothing was gained by it.
 """
 
@@ -14,8 +16,9 @@ import dataclasses
 
 import numpy as np
 
-from soundcheck.augment.registry import drawn_options
+from soundcheck.augment.registry import drawn_options, kind_of_sounds
 from soundcheck.augment.unspoken import seconds_heard
+from soundcheck.evaluation.other_languages import of_corpus, unjudged
 from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.metrics.additive import Statistic, value
@@ -28,6 +31,7 @@ from soundcheck.metrics.made_up import (
     word_counts,
 )
 from soundcheck.metrics.word_errors import word_errors
+from soundcheck.suite.entries import SPEECH_KINDS
 
 __all__ = ["Kind", "characters_a_minute", "empty", "inserted", "kinds", "repeating", "words_a_minute"]
 
@@ -107,6 +111,13 @@ def kinds(evaluation: Recognition) -> list[Kind]:
     """Give the answers to each kind of sound for each corpus; missing ones are noted."""
     found = []
     for change in evaluation.family.changes.values():
+        speech = [
+            evaluation.sounds.sets.get(kind) for kind in set(kind_of_sounds(change)) & set(SPEECH_KINDS)
+        ]
+        why = unjudged(evaluation, speech[0]) if speech and speech[0] else ""
+        if why:
+            evaluation.note(f"{change.name} is not judged: {why}")
+            continue
         for subset in evaluation.subsets(change.name):
             lengths = [
                 seconds_heard(change.transform, _options(evaluation, subset, n), float(seconds))
@@ -115,10 +126,15 @@ def kinds(evaluation: Recognition) -> list[Kind]:
             heard, unspoken = np.array(lengths, dtype=np.float64).reshape(-1, 2).T
             found.append(Kind(subset, heard, unspoken, change.transform == "cut_and_looped"))
             _note_silent(evaluation, subset)
-            missing = sum(text is None for text in subset.predictions.changed)
-            if missing:
-                told = f"{missing} of {len(subset)} answers are missing or were too long to be kept"
-                evaluation.note(f"{subset.corpus}, {change.name}: {told}; they do not count as empty")
+    for subset in evaluation.subsets():
+        if foreign := of_corpus(evaluation, subset):
+            seconds = foreign.segments["duration"].to_numpy(dtype=np.float64)
+            found.append(Kind(foreign, seconds, seconds, looped=False))
+    for kind in found:
+        missing = sum(text is None for text in kind.subset.predictions.changed)
+        if missing:
+            told = f"{missing} of {len(kind.subset)} answers are missing or were too long to be kept"
+            evaluation.note(f"{kind.subset.corpus}, {kind.name}: {told}; they do not count as empty")
     return found
 
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import shorten
 from soundcheck.common.wording import counted
-from soundcheck.evaluation.formatting import Formatted, plain_writer
+from soundcheck.evaluation.formatting import Formatted, plain, plain_writer
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.additive import values
 from soundcheck.metrics.entities import Entity
 from soundcheck.metrics.formatting import KINDS, MARKS, format_errors
+from soundcheck.metrics.word_errors import word_error_rate
 from soundcheck.report.html import Html, element
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import table
 from soundcheck.results import Verdict
 
-__all__ = ["entity_table", "lost_table", "mark_table", "plain_table"]
+__all__ = ["entity_table", "lost_table", "mark_table", "plain_table", "reference_table"]
 
 Judged = Mapping[str, Sequence[Verdict]]  # test -> its verdicts on a corpus
 LOST, INSTEAD = 20, 3  # entities that are shown, and what was written instead of each
@@ -44,6 +46,29 @@ def plain_table(evaluation: Formatted, subset: Subset, judged: Judged) -> Html:
         return element("p", f"{subset.corpus}: the references have nothing to judge.")
     columns = ["test", "class", evaluation.model, "right words, lower case, no marks"]
     return table(rows, columns, caption=f"Beside a recogniser that does not format, {subset.corpus}")
+
+
+def reference_table(evaluation: Formatted, subset: Subset) -> Html:
+    """Show the word error rate against spoken and written references side by side, where there are both."""
+    normaliser = evaluation.normaliser
+    ways = [evaluation.by_reference(subset, write) for write in (plain, normaliser)]
+    if not ways[0]:
+        told = "no segment has a spoken and a written reference whose words can be told apart"
+        return element("p", f"{subset.corpus}: {told}.")
+    rows = []
+    for name in ways[0]:
+        cells = []
+        for counts in (way[name] for way in ways):
+            found = evaluation.resample(word_error_rate(counts.words, counts.errors), subset.blocks)
+            low, high = found.interval(evaluation.interval)
+            cells.append(percent_cell(found.value[0], low[0], high[0]))
+        own = ways[0][name]
+        cells += [int(np.nansum(own.words)), int((own.errors == 0).sum()), int(np.isfinite(own.errors).sum())]
+        rows.append([name, *cells])
+    columns = ["reference", "lower case, no marks", f"normaliser {normaliser.name}"]
+    columns += ["words", "segments without an error", "segments with both"]
+    caption = f"Word error rate against spoken and written references, {subset.corpus}"
+    return table(rows, columns, caption=caption, sortable=False)
 
 
 def mark_table(subset: Subset, judged: Judged) -> Html:

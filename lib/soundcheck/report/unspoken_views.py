@@ -53,7 +53,7 @@ def made_up_words(kinds: Sequence[Kind], count: int = 8) -> Html:
     if not rows:
         return element("p", "No word was written where nobody speaks.")
     columns = ["corpus", "what is heard", "words and how often they are written"]
-    return table(rows, columns, caption="Words that are written most often where nobody speaks")
+    return table(rows, columns, caption="Words that are written most often where nobody says them")
 
 
 def heard_and_written(evaluation: Recognition, kinds: Sequence[Kind], count: int = 6) -> Html:
@@ -86,15 +86,18 @@ def _played(evaluation: Recognition, kind: Kind, place: int) -> Html:
     segment = kind.subset.segments.iloc[place]
     said = f"written: {shorten(kind.subset.predictions.changed[place], MOST_CHARACTERS)}"
     name = segment["file"]
-    title = f"{kind.name} in the place of {name}" if kind.silent else f"{name}: {kind.name}"
+    replaced = kind.silent and kind.name in evaluation.family.changes
+    title = f"{kind.name} in the place of {name}" if replaced else f"{name}: {kind.name}"
     if not evaluation.view(kind.subset).audio:
         return element("p", f"{title}; {said}", limit=None)
-    signal, _ = apply(
-        evaluation.change(kind.name),
-        read(kind.subset.root / segment["file"], segment["start"], segment["end"]),
-        SAMPLING_RATE,
-        seed=evaluation.seed,
-        content=segment["audio"],
-        sounds=evaluation.sounds,
-    )
+    signal = read(kind.subset.root / segment["file"], segment["start"], segment["end"])
+    if kind.name in evaluation.family.changes:
+        signal, _ = apply(
+            evaluation.change(kind.name),
+            signal,
+            SAMPLING_RATE,
+            seed=evaluation.seed,
+            content=segment["audio"],
+            sounds=evaluation.sounds,
+        )
     return player(evaluation.media, signal, SAMPLING_RATE, title, caption=said, color="changed")
