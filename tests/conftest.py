@@ -1,6 +1,7 @@
 """What all tests share: a seeded generator, recordings of people, and the real command."""
 
 import functools
+import gc
 import json
 import os
 import signal
@@ -13,7 +14,7 @@ import hypothesis
 import numpy as np
 import pytest
 from browser import missing, started_browser
-from preloaded import TEMPLATES, UNDRAWN, Preloaded
+from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 from pydantic import TypeAdapter
 
 from soundcheck.book import jupyter_book
@@ -31,8 +32,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 hypothesis.settings.register_profile("tests", max_examples=30)  # others in each run
 hypothesis.settings.load_profile("tests")
 
+# For workers: matrices are small, and threads of one test would take cores from the others.
+for _name in ONE_THREAD:
+    os.environ.setdefault(_name, "1")
+
 # Compiled tests are kept, whatever is said of other bytecode: each worker collects them in half the time.
 sys.dont_write_bytecode = False
+
+# Imports and thousands of collected tests stay until the end: to look for garbage among them, again and
+# again, takes a third of the collection's time, and some of each test's.
+gc.disable()
 
 LONGEST = """
 predict/test_engine.py test_own_tasks.py demo/models/test_biased.py test_recognition.py test_robustness.py
@@ -48,7 +57,25 @@ demo/models/test_voiceprint.py statistics/test_bootstrap.py
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, so that no worker has one left when the others are done."""
     place = {Path(__file__).parent / name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path, len(place)))
+    items.sort(key=lambda item: (place.get(item.path, len(place)), item.path))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    """Let each worker begin with other files: what one has compiled, the first time, the others find."""
+    report = yield
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker and isinstance(collector, pytest.Directory) and report.result:
+        share = int(worker.removeprefix("gw")) / int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        first = int(share * len(report.result))
+        report.result = report.result[first:] + report.result[:first]
+    return report
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, among what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -185,7 +212,7 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
 
     @functools.cache
     def server() -> Preloaded:
-        folders = {"MPLCONFIGDIR": "matplotlib", TEMPLATES: "templates"}
+        folders = {"MPLCONFIGDIR": "matplotlib", TEMPLATES: "templates", SHARED: "cache"}
         own = {variable: str(common(tmp_path_factory, name)) for variable, name in folders.items()}
         own["MPLBACKEND"] = "agg"
         return Preloaded.start(os.environ | own | {"JUPYTER_PLATFORM_DIRS": "1"})
@@ -203,8 +230,9 @@ def forked_models(preloaded, monkeypatch) -> None:
 
 @pytest.fixture(scope="module")
 def forked_sphinx(preloaded):
-    """Books that a test builds without the command: forks of the server that has imported Sphinx."""
+    """Books that a test builds without the command: forks of the server that has imported Sphinx, undrawn."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("soundcheck.report.style._picture", blank)
         if notebook_worker.FORKS:
             patch.setattr(jupyter_book, "subprocess", preloaded().modules()[0])
         yield
@@ -232,6 +260,12 @@ def command(preloaded):
         return preloaded().command(words, str(cwd), os.environ | own, timeout)
 
     return run
+
+
+@pytest.fixture
+def blank_figures(monkeypatch) -> None:
+    """Let figures that a test makes itself come out blank, too."""
+    monkeypatch.setattr("soundcheck.report.style._picture", blank)
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ studies: false
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, command):
+def project(tmp_path_factory, undrawn):
     """Irish speakers sit further away and have devices of their own; only distance lowers arousal."""
     folder = tmp_path_factory.mktemp("adjusted gaps")
     (folder / "data").mkdir()
@@ -43,7 +43,7 @@ def project(tmp_path_factory, command):
     (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
     (folder / "predictions.csv").write_text("\n".join(answers) + "\n")
     (folder / "suite.yml").write_text(SUITE)
-    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    done = undrawn("run", "suite.yml", "--out", "out", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "out"
 

@@ -27,15 +27,15 @@ families: [asr_word_errors]
 
 
 @pytest.fixture(scope="module")
-def cards(tmp_path_factory, speech, command) -> Path:
+def cards(tmp_path_factory, speech, undrawn) -> Path:
     folder = tmp_path_factory.mktemp("people")
     rows = pd.read_csv(speech / "segments.csv", dtype=str)
     said = rows["transcript"].where(rows.index % 10 != 0, "nine")  # a tenth is heard as another word
     pd.DataFrame({"file": rows["file"], "transcript": said}).to_csv(folder / "ours.csv", index=False)
     (folder / "suite.yml").write_text(SUITE.format(speech=json.dumps(str(speech))[1:-1]))
-    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stderr
-    done = command("card", "out", "--out", "cards", cwd=folder)
+    done = undrawn("card", "out", "--out", "cards", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder / "cards"
 

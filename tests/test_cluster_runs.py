@@ -63,9 +63,9 @@ def test_results_are_the_same_bytes(project, undrawn):
         assert all(other == first for other in others)
 
 
-def test_a_cluster_that_cannot_be_reached(project, command):
+def test_a_cluster_that_cannot_be_reached(project, undrawn):
     start = time.monotonic()
-    done = command("run", "suite.yml", "--out", "nothing", "--cluster", "tcp://127.0.0.1:9", cwd=project)
+    done = undrawn("run", "suite.yml", "--out", "nothing", "--cluster", "tcp://127.0.0.1:9", cwd=project)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and "'tcp://127.0.0.1:9' cannot be reached" in done.stderr
     assert not (project / "nothing").exists()
@@ -74,10 +74,10 @@ def test_a_cluster_that_cannot_be_reached(project, command):
     )  # the limit is in the library: this command waits for the machine, too
 
 
-def test_without_the_extra(project, command, tmp_path):
+def test_without_the_extra(project, undrawn, tmp_path):
     (tmp_path / "distributed").mkdir()
     (tmp_path / "distributed" / "__init__.py").write_text("raise ImportError('no distributed')")
-    done = command(
+    done = undrawn(
         "run", "suite.yml", "--cluster", "tcp://127.0.0.1:9", cwd=project, PYTHONPATH=str(tmp_path)
     )
     assert done.returncode == 2

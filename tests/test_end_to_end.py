@@ -246,7 +246,7 @@ def test_check_judges_and_writes_junit(project, command):
     assert 'classname="loud.tones.own_family"' in text
 
 
-def test_failing_notebook_and_one_that_exits_are_kept_and_others_go_on(project, tmp_path, command):
+def test_failing_notebook_and_one_that_exits_are_kept_and_others_go_on(project, tmp_path, undrawn):
     folder = make_project(tmp_path / "broken")
     (folder / "notebooks" / "own_family.ipynb").write_text(
         notebook("print('first cell')", "raise RuntimeError('broken on purpose')", "print('never')")
@@ -257,7 +257,7 @@ def test_failing_notebook_and_one_that_exits_are_kept_and_others_go_on(project, 
     )
     (folder / "book" / "methods" / "exits.md").write_text("# It exits\n\n<!-- thresholds -->\n")
     (folder / "notebooks" / "exits.ipynb").write_text(notebook("import sys; sys.exit(0)", "1 + 1"))
-    done = command("run", "suite.yml", "--out", "out", cwd=folder, **environment(folder))
+    done = undrawn("run", "suite.yml", "--out", "out", cwd=folder, **environment(folder))
     assert done.returncode == 3
     notebooks = json.loads((folder / "out" / "run.json").read_text())["notebooks"]
     assert {entry["family"]: entry["status"] for entry in notebooks} == {
@@ -270,7 +270,7 @@ def test_failing_notebook_and_one_that_exits_are_kept_and_others_go_on(project, 
     page = (folder / "out" / "html" / "results" / "loud" / "own_family.html").read_text()
     assert "first cell" in page
     assert "broken on purpose" in page
-    assert command("check", "out", cwd=folder).returncode == 1
+    assert undrawn("check", "out", cwd=folder).returncode == 1
 
 
 @pytest.mark.parametrize(

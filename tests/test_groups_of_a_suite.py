@@ -106,10 +106,10 @@ def save(folder, main, other):
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory, command):
+def run(tmp_path_factory, undrawn):
     folder = tmp_path_factory.mktemp("groups")
     save(folder, calls(), odd())
-    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    done = undrawn("run", "suite.yml", "--out", "out", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     return folder
 
@@ -345,7 +345,7 @@ def scores(table):
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory, command):
+def few(tmp_path_factory, undrawn):
     folder, table = tmp_path_factory.mktemp("few"), part()
     for n, file in enumerate(table["file"]):
         soundfile.write(folder / file, np.full(1600, 1e-3 * (n + 1)), 16000)
@@ -365,7 +365,7 @@ def few(tmp_path_factory, command):
     few_trials[["enrol", "test", "label"]].to_csv(folder / "listed.csv", index=False)
     few_trials[["score", "enrol", "test"]].to_csv(folder / "listed.txt", sep=" ", header=False, index=False)
     (folder / "suite.yml").write_text(OTHERS)
-    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     return folder, read_results(folder / "out" / "results.csv")
 

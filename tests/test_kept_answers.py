@@ -154,7 +154,7 @@ def sessions(folder: Path) -> set[tuple[str, int]]:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory, command):
+def runs(tmp_path_factory, undrawn):
     """A first run, a second of the same, and one after all models were retrained."""
     folder = write_suite(tmp_path_factory.mktemp("retrained"))
     done = {}
@@ -162,7 +162,7 @@ def runs(tmp_path_factory, command):
         if name == "retrained":
             train(folder, "0.75")
         pages = [] if name == "retrained" else ["--no-book"]  # nobody looks at those before
-        run = command("run", "suite.yml", *pages, cwd=folder)
+        run = undrawn("run", "suite.yml", *pages, cwd=folder)
         assert run.returncode == 0, run.stderr
         found = {model: answers(folder, model) for model in (*SEEN, *UNSEEN)}
         done[name] = (run, record(folder), found)
@@ -216,10 +216,10 @@ def test_pages_name_files_without_folders(runs):
     assert str(folder) not in page + (folder / "build" / "run.json").read_text()
 
 
-def test_fresh_asks_one_model_anew_and_keeps_the_others(runs, command):
+def test_fresh_asks_one_model_anew_and_keeps_the_others(runs, undrawn):
     folder, _ = runs
     before = sessions(folder)
-    run = command("run", "suite.yml", "--fresh", "--model", "c", "--no-book", cwd=folder)
+    run = undrawn("run", "suite.yml", "--fresh", "--model", "c", "--no-book", cwd=folder)
     assert run.returncode == 0
     model = record(folder)["c"]  # the others stay in the book
     assert (model["asked"], model["days"], model["confirmed"]) == (INPUTS, {}, 0)
@@ -227,11 +227,11 @@ def test_fresh_asks_one_model_anew_and_keeps_the_others(runs, command):
     assert {fingerprint for fingerprint, _ in gone} == {model["fingerprint"]}
 
 
-def test_a_damaged_store_is_told(runs, command):
+def test_a_damaged_store_is_told(runs, undrawn):
     folder, done = runs
     store = folder / "build" / "cache" / "predictions.sqlite"
     store.write_bytes(store.read_bytes()[:10_000])
-    run = command("run", "suite.yml", "--model", "use", "--model", "listed", "--no-book", cwd=folder)
+    run = undrawn("run", "suite.yml", "--model", "use", "--model", "listed", "--no-book", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "Traceback" not in run.stderr
     for name in ("use", "listed"):
@@ -244,10 +244,10 @@ def test_a_damaged_store_is_told(runs, command):
         assert answers(folder, name) == {"0.75"}
 
 
-def test_files_that_name_nothing_are_refused(tmp_path, command):
+def test_files_that_name_nothing_are_refused(tmp_path, undrawn):
     folder = write_suite(tmp_path / "suite")
     (folder / "suite.yml").write_text(SUITE.replace("listed*.txt", "data/*.bin"))
-    run = command("run", "suite.yml", cwd=folder)
+    run = undrawn("run", "suite.yml", cwd=folder)
     assert run.returncode == 2
     assert "models.listed.files" in run.stderr and "'data/*.bin' means no file" in run.stderr
     assert "Traceback" not in run.stderr

@@ -24,7 +24,7 @@ studies: false
 
 
 @pytest.mark.slow
-def test_noise_is_a_group_and_stands_on_the_page(tmp_path, command):
+def test_noise_is_a_group_and_stands_on_the_page(tmp_path, undrawn):
     rng, rows = np.random.default_rng(0), []
     for n in range(36):
         noisy = n % 2
@@ -43,7 +43,7 @@ def test_noise_is_a_group_and_stands_on_the_page(tmp_path, command):
     answers = table[["file", "answer"]].rename(columns={"answer": "transcript"})
     answers.to_csv(tmp_path / "predictions.csv", index=False)
     (tmp_path / "suite.yml").write_text(SUITE)
-    done = command("run", "suite.yml", cwd=tmp_path, SOUNDCHECK_CACHE=str(tmp_path / "cache"))
+    done = undrawn("run", "suite.yml", cwd=tmp_path, SOUNDCHECK_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv")
     groups = frame[frame["group"].str.startswith("signal_to_noise: ")]

@@ -82,7 +82,7 @@ def test_a_run_without_what_only_linux_has_gives_the_same(project, undrawn):
     assert (project / "there" / "html" / "index.html").is_file()
 
 
-def test_the_poorer_system_is_poorer(project, command):
+def test_the_poorer_system_is_poorer(project, undrawn):
     import os
     import subprocess
     import sys

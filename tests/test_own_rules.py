@@ -46,7 +46,7 @@ def write(folder, suite=SUITE, offset="0"):
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, command):
+def project(tmp_path_factory, undrawn):
     """Six speakers whose level is their arousal, give or take; the run of the suite and what it said."""
     folder = tmp_path_factory.mktemp("own rules")
     (folder / "data").mkdir()
@@ -60,7 +60,7 @@ def project(tmp_path_factory, command):
         rows.append(f"{number}.wav,s{number % 6},{arousal:.3f}")
     (folder / "data" / "segments.csv").write_text("\n".join(rows) + "\n")
     write(folder)
-    return folder, command("run", "suite.yml", "--out", "out", cwd=folder)
+    return folder, undrawn("run", "suite.yml", "--out", "out", cwd=folder)
 
 
 def cases(folder):
@@ -91,10 +91,10 @@ def test_the_book_says_what_the_suite_decided(project):
     )
 
 
-def test_check_before_and_after_the_day_of_an_accepted_failure(project, command, tmp_path):
+def test_check_before_and_after_the_day_of_an_accepted_failure(project, undrawn, tmp_path):
     """The day is moved in the record, as if the suite had named another one."""
     folder, _ = project
-    assert command("check", "out", cwd=folder).returncode == 1
+    assert undrawn("check", "out", cwd=folder).returncode == 1
     assert cases(folder / "out")["arousal / Mean Absolute Error"].find("failure") is not None
     about = json.loads((folder / "out" / "run.json").read_text())
     entry = {"model": "loud", "test": "Mean Absolute Error", "why": "being retrained"}
@@ -104,7 +104,7 @@ def test_check_before_and_after_the_day_of_an_accepted_failure(project, command,
         shutil.copy(folder / "out" / "results.csv", tmp_path / name)
         accepted = [entry | {"until": day}, {"model": "lout", "why": "a slip"}]
         (tmp_path / name / "run.json").write_text(json.dumps(about | {"accepted": accepted}))
-        outcomes[name] = command("check", name, cwd=tmp_path)
+        outcomes[name] = undrawn("check", name, cwd=tmp_path)
     before, after = outcomes["before"], outcomes["after"]
     assert before.returncode == 0, before.stdout + before.stderr
     assert f"accepted: {FAILURE}: being retrained (until 2126-03-01): 0.0" in before.stdout
@@ -147,17 +147,17 @@ def test_a_run_records_what_is_accepted_and_a_worse_model_is_found(project, undr
         (("--matters-worse", "-1"), "-1"),
     ],
 )
-def test_bad_options_are_told_without_traceback(project, command, options, words):
+def test_bad_options_are_told_without_traceback(project, undrawn, options, words):
     folder, _ = project
-    done = command("check", "out", *options, cwd=folder)
+    done = undrawn("check", "out", *options, cwd=folder)
     assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
 
 
-def test_rules_of_tests_that_do_not_exist_stop_the_run(project, command, tmp_path):
+def test_rules_of_tests_that_do_not_exist_stop_the_run(project, undrawn, tmp_path):
     folder, _ = project
     suite = SUITE.replace("data/", f"{folder}/data/").replace("Mean Absolute Error", "Mean Absolut Error")
     write(tmp_path, suite + ACCEPTED.replace("DAY", "soon"))
-    done = command("run", "suite.yml", "--out", "out", cwd=tmp_path)
+    done = undrawn("run", "suite.yml", "--out", "out", cwd=tmp_path)
     assert done.returncode == 2 and not (tmp_path / "out").exists()
     assert "has no test 'Mean Absolut Error'. Did you mean 'Mean Absolute Error'?" in done.stderr
     assert "'soon' is not a date. Write year-month-day" in done.stderr

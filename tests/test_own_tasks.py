@@ -154,13 +154,13 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, table, command, undrawn):
+def project(tmp_path_factory, table, undrawn):
     folder = tmp_path_factory.mktemp("own tasks")
     write(folder, table)
     # Nobody looks at how robust it is: the notebooks are kept.
     done = undrawn("run", "suite.yml", "--out", "out", "--model", "mine", "--no-book", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    done = command("run", "suite.yml", "--out", "out", cwd=folder, timeout=900)
+    done = undrawn("run", "suite.yml", "--out", "out", cwd=folder, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout
 
@@ -266,11 +266,11 @@ def test_thresholds_for_four_classes_judge_no_seven(frame, row):
 
 
 @pytest.mark.slow
-def test_everybody_says_what_is_shown(project, frame, command):
+def test_everybody_says_what_is_shown(project, frame, undrawn):
     folder, told = project
     count = int((frame["model"].eq("table") & frame["evidence"].eq("shown")).sum())
     assert count > 20 and f", {count} shown without verdict, " in told
-    done = command("check", "out", "--model", "table", cwd=folder)
+    done = undrawn("check", "out", "--model", "table", cwd=folder)
     assert f" {count} shown without verdict." in done.stdout
     cases = {c.get("name"): c for c in ElementTree.parse(folder / "out" / "junit.xml").iter("testcase")}
     (case,) = cases["feeling / Unweighted Average Recall"]
@@ -329,7 +329,7 @@ def small(folder, table, *, tasks="", columns="", model="emotion"):
 
 
 @pytest.mark.slow
-def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, table, command, shown):
+def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, table, undrawn, shown):
     """What is said is written into the suite, and nothing is lost any more."""
     some = table[table["speaker"].isin(["s00", "s01", "s02", "s03", "s04", "s05"])]
     some = some.replace({"emotion": {"fear": "<b>fear</b>", "disgust": "no: none"}})
@@ -337,7 +337,7 @@ def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, table, comman
         {"fear": "<b>fear</b>", "disgust": "no: none"}
     )
     small(tmp_path, some)
-    done = command("run", "suite.yml", "--out", "out", cwd=tmp_path)
+    done = undrawn("run", "suite.yml", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     (told,) = [line for line in done.stdout.splitlines() if "not classes of emotion" in line]
     count = some["emotion"].isin(["boredom", "<b>fear</b>", "no: none"]).sum()
@@ -350,7 +350,7 @@ def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, table, comman
     corpus = page(tmp_path, "corpora/calls")
     assert "declare a task of your own" in corpus and "<b>fear</b>" not in corpus
     small(tmp_path, some, tasks=f"tasks: {tasks}", columns=f", columns: {columns}", model="feeling")
-    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path)
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     frame = read_results(tmp_path / "out" / "results.csv")
     found = frame[frame["test"].eq("Recall Per Class")].set_index("label")
@@ -372,11 +372,11 @@ def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, table, comman
         ("tasks: {intensity: {type: regression, range: [1, 7]}}", {"intensity": "x"}, "is not a number"),
     ],
 )
-def test_bad_declarations_and_labels_are_refused(tmp_path, table, command, tasks, change, told):
+def test_bad_declarations_and_labels_are_refused(tmp_path, table, undrawn, tasks, change, told):
     some = table[table["speaker"].eq("s00")].astype(object)
     for name, value in change.items():
         some.loc[some.index[4], name] = value
     small(tmp_path, some, tasks=tasks)
-    done = command("run", "suite.yml", "--out", "out", cwd=tmp_path)
+    done = undrawn("run", "suite.yml", "--out", "out", cwd=tmp_path)
     assert done.returncode == 2 and told in done.stderr, done.stdout + done.stderr
     assert "Traceback" not in done.stderr

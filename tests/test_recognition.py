@@ -722,10 +722,10 @@ def make_field(folder):
 
 
 @pytest.fixture(scope="module")
-def field(tmp_path_factory, command, shared_cache):
+def field(tmp_path_factory, undrawn, shared_cache):
     folder = tmp_path_factory.mktemp("field") / "suite"
     make_field(folder)
-    done = command("run", "field.yml", "--no-book", cwd=folder, **environment(shared_cache))
+    done = undrawn("run", "field.yml", "--no-book", cwd=folder, **environment(shared_cache))
     assert done.returncode == 0, done.stdout + done.stderr
     table = pd.read_csv(folder / "build" / "results.csv", keep_default_na=False, na_values=[""])
     return folder, {name: rows.set_index("test") for name, rows in table.groupby("corpus")}

@@ -42,7 +42,7 @@ def test_wheel_carries_all_files(wheel):
 
 def test_installed_wheel_runs_in_an_empty_folder(wheel, tmp_path, started_command):
     site = tmp_path / "site"
-    arguments = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--target", site, wheel]
+    arguments = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", site, wheel]
     subprocess.run([sys.executable, *map(str, arguments)], check=True, capture_output=True)
     empty = tmp_path / "empty"
     empty.mkdir()

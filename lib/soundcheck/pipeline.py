@@ -26,7 +26,7 @@ from soundcheck.history.kept_runs import check_place, keep
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
-from soundcheck.publish.day import given_day
+from soundcheck.publish.day import given_day, today
 from soundcheck.results.record import KeyFigure
 from soundcheck.run import notebook_jobs, planning, runner, tables
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
@@ -65,6 +65,7 @@ def run(
     early: Early | None = None,
     kept: bool = True,
     voices: str = "",
+    efficiency: float | None = None,
 ) -> Outcome:
     """Run a suite and build its book.
 
@@ -94,6 +95,8 @@ def run(
         Whether the run is kept in the history, if the suite wants one.
     voices
         What is heard in the book, ``"all"`` or ``"none"``; ``""`` = as the suite says.
+    efficiency
+        Seconds that each model may take to be measured after the run; ``None`` = not at all.
 
     Raises
     ------
@@ -107,6 +110,7 @@ def run(
     suite = with_voices(suite, voices)
     _check_before(suite, out)
     asked = {"jobs": jobs, "no_code": no_code, "fresh": fresh, "book": book, "ahead": ahead}
+    asked["efficiency"] = efficiency
     with opened(suite, out, models, families) as folder, _connected(cluster) as workers:
         return _run(folder, cluster=workers, history=suite.history, **asked)
 
@@ -253,6 +257,7 @@ def _run(
     shards: Shards | None = None,
     ahead: Ahead | None = None,
     history: Path | None = None,
+    efficiency: float | None = None,
 ) -> Outcome:
     """Run a suite, or a part of it; what shards have answered is not asked."""
     tested = folder.begin(no_code=no_code)
@@ -359,8 +364,15 @@ def _run(
         for name, why in material.unloaded.items()
     ]
     kept = [lost] if lost else []
+    if efficiency is not None:
+        from soundcheck.efficiency.step import measure_run  # late: most runs do without
+
+        try:
+            last += measure_run(material, output, figures, seconds=efficiency, day=given_day() or today())
+        except (SoundcheckError, OSError, ValueError) as error:  # the run is whole all the same
+            kept.append(f"Efficiency could not be measured: {error}")
     outcome = sum_up(output, frame, record, reports, problems, plan, [*unloaded, *kept, *last])
-    return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if lost else outcome
+    return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if kept else outcome
 
 
 def _keep(history: Path, output: Output) -> str:

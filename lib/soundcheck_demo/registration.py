@@ -27,7 +27,7 @@ class DemoKeys(CorpusKeys):
     """Keys of a demo corpus."""
 
     size: schema.choice("small", "full") = "full"
-    part: schema.choice("speech", "texts", "recordings", "commands") = "speech"
+    part: schema.choice("speech", "texts", "recordings", "commands", "monologues") = "speech"
 
 
 class DemoFormat(CorpusFormat):

@@ -168,8 +168,9 @@ def make_notebook(media: MediaStore, out: Path) -> str:
     return json.dumps({"cells": cells, "metadata": {"papermill": {"input_path": f"{out}/p"}}, "nbformat": 4})
 
 
-@pytest.fixture
-def made_up(tmp_path, recorded) -> MadeUp:
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory, recorded, forked_sphinx) -> MadeUp:
+    tmp_path = tmp_path_factory.mktemp("made up")
     output = Output(tmp_path / "out")
     output.prepare()
     (tmp_path / "talk").mkdir()

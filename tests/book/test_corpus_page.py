@@ -10,6 +10,7 @@ from soundcheck.common.media import MediaStore
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.sound_formats import SoundFormat
+from soundcheck.evaluation.corpus_audit import audit
 from soundcheck.results.record import CorpusRecord
 from soundcheck.suite.entries import CorpusEntry
 
@@ -17,7 +18,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def page(tmp_path):
+def page(tmp_path, blank_figures):
     """Make the page of a corpus with some columns: its words and its HTML, one after the other."""
 
     def made(
@@ -27,6 +28,7 @@ def page(tmp_path):
         segments: int = 4,
         formats: tuple[SoundFormat, ...] = (),
         left_out: tuple[Excluded, ...] = (),
+        audited: bool = False,
         **columns: object,
     ) -> str:
         soundfile.write(tmp_path / "a.wav", 0.1 * np.sin(np.arange(16000) / 10), 16000)
@@ -43,7 +45,8 @@ def page(tmp_path):
             **{"left_out": left_out, "notices": notices},
         )
         media = MediaStore(tmp_path / "media", "../media/")
-        cells = corpus_page.cells(about, corpus, {}, media, tmp_path / "cache")
+        found = audit(corpus, {}, tmp_path / "cache") if audited else None
+        cells = corpus_page.cells(about, corpus, {}, media, tmp_path / "cache", found)
         shown = [o["data"]["text/html"] for cell in cells for o in cell.get("outputs", [])]
         return "\n".join([*(cell["source"] for cell in cells), *shown])
 
@@ -141,3 +144,10 @@ def test_formats_are_listed_and_what_became_of_them(page):
 def test_what_was_left_out_is_counted_and_listed(page):
     text = page(left_out=(Excluded("b.wav", "0 bytes, the file is empty", "audio"),))
     assert "<dd>1 item, listed below</dd>" in text and "0 bytes, the file is empty" in text
+
+
+def test_the_audit_is_a_part_of_the_page(page):
+    text = page(audited=True, sex=["male", "male", HOSTILE, HOSTILE])
+    assert "## Audit" in text and "3 segments of 1 file begin before another one has ended" in text
+    assert "Resampled and permuted: 2 speakers." in text and "<script>" not in text
+    assert "](#audit)" in text and "udit" not in page()

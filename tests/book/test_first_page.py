@@ -326,6 +326,7 @@ def test_find_your_way_leaves_out_what_the_run_does_not_have(run):
     page = text(find_your_way.cells(*run))
     assert page.startswith("# Find your way") and IMAGE not in page
     assert "whether one model is better" not in page and "from run to run" not in page
+    assert "models.html#what-answers-cost" in page
     assert "what changed from run to run" in text(find_your_way.cells(*run, ["over_time"]))
     record, frame = run
     for few in (frame[~frame["holds"].eq(True)], frame.iloc[:0]):  # nothing holds, or there is no row

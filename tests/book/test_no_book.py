@@ -39,11 +39,11 @@ def pages(out):
     return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
-def test_a_run_without_a_book_gives_all_else_and_leaves_an_earlier_book_alone(project, command):
+def test_a_run_without_a_book_gives_all_else_and_leaves_an_earlier_book_alone(project, undrawn):
     out = project / "out"
 
     def run(*options):
-        done = command("run", "suite.yml", "--out", "out", *options, cwd=project)
+        done = undrawn("run", "suite.yml", "--out", "out", *options, cwd=project)
         return done, json.loads((out / "run.json").read_text())
 
     done, record = run("--no-book")

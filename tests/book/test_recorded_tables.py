@@ -51,6 +51,12 @@ def test_the_page_says_what_the_tables_show():
     assert apart["signal_to_noise"] == pytest.approx(30, abs=1.5)
     assert apart["level"] == pytest.approx(22, abs=1)
     assert people.loc[people["measure"].eq("bandwidth"), "high"].max() < 4000
+    digits = recorded("human_recognition")[0].set_index(["measure", "sound"])
+    assert digits.loc[("Word Error Rate", "as it is"), "value"] == pytest.approx(1 / 3, abs=0.05)
+    doubled = digits["value"]["SNR where the rate doubles"]
+    assert doubled["Noise"] == pytest.approx(8, abs=1) and doubled["Babble"] == pytest.approx(14, abs=1)
+    words = digits["value"]["Words Per Minute"]
+    assert words["Silence"] == words["White Noise"] == 0 and words["Other Language"] / 60 > 2
 
 
 def test_the_tables_travel_with_the_book():

@@ -134,7 +134,7 @@ families:
 """
 
 
-def test_results_are_the_same_bytes_in_single_precision(tmp_path, command, rng):
+def test_results_are_the_same_bytes_in_single_precision(tmp_path, undrawn, rng):
     rows = ["file,speaker,arousal,emotion"]
     for n in range(48):
         label = n % 11 / 10
@@ -144,7 +144,7 @@ def test_results_are_the_same_bytes_in_single_precision(tmp_path, command, rng):
     (tmp_path / "segments.csv").write_text("\n".join(rows))
     (tmp_path / "answers.py").write_text(MODEL)
     (tmp_path / "suite.yml").write_text(SUITE)
-    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path)
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "out" / "results.csv").read_text()
     results = {}

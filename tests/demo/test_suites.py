@@ -32,7 +32,7 @@ def test_suites_differ_in_their_limits_only():
     limited, full = read_suite(SUITE), read_suite(FULL)
     assert (limited.segments_per_change, limited.levels) == (150, 2)
     own = {name: getattr(full, name) for name in ("title", "file", "root", "shown", "digest")}
-    own |= {"segments_per_change": None, "levels": None}
+    own |= {"segments_per_change": None, "levels": None, "transformations": {}}
     for section in ("models", "corpora"):  # where a suite lies is part of its entries
         mine, theirs = getattr(limited, section), getattr(full, section)
         assert {name: _placed(entry, theirs[name]) for name, entry in mine.items()} == theirs

@@ -130,6 +130,12 @@ def test_a_number_decides_how_many_are_transformed(people, most):
         assert counts["welsh"] >= 50 and counts["irish"] >= 50
 
 
+def test_columns_whose_groups_can_all_be_judged_come_first(people):
+    people["pair"] = people["sex"] + people["accent"]  # four cells of 50 would need 200
+    rows = transformed(people, groups=["accent", "sex", "pair"], sweep_segments=100)
+    assert people["accent"][rows].value_counts().to_dict() == {"welsh": 50, "irish": 50}
+
+
 def test_a_suite_limits_what_is_transformed():
     fairness, noise = read_family("asr_fairness"), read_family("robustness_background_noise")
     assert fairness.limited(True, 7).options["sweep_segments"] == 7
@@ -175,3 +181,51 @@ def test_a_suite_limits_what_is_heard_under_each_change(table):
         assert changed_segments.changed_rows(unlimited, TASKS, table, 0).all()
         assert changed_segments.swept_rows(unlimited, TASKS, table, ["speaker"], 0).sum() == 180
     assert noise.limited(True, None).options == noise.options
+
+
+def test_files_are_drawn_whole_and_changes_grow_within_them():
+    family = read_family("correctness_temporal_behaviour")
+    family = dataclasses.replace(family, options=family.options | {"sweep_segments": 80})
+    table = pd.DataFrame(
+        [
+            (f"{n:02d}.wav", 10.0 * place, 10.0 * place + 9, f"{n}|{place}", f"s{n % 5}", 0.5)
+            for n in range(40)
+            for place in range(6 if n < 30 else 2)
+        ],
+        columns=["file", "start", "end", "key", "speaker", "arousal"],
+    ).sample(frac=1, random_state=0, ignore_index=True)
+    rows = changed_segments.swept_rows(family, TASKS, table, ["speaker"], 0)
+    counts = table["file"][rows].value_counts()
+    assert rows.sum() == 80 and (counts == 6).sum() == 13 and counts.min() == 2  # the last one is cut
+    assert counts.index.max() < "30.wav"  # files of two segments are not heard
+    people = table[rows].drop_duplicates("file")["speaker"].value_counts()
+    assert people.max() - people.min() <= 1
+    steps = changed_segments.growing_steps(family, table, rows, 4)
+    for _, own in table.assign(step=steps)[rows].groupby("file"):
+        wanted = [0, 1, 2, 2, 3, 4] if len(own) == 6 else [-1, -1]
+        assert own.sort_values("start")["step"].tolist() == wanted
+    assert set(steps[~rows]) == {-1}
+    assert changed_segments.growing_steps(read_family("robustness_small_changes"), table, rows, 4) is None
+    # Two people in a file, and others in the next one: files stay whole all the same.
+    turns = np.where(table["key"].str[-1].isin(["0", "2", "4"]), 3, 5)
+    talks = table.assign(speaker=table["file"].str[:2].astype(int) * turns % 7)
+    heard = talks["file"][changed_segments.swept_rows(family, TASKS, talks, ["speaker"], 0)].value_counts()
+    assert (heard == 6).sum() == 13 and heard.sum() == 80
+
+
+def test_a_suite_names_the_transformations_of_a_family():
+    fairness = read_family("asr_fairness")
+    few = fairness.limited(True, None, transformations={"asr_fairness": ["Noise"], "another": []})
+    assert list(few.transformations) == ["Noise"] and len(fairness.transformations) > 1
+    assert set(few.options["excluded"]) <= {"Noise"}
+    assert fairness.limited(True, None, transformations={"another": ["Noise"]}) == fairness
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_places_within_groups_are_the_ranks_of_pandas(dense):
+    rng = np.random.default_rng(0)
+    for count in (0, 1, 2, 7, 60):
+        order, groups = rng.integers(0, 9, count).astype(float), rng.integers(0, 4, count)
+        order[rng.random(count) < 0.1] = np.inf
+        ranks = pd.Series(order).groupby(groups).rank(method="dense" if dense else "first")
+        assert changed_segments._places(order, groups, dense=dense).tolist() == ranks.tolist()

@@ -107,20 +107,20 @@ def test_worse_candidate_fails_if_asked(compared, command):
 
 
 @pytest.fixture(scope="module")
-def later(compared, tmp_path_factory, command):
+def later(compared, tmp_path_factory, undrawn):
     """Give the same suite with another model under the name ``old``, run again."""
     folder = tmp_path_factory.mktemp("later")
     shutil.copytree(compared[0], folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build"))
     (folder / "old.csv").write_text((folder / "new.csv").read_text())
     options = ("--model", "old", "--model", "third", "--out", "run", "--no-book")
-    done = command("run", "suite.yml", *options, cwd=folder)
+    done = undrawn("run", "suite.yml", *options, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "run"
 
 
-def test_two_runs(compared, later, command, tmp_path):
+def test_two_runs(compared, later, undrawn, tmp_path):
     before = compared[0] / "build" / "compare"
-    done = command("compare", before, later, "--out", "out", "--strict", cwd=tmp_path)
+    done = undrawn("compare", before, later, "--out", "out", "--strict", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "old (after) is better than old (before) on 3 and worse on 0 of 3 tests." in done.stdout
     assert done.stdout.count("better: tones / correctness_regression / arousal") == 3
@@ -139,19 +139,19 @@ def test_two_runs(compared, later, command, tmp_path):
     for words in ("Before and after: old", "old (before)", "▲ better", "corrections"):
         assert words in text
     assert "<audio" not in text  # a run keeps no recordings
-    back = command("compare", later, before, "--out", "out", "--strict", "--no-book", cwd=tmp_path)
+    back = undrawn("compare", later, before, "--out", "out", "--strict", "--no-book", cwd=tmp_path)
     assert back.returncode == 1
     assert "Book: not built; out/html/index.html is the book of an earlier run" in back.stdout
     assert "old (after) is better than old (before) on 0 and worse on 3 of 3 tests." in back.stdout
 
 
-def test_runs_with_other_seeds_are_unpaired(compared, later, command, tmp_path):
+def test_runs_with_other_seeds_are_unpaired(compared, later, undrawn, tmp_path):
     record = json.loads((later / "run.json").read_text())
     other = tmp_path / "other"
     shutil.copytree(later, other)
     (other / "run.json").write_text(json.dumps(record | {"seed": 1}))
     before, options = compared[0] / "build" / "compare", ("--out", "out", "--no-book")
-    done = command("compare", before, "other", *options, cwd=tmp_path)
+    done = undrawn("compare", before, "other", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "The runs have different seeds (0 and 1)." in done.stdout
     assert "Book: not built\n" in done.stdout and not (tmp_path / "out" / "html").exists()
@@ -194,10 +194,10 @@ def spoil(run: Path, how: str) -> None:
         ("no run", ["results.csv", "does not exist"]),
     ],
 )
-def test_refused_runs(compared, later, command, tmp_path, how, words):
+def test_refused_runs(compared, later, undrawn, tmp_path, how, words):
     shutil.copytree(later, tmp_path / "spoilt")
     spoil(tmp_path / "spoilt", how)
-    done = command("compare", compared[0] / "build" / "compare", "spoilt", "--out", "out", cwd=tmp_path)
+    done = undrawn("compare", compared[0] / "build" / "compare", "spoilt", "--out", "out", cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
     for word in words:
         assert word in done.stderr
@@ -205,7 +205,7 @@ def test_refused_runs(compared, later, command, tmp_path, how, words):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_run_is_not_compared_with_itself_or_written_to(compared, later, command, tmp_path):
+def test_a_run_is_not_compared_with_itself_or_written_to(compared, later, undrawn, tmp_path):
     before = compared[0] / "build" / "compare"
     for more, words in (
         ([later], "compared with itself"),
@@ -213,7 +213,7 @@ def test_a_run_is_not_compared_with_itself_or_written_to(compared, later, comman
         ([before, "--out", later], "one of the runs"),
         ([before, "--family", "correctness_regresion"], "Did you mean 'correctness_regression'"),
     ):
-        done = command("compare", later, *more, cwd=tmp_path)
+        done = undrawn("compare", later, *more, cwd=tmp_path)
         assert done.returncode == 2
         assert words in done.stderr
 
@@ -232,7 +232,7 @@ studies: false
 """
 
 
-def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, command, shown):
+def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, undrawn, shown):
     rng = np.random.default_rng(1)
     rows = []
     for speaker in range(8):
@@ -250,7 +250,7 @@ def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, comman
             tmp_path / f"{name}.csv", index=False
         )
     (tmp_path / "suite.yml").write_text(RECOGNISERS)
-    done = command("compare", "suite.yml", "--no-book", cwd=tmp_path)
+    done = undrawn("compare", "suite.yml", "--no-book", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     out = tmp_path / "build" / "compare"
     slug = json.loads((out / "run.json").read_text())["comparisons"][0]["slug"]
@@ -280,9 +280,9 @@ def test_recognisers_show_which_words_were_corrected_and_broken(tmp_path, comman
         ([], ["lists no comparisons", "comparisons: {"]),
     ],
 )
-def test_refused(compared, command, tmp_path, names, words):
+def test_refused(compared, undrawn, tmp_path, names, words):
     folder, _ = compared
-    done = command("compare", "suite.yml", *names, "--out", tmp_path / "out", cwd=folder, timeout=60)
+    done = undrawn("compare", "suite.yml", *names, "--out", tmp_path / "out", cwd=folder, timeout=60)
     assert done.returncode == 2, done.stderr
     for word in words:
         assert word in done.stderr

@@ -21,7 +21,7 @@ studies: false
 
 
 @pytest.mark.usefixtures("forked_sphinx")
-def test_the_book_gets_a_page_of_kept_runs(tmp_path, command):
+def test_the_book_gets_a_page_of_kept_runs(tmp_path, undrawn):
     (tmp_path / "suite.yml").write_text(SUITE)
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"file": [f"{n}.wav" for n in range(120)], "duration": 2.0})
@@ -33,7 +33,7 @@ def test_the_book_gets_a_page_of_kept_runs(tmp_path, command):
     def run(size, *options):
         answers = table[["file"]].assign(arousal=table["arousal"] + size * error)
         answers.to_csv(tmp_path / "answers.csv", index=False)
-        done = command("run", "suite.yml", *options, cwd=tmp_path, timeout=600)
+        done = undrawn("run", "suite.yml", *options, cwd=tmp_path, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def pages():

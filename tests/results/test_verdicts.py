@@ -412,6 +412,13 @@ def test_every_cut_is_noticed_except_between_lines(tmp_path):
             read_results(path)
 
 
+def test_a_suite_is_no_results_table(tmp_path):
+    path = tmp_path / "suite.yml"
+    path.write_text("corpora: {}\n")
+    with pytest.raises(InputError, match="this is a suite, .* `soundcheck run suite.yml --plan`"):
+        read_results(path)
+
+
 def test_damaged_parquet(tmp_path):
     whole(tmp_path)
     path = tmp_path / "results.parquet"

@@ -59,8 +59,8 @@ def test_every_setting_is_seen(tmp_path, describe):
         **{"thresholds": "simulated", "balance_samples": 7, "seconds": 1.0, "predicts_changes": True},
         **{"sweeps": True, "normaliser": "english", "prefix": "x/", "transformed_segments": 7},
         **{"alternatives": True, "synonyms": (("can not", "cannot"),), "entities": {"room": ("attic",)}},
-        **{"segments_per_change": 9, "levels": 2, "guesses": True, "voices": "none"},
-        **{"matters": 0.2, "tests": {"T": OwnTest({"arousal": 0.3})}},
+        **{"segments_per_change": 9, "levels": 2, "guesses": True, "voices": "none", "languages": ("de",)},
+        **{"transformations": {"f": ["Noise"]}, "matters": 0.2, "tests": {"T": OwnTest({"arousal": 0.3})}},
     }
     folders = {"suite_root", "media"}
     fields = {field.name for field in dataclasses.fields(description)}

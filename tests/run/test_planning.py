@@ -27,7 +27,7 @@ def corpus():
             "emotion": [None, "anger", None],
         }
     )
-    return SimpleNamespace(segments=table, entry=CorpusEntry("c", "csv"))
+    return SimpleNamespace(segments=table, entry=CorpusEntry("c", "csv"), trials=None)
 
 
 def test_changed_signals_are_wanted_for_all_segments_unless_labels_are_needed(corpus):
@@ -66,11 +66,23 @@ def test_nothing_is_changed_where_there_are_no_trials(corpus):
         table = corpus.segments.assign(**columns)
         one = SimpleNamespace(segments=table, entry=corpus.entry, trials=trials)
         masks = planning.needed_segments([family], embedding, 0, one).values()
-        assert len(masks) == len(family.changes)
+        assert len(masks) == len(family.all_changes)
         return {tuple(rows.tolist()) for rows in masks}
 
     assert wanted() == {(False,) * 3}
-    assert wanted(speaker=["x", "x", "y"]) == wanted(trials=object()) == {(True,) * 3}
+    assert (
+        wanted(speaker=["x", "x", "y"]) == wanted(trials=SimpleNamespace(origin="generated")) == {(True,) * 3}
+    )
+
+
+@pytest.mark.parametrize(("origin", "heard"), [("list", (False, True, True)), ("generated", (True,) * 3)])
+def test_of_a_list_only_recordings_that_it_tests_are_changed(corpus, origin, heard):
+    trials = SimpleNamespace(origin=origin, frame=pd.DataFrame({"segment": [2, 1, 2]}))
+    one = SimpleNamespace(segments=corpus.segments, entry=corpus.entry, trials=trials)
+    family, embedding = read_family("verification_robustness"), [BUILTIN["embedding"]]
+    masks = planning.needed_segments([family], embedding, 0, one)
+    assert masks.keys() == {change.identity for change in family.transformed}
+    assert {tuple(rows.tolist()) for rows in masks.values()} == {heard}
 
 
 def test_missing_notebook_is_named():

@@ -232,11 +232,11 @@ def test_what_lies_in_a_folder_is_recognised_and_loads(made):
     assert str(folder) not in text
 
 
-def test_families_that_fit_are_those_of_a_run(tmp_path, command):
+def test_families_that_fit_are_those_of_a_run(tmp_path, undrawn):
     """What the comments promise against what a run tests, without changes of the sound."""
     (tmp_path / "data").mkdir()
     make_csv(tmp_path / "data")
-    assert command("init", "new", "--data", "data", cwd=tmp_path).returncode == 0
+    assert undrawn("init", "new", "--data", "data", cwd=tmp_path).returncode == 0
     text = (tmp_path / "new" / "suite.yml").read_text()
     fit = re.findall(r"^    #   (\w+)$", text, re.MULTILINE)
     unfit = re.findall(r"^    #   (\w+) \(", text, re.MULTILINE)
@@ -249,7 +249,7 @@ def test_families_that_fit_are_those_of_a_run(tmp_path, command):
     looked = [name for name in fit + unfit if not name.startswith("robustness")]
     short = text.replace("families: all", f"families: {looked}\nstudies: false\nreplicates: 100")
     (tmp_path / "new" / "suite.yml").write_text(short.replace("'", ""))
-    done = command("run", "new/suite.yml", "--out", "out", "--no-book", "--model", "mine", cwd=tmp_path)
+    done = undrawn("run", "new/suite.yml", "--out", "out", "--no-book", "--model", "mine", cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
     notebooks = {}
     for path in (tmp_path / "out" / "notebooks").rglob("*.ipynb"):
@@ -321,12 +321,12 @@ def test_what_is_commented_out_is_right(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["command", "python", "predictions"])
-def test_models_to_replace_answer(tmp_path, command, kind):
+def test_models_to_replace_answer(tmp_path, undrawn, kind):
     (tmp_path / "data").mkdir()
     make_csv(tmp_path / "data")
-    done = command("init", "new", "--data", "data", "--model", kind, cwd=tmp_path)
+    done = undrawn("init", "new", "--data", "data", "--model", kind, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    done = command("run", "new/suite.yml", "--plan", "--out", "out", cwd=tmp_path)
+    done = undrawn("run", "new/suite.yml", "--plan", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
 
 
@@ -343,12 +343,12 @@ def test_a_corpus_without_sound_gets_a_table_to_fill_in(tmp_path):
     assert len(load_corpus(suite.corpora["data"], suite, tmp_path / "cache").segments) == COUNT
 
 
-def test_what_is_not_recognised(tmp_path, command):
+def test_what_is_not_recognised(tmp_path, undrawn):
     (tmp_path / "data" / "deep").mkdir(parents=True)
     (tmp_path / "data" / "deep" / "notes.txt").write_text("hello\n")
     (tmp_path / "data" / "broken.jsonl").write_bytes(b"\xff{{{")
     (tmp_path / "data" / "list.json").write_text("[1, 2]")
-    done = command("init", "new", "--data", "data", cwd=tmp_path)
+    done = undrawn("init", "new", "--data", "data", cwd=tmp_path)
     assert done.returncode == 2 and "no format is recognised among 3 files" in done.stderr
     assert "wav.scp" in done.stderr and "audio_filepath" in done.stderr and "Traceback" not in done.stderr
     for options, message in (
@@ -356,7 +356,7 @@ def test_what_is_not_recognised(tmp_path, command):
         (("--model", "onxx"), "Did you mean 'onnx'?"),
         (("--family", "mine", "--model", "onnx"), "leave out --model and --data"),
     ):
-        done = command("init", "new", *options, cwd=tmp_path)
+        done = undrawn("init", "new", *options, cwd=tmp_path)
         assert done.returncode == 2 and message in done.stderr
     assert not (tmp_path / "new").exists()
 

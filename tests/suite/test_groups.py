@@ -60,6 +60,11 @@ def test_a_corpus_replaces_what_the_suite_says_and_keeps_its_ranges(read):
     assert entry.adjust == ("device",)
 
 
+def test_what_is_measured_may_be_asked_for(read):
+    assert read("measured: [speech_share, level]").measured == ("speech_share", "level")
+    assert read("").measured == ()
+
+
 def test_columns_of_a_corpus_may_have_other_names_in_the_data(read):
     suite = read("groups: [age_group]", ", columns: {age_group: AgeBand}")
     assert suite.corpora["calls"].columns == {"age_group": "AgeBand"}
@@ -87,6 +92,7 @@ def test_columns_of_a_corpus_may_have_other_names_in_the_data(read):
         ("adjust: [level, pitch, device]", "3 columns are more than the 2"),
         ("adjust: [level, level]", "duplicate 'level'"),
         ("adjust: [transcript]", "nothing can be adjusted by transcript"),
+        ("measured: [levle]", "nothing measures 'levle'"),
     ],
 )
 def test_what_cannot_be_groups_is_refused(read, text, told):

@@ -108,15 +108,15 @@ def make_sounds(root):
         db.save(folder, storage_format="csv")
 
 
-def published(command, folder, *options):
+def published(undrawn, folder, *options):
     """Run the random models of the suite as it stands."""
     (folder / "published.yml").write_text(TEXT.replace("replicates: 1000", "replicates: 100"))
     models = ("--model", "random-gaussian", "--model", "random-categorical")
-    return command("run", "published.yml", "--out", "out", *models, *options, cwd=folder)
+    return undrawn("run", "published.yml", "--out", "out", *models, *options, cwd=folder)
 
 
-def test_missing_databases_are_named_with_the_line_that_fetches_them(tmp_path, command):
-    done = published(command, tmp_path, "--plan")
+def test_missing_databases_are_named_with_the_line_that_fetches_them(tmp_path, undrawn):
+    done = published(undrawn, tmp_path, "--plan")
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert "corpora.crema-d.path" in done.stderr and "the folder does not exist" in done.stderr
     call = "audb.load_to('published/crema-d/1.2.0', 'crema-d', version='1.2.0')"
@@ -130,11 +130,11 @@ def test_the_head_of_the_file_fetches_each_database():
 
 
 @pytest.mark.slow
-def test_the_suite_runs_on_databases_of_this_form(tmp_path, command):
+def test_the_suite_runs_on_databases_of_this_form(tmp_path, undrawn):
     for number, path in enumerate(DATABASES):  # as audb.load_to writes them, or as in audb's cache
         make_database(tmp_path / path / ("abcd0123" if number % 2 else ""), path)
     make_sounds(tmp_path / "published")
-    done = published(command, tmp_path, "--no-book")
+    done = published(undrawn, tmp_path, "--no-book")
     assert done.returncode == 0, done.stderr + done.stdout
     frame = results.read_results(tmp_path / "out" / "results.csv")
     families = yaml.safe_load(TEXT)["families"]

@@ -76,13 +76,13 @@ def test_names_that_cannot_be_used(tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
-def test_no_file_of_a_family_is_overwritten(tmp_path, command):
+def test_no_file_of_a_family_is_overwritten(tmp_path, undrawn):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "mine.ipynb").write_text("mine")
-    done = command("init", "--family", "mine", ".", cwd=tmp_path)
+    done = undrawn("init", "--family", "mine", ".", cwd=tmp_path)
     assert done.returncode == 2 and "notebooks/mine.ipynb: the file exists already" in done.stderr
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine.ipynb"]
-    done = command("init", "--family", "mine", "nowhere", cwd=tmp_path)
+    done = undrawn("init", "--family", "mine", "nowhere", cwd=tmp_path)
     assert done.returncode == 2 and "nowhere: the folder does not exist" in done.stderr
     assert "Traceback" not in done.stderr and not (tmp_path / "nowhere").exists()
 
@@ -106,7 +106,7 @@ families: [rare_errors, by_sex]
 
 
 @pytest.mark.slow
-def test_readme_leads_to_a_page_in_the_book(tmp_path, command):
+def test_readme_leads_to_a_page_in_the_book(tmp_path, undrawn):
     """The command and the code that README prints, on a small table, up to the book."""
     commands = re.findall(r"soundcheck (init --family .*?) my-suite", readme())
     assert commands == ["init --family rare_errors"]
@@ -126,7 +126,7 @@ def test_readme_leads_to_a_page_in_the_book(tmp_path, command):
     answers.to_csv(folder / "predictions.csv", index=False)
     (folder / "suite.yml").write_text(SUITE)
 
-    assert command(*commands[0].split(), "my-suite", cwd=tmp_path).returncode == 0
+    assert undrawn(*commands[0].split(), "my-suite", cwd=tmp_path).returncode == 0
     notebook = json.loads((folder / "notebooks" / "rare_errors.ipynb").read_text())
     code = ["".join(cell["source"]) for cell in notebook["cells"]]
     first, second = (
@@ -135,7 +135,7 @@ def test_readme_leads_to_a_page_in_the_book(tmp_path, command):
     assert first.strip() in code  # README shows what is written
 
     # The second example gives numbers by label; it takes the place of the first in another family.
-    assert command("init", "--family", "by_sex", "my-suite", cwd=tmp_path).returncode == 0
+    assert undrawn("init", "--family", "by_sex", "my-suite", cwd=tmp_path).returncode == 0
     path = folder / "notebooks" / "by_sex.ipynb"
     notebook = json.loads(path.read_text())
     notebook["cells"][code.index(first.strip())]["source"] = second + (
@@ -144,7 +144,7 @@ def test_readme_leads_to_a_page_in_the_book(tmp_path, command):
     )
     path.write_text(json.dumps(notebook))
 
-    done = command("run", "my-suite/suite.yml", "--out", "out", cwd=tmp_path)
+    done = undrawn("run", "my-suite/suite.yml", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
     frame = results.read_results(tmp_path / "out" / "results.csv")
     errors = (answers["arousal"] - table["arousal"]).abs()

@@ -95,7 +95,8 @@ def test_the_demo_suite():
     emotion = ["prosody", "prosody-biased", "random-gaussian", "random-categorical"]
     sphinx = ["sphinx-grammar", "sphinx-hurried", "sphinx-gated", "sphinx-words"]
     assert list(read.models) == [*emotion, *sphinx, "voiceprint"]
-    assert list(read.corpora) == ["demo", "demo-texts", "demo-recordings", "demo-commands"]
+    parts = ["demo-texts", "demo-recordings", "demo-monologues", "demo-commands"]
+    assert list(read.corpora) == ["demo", *parts]
     assert len(read.families) == len(list((resources.root() / "thresholds").glob("*.yml")))
     assert read.models["sphinx-hurried"].corpora == ("demo-commands",)
     assert read.normaliser == "basic"
@@ -139,7 +140,7 @@ models:
 families: [fairness_sex, correctness_regression]
 limits:
   {audio_seconds: 10, notebook_seconds: 20, model_seconds: 1.5, transformed_segments: 300,
-   segments_per_change: 40, levels: 3}
+   segments_per_change: 40, levels: 3, transformations: {asr_robustness: [Noise]}}
 balance: {samples: 50}
 """
     )
@@ -162,6 +163,7 @@ balance: {samples: 50}
     assert read.families == ("fairness_sex", "correctness_regression")
     assert (read.audio_limit, read.notebook_seconds, read.balance_samples) == (10, 20, 50)
     assert (read.transformed_segments, read.segments_per_change, read.levels) == (300, 40, 3)
+    assert read.transformations == {"asr_robustness": ["Noise"]}
     assert pickle.loads(pickle.dumps(read)) == read
     described = json.dumps(read.describe())
     assert str(tmp_path) not in described

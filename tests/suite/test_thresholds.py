@@ -448,7 +448,7 @@ def test_thresholds_of_four_classes_judge_no_other_number(name):
         for task in (two, seven):
             assert test.threshold_for(task) == (None if test.classes else general)
             assert bool(test.unsuited(task)) == bool(test.classes)
-            assert test.fits(task) == (general is not None)
+            assert test.fits(task) == ("classification" in test.thresholds)  # null: shown without verdict
         assert test.threshold_for(BUILTIN["emotion"]) == test.thresholds.get("emotion")
         assert test.threshold_for(Task("stress", "regression")) == test.thresholds.get("regression")
 

@@ -49,10 +49,13 @@ models:
   heard: {{predictions: heard.csv, tasks: [transcript]}}
   {deaf}: {{predictions: deaf.csv, tasks: [transcript]}}
 families: [correctness_regression, fairness_groups, robustness_small_changes, asr_word_errors, asr_comparison,
-  speaker_verification]
+  speaker_verification, verification_robustness]
 comparisons:
   {comparison}: {{baseline: heard, candidate: {deaf}}}
-limits: {{segments_per_change: 40, levels: 2}}
+limits:
+  segments_per_change: 40
+  levels: 2
+  transformations: {{verification_robustness: [Clipping, Packet Loss]}}
 studies: false
 sweeps: false
 """

@@ -36,6 +36,7 @@ from typing import IO, Any, NoReturn
 COMMAND, SCRIPT = "command", "-c"
 MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not find, installed or not
 UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are made as ever, come out blank
+SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
 MODELS = ("soundcheck.models.importing", "soundcheck.models.library_model", "soundcheck.predict.workers")
 NOTEBOOKS = "soundcheck.run.notebook_worker"
@@ -142,6 +143,7 @@ class Preloaded:
                 self._codes[told["pid"]] = told["code"]
             else:
                 self._begun = told["pid"]
+                self._codes.pop(self._begun, None)  # of one that had this number before
 
     def command(
         self, arguments: list[str], folder: str, environment: dict[str, str], timeout: float
@@ -327,18 +329,49 @@ def _tell(connection: socket.socket, told: dict[str, int]) -> None:
         connection.sendall(json.dumps(told).encode() + b"\n")
 
 
+def blank(figure: Any, pixels: bool) -> bytes:
+    """Give a picture with nothing on it, whatever the figure."""
+    import numpy as np
+
+    from soundcheck.report import pictures
+
+    return pictures.png(np.full((1, 1, 3), 255, np.uint8)) if pixels else BLANK
+
+
+def _share(folder: str) -> None:
+    """Take from a folder what each run would compute anew: it is the same in all of them."""
+    from soundcheck.common import store
+    from soundcheck.statistics import simulated_thresholds
+
+    if demo := sys.modules.get("soundcheck_demo.registration"):
+        make = demo.DemoSounds.make
+        demo.DemoSounds.make = lambda cache, **options: make(Path(folder), **options)
+    simulated = simulated_thresholds._simulated_quantile
+
+    def quantile(setting: object) -> float:
+        own = os.environ.get(store.CACHE_VARIABLE, "")
+        os.environ[store.CACHE_VARIABLE] = folder
+        try:
+            return simulated(setting)
+        finally:
+            os.environ[store.CACHE_VARIABLE] = own
+
+    simulated_thresholds._simulated_quantile = quantile
+
+
 def _run(connection: socket.socket, request: dict[str, Any]) -> None:
     """Be the process that was asked for."""
+    shared = os.environ[SHARED]
     os.environ.clear()
     os.environ.update(request["environment"])
     tempfile.tempdir = None  # where the environment says
     os.chdir(request["folder"])
     sys.modules.update(dict.fromkeys(os.environ.get(MISSING, "").split()))
+    _share(shared)
     if os.environ.get(UNDRAWN):
         from soundcheck.report import style
 
-        draw = style._picture
-        style._picture = lambda figure, pixels: draw(style.Figure((1, 1)), True) if pixels else BLANK
+        style._picture = blank
     if request["kind"] == BOOKS:
         connection.close()
         time.tzset()

@@ -34,7 +34,10 @@ from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.evaluation.corpus_audit import Audit, audit
 from soundcheck.report import failures, look_of_pages
+from soundcheck.report.audit_views import recorded_otherwise
+from soundcheck.report.html import Html
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
@@ -75,10 +78,25 @@ def assemble(
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
-    corpus_pages = functools.partial(_corpus_pages, record, corpora, tasks, near, kept, output.cache)
+    audits = {
+        corpus.name: audit(
+            corpus,
+            tasks,
+            output.cache,
+            seed=record.seed,
+            replicates=record.replicates,
+            interval=record.interval,
+            jobs=jobs,
+        )
+        for corpus in corpora
+        if not corpus.entry.probes_of  # sentences that Soundcheck itself made
+    }
+    corpus_pages = functools.partial(_corpus_pages, record, corpora, tasks, near, kept, output.cache, audits)
     method_pages = functools.partial(_method_pages, record, families, suite_root, near, kept, signal, sounds)
-    # They rest on no result, and draw much: a second core makes them while this one makes those of results.
-    wait = ahead([corpus_pages, method_pages]) if jobs > 1 else None
+    # They draw much: other cores make them while this one makes the pages of results.
+    meeting = sheets.Sheets(output, record, results, kept)
+    values = functools.partial(_values, record, results, near, kept)
+    waits = [ahead([values]), ahead([corpus_pages, method_pages, meeting.pictures])] if jobs > 1 else []
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
     among = settled.among(results, accepted_reasons(results, record.accepted))
@@ -88,7 +106,8 @@ def assemble(
         family = by_name[entry.family]
         rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
         notebook = output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
-        make = functools.partial(_result_cells, output, record, entry, family, notebook, rows, among)
+        warning = _recorded_otherwise(record, family, rows, audits)
+        make = functools.partial(_result_cells, output, record, entry, family, notebook, rows, among, warning)
         table = rows.to_json(orient="split", index=False, double_precision=15)
         about = (entry, family.title, family.question, _content(notebook), figures, published)
         sources.made(overview.page_of(entry), make, *about, table, among[rows.index].tolist())
@@ -105,17 +124,15 @@ def assemble(
     for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         sources.page(name, cells)
-    for model in record.models:
+    for wait in waits[:1]:
+        wait()
+    for model, (own, rows, drawn) in zip(record.models, values(), strict=True):
         page = model_page(model.slug)
-        own = results[results["model"].eq(model.name)]
-        rows = own.to_json(orient="split", double_precision=15)
-        draw = functools.partial(model_pages.value_cells, own, near)
-        values = kept.cells(f"{page}/values", draw, rows)  # apart: the page changes with any family
-        make = functools.partial(model_pages.model_cells, model, record, own, values)
+        make = functools.partial(model_pages.model_cells, model, record, own, drawn)
         titles = [(family.name, family.title, family.question) for family in record.families]
         about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
-    if wait is not None:
+    for wait in waits[1:]:
         wait()
     for page, cells in corpus_pages():
         sources.page(page, cells)
@@ -124,7 +141,7 @@ def assemble(
     family_titles = {family.name: family.title for family in record.families}
     sources.page("all_results", all_results.cells(results, among, family_titles))
     sources.data(all_results.ROWS, all_results.data(results, among, family_titles))
-    sheets.write(sources, output, record, results)
+    meeting.write(sources)
     sources.page("provenance", model_pages.provenance_cells(record))
     if record.failed:
         sources.page("failures", model_pages.failures_cells(record))
@@ -140,6 +157,20 @@ def assemble(
     kept.prune()
 
 
+def _values(
+    record: RunRecord, results: pd.DataFrame, near: MediaStore, kept: KeptCells
+) -> Iterator[tuple[pd.DataFrame, str, list[dict]]]:
+    """Give rows of each model, as they are and as JSON, and the cells of their values.
+
+    These are kept apart from their page, which changes with any family.
+    """
+    for model in record.models:
+        own = results[results["model"].eq(model.name)]
+        rows = own.to_json(orient="split", double_precision=15)
+        draw = functools.partial(model_pages.value_cells, own, near)
+        yield own, rows, kept.cells(f"{model_page(model.slug)}/values", draw, rows)
+
+
 def _corpus_pages(
     record: RunRecord,
     corpora: Sequence[Corpus],
@@ -147,13 +178,14 @@ def _corpus_pages(
     near: MediaStore,
     kept: KeptCells,
     cache: Path,
+    audits: Mapping[str, Audit],
 ) -> Iterator[tuple[str, list[dict]]]:
     """Give name and cells of the page of each corpus."""
     for about, corpus in zip(record.corpora, corpora, strict=True):
-        page = page_names.corpus_page(about.slug)
-        make = functools.partial(corpus_page.cells, about, corpus, tasks, near, cache)
+        page, found = page_names.corpus_page(about.slug), audits.get(about.name)
+        make = functools.partial(corpus_page.cells, about, corpus, tasks, near, cache, found)
         table = corpus.segments.to_json(orient="split", double_precision=15)
-        depends = (about, corpus.entry, corpus.groups, corpus.formats, tasks, table, record.voices)
+        depends = (about, corpus.entry, corpus.groups, corpus.formats, tasks, table, record.voices, found)
         yield page, kept.cells(page, make, *depends)
 
 
@@ -199,6 +231,7 @@ def _result_cells(
     notebook: Path,
     rows: pd.DataFrame,
     among: pd.Series,
+    warning: Html,
 ) -> list[dict]:
     """Make the page of a model and a family: the answer, then the executed notebook with settled states."""
     title = executed.title(entry.model, family.title)
@@ -209,8 +242,18 @@ def _result_cells(
     answered = answers.answer(rows, family.question, _no_merit(record, rows), among, blocks)
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
-    cells[:1] = [pages.markdown(heading_line), pages.output(answered), pages.markdown(words)]
+    cells[:1] = [pages.markdown(heading_line), pages.output(answered + warning), pages.markdown(words)]
     return cells
+
+
+def _recorded_otherwise(
+    record: RunRecord, family: Family, rows: pd.DataFrame, audits: Mapping[str, Audit]
+) -> Html:
+    """Say which groups of a page of fairness were recorded otherwise."""
+    if family.category != "fairness":
+        return Html()
+    addresses = {one.name: f"../../{page_names.corpus_page(one.slug)}.html" for one in record.corpora}
+    return recorded_otherwise(rows, audits, addresses)
 
 
 def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:

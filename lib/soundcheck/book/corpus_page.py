@@ -14,10 +14,12 @@ from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.corpora.sound_sample import MOST, SECONDS, Measured, measured_sounds
+from soundcheck.evaluation.corpus_audit import Audit
 from soundcheck.report import corpus_figures, corpus_tables, tables
 from soundcheck.report import figures as drawn
+from soundcheck.report.audit_views import audited
 from soundcheck.report.html import Html, element, join
-from soundcheck.report.measured_tables import differences, measured_table, summary
+from soundcheck.report.measured_tables import measured_table, summary
 from soundcheck.report.players import player, row
 from soundcheck.results.record import CorpusRecord
 
@@ -25,12 +27,16 @@ __all__ = ["cells"]
 
 GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, beside those of the suite
 SOUNDS = ("level", "signal_to_noise", "bandwidth")  # that are measured of every corpus, at least on a sample
-SENTENCES = 12  # that say how recordings of groups differ
 EXAMPLES = 4  # segments of a corpus to listen to
 
 
 def cells(
-    about: CorpusRecord, corpus: Corpus, tasks: Mapping[str, Task], media: MediaStore, cache: Path
+    about: CorpusRecord,
+    corpus: Corpus,
+    tasks: Mapping[str, Task],
+    media: MediaStore,
+    cache: Path,
+    found: Audit | None = None,
 ) -> list[dict]:
     """Make the page of a corpus.
 
@@ -44,6 +50,8 @@ def cells(
         Where figures and sounds go.
     cache
         Keeps what is measured for this page.
+    found
+        The audit of the corpus; ``None`` for sentences that Soundcheck itself made.
     """
     segments = corpus.segments
     sounds = measured_sounds(corpus, SOUNDS, cache)
@@ -64,9 +72,10 @@ def cells(
         pages.output(join([definitions(facts), _description(corpus)])),
         *_section("What to know", tables.notes(notices) if notices else Html()),
         *_pictures(corpus, sounds, media),
+        *_audit(corpus, found),
         *_section("Files", _files(corpus)),
         *_section("Who speaks", corpus_tables.value_table(segments, _columns(corpus))),
-        *_measured(corpus),
+        *_measured(corpus, found is not None),
         *_labels(corpus, tasks, media),
         *_section("Listen", _examples(corpus, media) if corpus.entry.audio else Html()),
         *_left_out(about),
@@ -101,11 +110,27 @@ def _pictures(corpus: Corpus, sounds: Mapping[str, Measured], media: MediaStore)
         names = [MEASURES[name].title for name in sampled]
         what = " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))).capitalize()
         words = (
-            f"{what}: of {count:,} segments, drawn by content, at most {MOST} and "
-            f"{SECONDS / 60:.0f} minutes of sound. No test needed to know more."
+            f"{what}: of {count:,} {'segment' if count == 1 else 'segments'}, drawn by content, at most "
+            f"{MOST} and {SECONDS / 60:.0f} minutes of sound. No test needed to know more."
         )
         yield pages.output(element("p", words))
     yield pages.output(join(drawn.show(media, *one) for one in found if one))
+
+
+def _audit(corpus: Corpus, found: Audit | None) -> Iterator[dict]:
+    """Say whether the corpus itself may be the explanation."""
+    if found is None:
+        return
+    yield pages.markdown(
+        "## Audit\n\nMay the corpus itself be the explanation for what a model does? Groups are compared in "
+        "how they were recorded and labelled, and copies are looked for: see "
+        "[measured columns](../measured_columns.md). A difference is told if it is beyond chance among all "
+        "that were looked at, and large enough to be noticed."
+    )
+    known = ", because the table names no speakers" if found.block == "file" else ""
+    words = f"Resampled and permuted: {corpus_tables.many(found.blocks, found.block)}{known}."
+    rests = element("p", words, class_="sc-note", limit=None)
+    yield pages.output(audited(found, corpus.entry.audio) + rests)
 
 
 def _files(corpus: Corpus) -> Html:
@@ -115,23 +140,18 @@ def _files(corpus: Corpus) -> Html:
     return join([corpus_tables.format_table(corpus.formats), told])
 
 
-def _measured(corpus: Corpus) -> Iterator[dict]:
+def _measured(corpus: Corpus, has_audit: bool) -> Iterator[dict]:
     """Show what was measured on the sounds, by the groups that the corpus has."""
     if not corpus.entry.audio:
         return
     named = [name for name in (*GROUPS, *corpus.groups) if name in corpus.segments.columns]
     groups = list(dict.fromkeys(named))
+    proof = ": see [Audit](#audit)" if has_audit else ""
     yield pages.markdown(
         "## What was measured\n\nWhat the sounds themselves say, for all segments and by group: see "
-        "[measured columns](../measured_columns.md). Groups that differ here may be served differently for "
-        "this reason. The ranges describe segments; they are no confidence intervals, and with few speakers "
-        "groups differ because these speakers do."
+        "[measured columns](../measured_columns.md). The ranges describe segments; they are no confidence "
+        f"intervals, and with few speakers groups differ because these speakers do{proof}."
     )
-    told = differences(corpus.segments, groups)
-    if told:
-        words = "Medians that lie apart by a third of the range of all segments or more:"
-        shown = [*told[:SENTENCES], *([f"and {len(told) - SENTENCES} more"] if len(told) > SENTENCES else [])]
-        yield pages.output(join([element("p", words), tables.notes(shown)]))
     caption = "Median of the segments, and below it where the middle 90 % of them lie"
     yield pages.output(measured_table(summary(corpus.segments, groups), caption))
 

@@ -81,6 +81,8 @@ def _lines(record: RunRecord, results: pd.DataFrame, beside: set[str]) -> Iterat
         "what changed from run to run",
         [("over time", f"{history_page.NAME}.html")] * (history_page.NAME in beside),
     )
+    # Always there, so that books do not depend on it; the page says how to measure, and where to look.
+    yield "how quick and how large models are", [("what answers cost", "models.html#what-answers-cost")]
     corpora = [(corpus.name, f"{corpus_page(corpus.slug)}.html") for corpus in record.corpora]
     yield "who speaks, and what was measured on the sounds", corpora
     yield "how it sounds", _sounds(record)

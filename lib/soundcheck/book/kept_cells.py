@@ -13,8 +13,6 @@ import multiprocessing
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-import nbformat
-
 from soundcheck.book.pages import MEDIA
 from soundcheck.common import files, store
 from soundcheck.run.notebook_worker import FORKS
@@ -64,7 +62,7 @@ class KeptCells:
                 path, {"cells": cells, "media": self._sizes(name.decode() for name in names)}, version
             )
             return cells
-        return [nbformat.from_dict(cell) for cell in found["cells"]]
+        return found["cells"]
 
     def prune(self) -> None:
         """Remove the cells of pages that were not asked for."""

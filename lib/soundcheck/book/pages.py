@@ -13,9 +13,6 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import nbformat
-from nbformat import NotebookNode, v4
-
 from soundcheck import __version__
 from soundcheck.common import files
 from soundcheck.common.media import UNHEARD
@@ -34,12 +31,12 @@ NO_VOICES = (
 MEDIA = re.compile(rb"media/([0-9a-f]{20}\.[a-z0-9]+)")
 
 
-def markdown(text: str) -> NotebookNode:
+def markdown(text: str) -> dict:
     """Make a cell of our own words; never of text from data."""
-    return nbformat.from_dict({"cell_type": "markdown", "metadata": {}, "source": text})
+    return {"cell_type": "markdown", "metadata": {}, "source": text}
 
 
-def output(html: Html) -> NotebookNode:
+def output(html: Html) -> dict:
     """Make a cell that shows HTML and no code."""
     data = {"text/html": str(html), "text/plain": ""}
     shown = {"output_type": "display_data", "data": data, "metadata": {}}
@@ -47,10 +44,10 @@ def output(html: Html) -> NotebookNode:
     return code("show", "remove-input", [shown])
 
 
-def code(source: str, tag: str, outputs: Sequence[dict], count: int | None = 1) -> NotebookNode:
+def code(source: str, tag: str, outputs: Sequence[dict], count: int | None = 1) -> dict:
     """Make a cell of code; like all cells it is checked with its page, when that is written."""
     cell = {"cell_type": "code", "execution_count": count, "metadata": {"tags": [tag]}}
-    return nbformat.from_dict({**cell, "source": source, "outputs": list(outputs)})
+    return {**cell, "source": source, "outputs": list(outputs)}
 
 
 def mark(name: str, content: str) -> Html:
@@ -105,10 +102,12 @@ class Sources:
         cells
             From :func:`markdown` and :func:`output`, or of an executed notebook.
         """
+        import nbformat  # late: it takes a while, and most runs write few pages
+
         cells = _said_once(cells)
         numbered = [nbformat.from_dict({**cell, "id": f"cell-{n}"}) for n, cell in enumerate(cells)]
-        notebook = v4.new_notebook(cells=numbered, metadata=KERNEL)
-        content = self._content(name, v4.writes_json(notebook))
+        notebook = nbformat.v4.new_notebook(cells=numbered, metadata=KERNEL)
+        content = self._content(name, nbformat.v4.writes_json(notebook))
         last = {**output(mark(name, content)), "id": f"cell-{len(cells)}"}
         notebook.cells.append(nbformat.from_dict(last))
         self.file(f"{name}.ipynb", nbformat.writes(notebook))

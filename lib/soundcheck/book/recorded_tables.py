@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.report import tables
 from soundcheck.report.html import Html
 from soundcheck.report.measured_tables import measured_table
+from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.study_figures import recorded
 
 __all__ = ["TABLES", "filled"]
@@ -77,8 +79,32 @@ def _human_accents(found: pd.DataFrame, made: str) -> Html:
     )
 
 
+def _human_recognition(found: pd.DataFrame, made: str) -> Html:
+    rows = []
+    for one in found.itertuples():
+        decibel = one.measure.startswith("SNR")
+        if one.measure == "Word Error Rate":
+            cell = percent_cell(one.value, one.low, one.high)
+        else:
+            value, *ends = (_reached(end) if decibel else tables.number(end, 1) for end in one[3:6])
+            cell = tables.Cell(tables.two_lines(value, " to ".join(ends)), one.value, "sc-number")
+        rows.append([one.measure, one.sound, cell, one.segments, one.speakers])
+    caption = (
+        "A recogniser of digits on the same six people, with 95 % intervals: rates, signal-to-noise ratios "
+        f"at which they reach a limit, and words where nobody speaks English. Recorded with {made}."
+    )
+    return tables.table(rows, ["measure", "sound", "value", "segments", "speakers"], caption=caption)
+
+
+def _reached(decibel: float) -> str:
+    if np.isinf(decibel):
+        return "milder than heard" if decibel > 0 else "beyond what was heard"
+    return f"{tables.number(decibel, 1)} dB"
+
+
 TABLES: dict[str, Callable[[pd.DataFrame, str], Html]] = {
     "human_accents": _human_accents,
+    "human_recognition": _human_recognition,
     "human_speech": _human_speech,
     "signal_to_noise": _signal_to_noise,
 }

@@ -11,6 +11,7 @@ Conventions
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -23,9 +24,10 @@ from soundcheck.common.escaping import escape, heading, shorten, xml_text
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.report.verdict_tables import anchor_of, key_of, state_order
-from soundcheck.results import states, tally
+from soundcheck.results import states
 from soundcheck.results.page_names import corpus_page, model_page, result_page
 from soundcheck.results.record import RunRecord
+from soundcheck.results.verdict import HOLDS
 
 __all__ = ["NAME", "data", "segments_on_pages"]
 
@@ -116,19 +118,26 @@ def _named(kind: str, named: Sequence[tuple[str, str]], number: dict[str, int]) 
 
 def _groups(results: pd.DataFrame, number: dict[str, int]) -> Iterator[list]:
     """List groups with the pages that test them, each with its gravest row and how many hold."""
-    own = results[results["group"].ne("")]
-    order = [state_order(*pair) for pair in zip(states(own), own["p_value"], strict=True)]
-    own = own.assign(order=order)
-    for group, rows in own.groupby("group", sort=True):
-        places = []
-        for (model, family), tests in rows.groupby(["model", "family"], sort=False):
-            page = result_page(model, family)
-            if page in number:
-                first = next(tests.sort_values("order", kind="stable").itertuples())
-                total = tally(tests)
-                told = f"{counted(total.holds, 'failure')} {'holds' if total.holds == 1 else 'hold'}"
-                places.append(
-                    [total.holds, number[page], anchor_of(key_of(first)), told if total.holds else ""]
-                )
-        places.sort(key=lambda place: -place[0])
-        yield [_text(str(group)), "group", [place[1:] for place in places]]
+    own = results[results["group"].fillna("").ne("")]
+    gravest: dict[tuple[str, str, str], tuple[float, int]] = {}  # group, model and family -> its row
+    holding: Counter[tuple[str, str, str]] = Counter()
+    keys = zip(own["group"], own["model"], own["family"], strict=True)
+    for place, (key, state, p) in enumerate(zip(keys, states(own), own["p_value"], strict=True)):
+        order = state_order(state, p)
+        if key not in gravest or order < gravest[key][0]:
+            gravest[key] = order, place
+        holding[key] += state == HOLDS
+    found: dict[str, list[list]] = {}
+    rows = own.iloc[[place for _, place in gravest.values()]].itertuples()
+    for (group, model, family), first in zip(gravest, rows, strict=True):
+        places, page, holds = (
+            found.setdefault(group, []),
+            result_page(model, family),
+            holding[group, model, family],
+        )
+        if page in number:
+            told = f"{counted(holds, 'failure')} {'holds' if holds == 1 else 'hold'}"
+            places.append([holds, number[page], anchor_of(key_of(first)), told if holds else ""])
+    for group in sorted(found):
+        places = sorted(found[group], key=lambda place: -place[0])
+        yield [_text(group), "group", [place[1:] for place in places]]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import datetime
 import functools
+from collections.abc import Callable, Iterator
 
 import pandas as pd
 
 from soundcheck.book import pages
+from soundcheck.book.kept_cells import KeptCells
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.publish.sheet.earlier import against
+from soundcheck.publish.sheet.figures import Picture, comparison_pictures, model_pictures
 from soundcheck.publish.sheet.page import page
 from soundcheck.report.html import element
 from soundcheck.results import page_names
@@ -19,7 +22,7 @@ from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.run.output import Output
 
-__all__ = ["has_sheet", "link", "write"]
+__all__ = ["Sheets", "has_sheet", "link"]
 
 _RANDOM = "random"
 
@@ -36,28 +39,59 @@ def link(name: str) -> dict:
     return pages.output(element("p", address, words))
 
 
-def write(sources: pages.Sources, output: Output, record: RunRecord, results: pd.DataFrame) -> None:
-    """Write all sheets of a book.
+class Sheets:
+    """All sheets of a book.
 
     Parameters
     ----------
-    sources
-        Where to.
     output
         The output folder, with the table of comparisons, executed notebooks and media.
     record, results
         The run's record and the results table.
+    kept
+        Keeps their figures: a sheet names its run, so it is written anew with each, but most figures stay.
     """
-    run = FinishedRun(output.display_name, output.results, results, record, {})
-    today = datetime.date.today()
-    for model in filter(has_sheet, record.models):
-        facts = ModelFacts(run, model.name)
-        made = model_sheet(facts, against(facts), today)
-        _write(sources, page_names.model_sheet(model.slug), made, "../")
-    for entry in record.comparisons:
-        facts = ModelFacts(run, entry.candidate)
-        made = comparison_sheet(facts, entry, read_comparison(run, entry), today)
-        _write(sources, page_names.comparison_sheet(entry.slug), made, "../../")
+
+    def __init__(self, output: Output, record: RunRecord, results: pd.DataFrame, kept: KeptCells) -> None:
+        self._record, self._kept = record, kept
+        self._run = FinishedRun(output.display_name, output.results, results, record, {})
+        self._facts = functools.cache(functools.partial(ModelFacts, self._run))
+
+    def pictures(self) -> Iterator[tuple[Picture, ...]]:
+        """Give the figures of all sheets, in their order."""
+        for model in filter(has_sheet, self._record.models):
+            facts = self._facts(model.name)
+            yield self._drawn(page_names.model_sheet(model.slug), model_pictures, facts)
+        for entry in self._record.comparisons:
+            frame, facts = read_comparison(self._run, entry), self._facts(entry.candidate)
+            draw = functools.partial(comparison_pictures, frame)
+            yield self._drawn(page_names.comparison_sheet(entry.slug), draw, facts, _written(frame))
+
+    def write(self, sources: pages.Sources) -> None:
+        """Write them."""
+        today, drawn = datetime.date.today(), self.pictures()
+        for model in filter(has_sheet, self._record.models):
+            facts = self._facts(model.name)
+            made = model_sheet(facts, against(facts), today, next(drawn))
+            _write(sources, page_names.model_sheet(model.slug), made, "../")
+        for entry in self._record.comparisons:
+            facts, frame = self._facts(entry.candidate), read_comparison(self._run, entry)
+            made = comparison_sheet(facts, entry, frame, today, next(drawn))
+            _write(sources, page_names.comparison_sheet(entry.slug), made, "../../")
+
+    def _drawn(
+        self, name: str, draw: Callable[[ModelFacts], list[Picture]], facts: ModelFacts, *depends: object
+    ) -> tuple[Picture, ...]:
+        def make() -> list[dict]:
+            return [vars(picture) | {"svg": picture.svg.decode()} for picture in draw(facts)]
+
+        about = (facts.model.name, _written(facts.rows), self._record.figures, *depends)
+        found = self._kept.cells(f"{name}/pictures", make, *about)
+        return tuple(Picture(**one | {"svg": one["svg"].encode()}) for one in found)
+
+
+def _written(frame: pd.DataFrame) -> str:
+    return frame.to_json(orient="split", double_precision=15)
 
 
 def _write(sources: pages.Sources, name: str, made: Sheet, top: str) -> None:

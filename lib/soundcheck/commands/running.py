@@ -53,6 +53,13 @@ def _share(text: str) -> Share:
     "--cluster", metavar="ADDRESS", default="", help="Ask the models on the workers of this Dask scheduler."
 )
 @_VOICES
+@click.option(
+    "--efficiency",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Afterwards measure speed, memory and size of the models, with so many seconds of calls each; "
+    "written beside the book, as efficiency.html and efficiency.csv.",
+)
 def run(
     suite: Path,
     out: Path,
@@ -66,6 +73,7 @@ def run(
     no_book: bool,
     cluster: str,
     voices: str | None,
+    efficiency: float | None,
 ) -> NoReturn:
     """Predict, test and build the book of SUITE, a suite.yml file.
 
@@ -80,6 +88,8 @@ def run(
     if share is not None and (models or families or fresh or cluster):
         what = "A shard is part of the whole suite, and other shards may use the same cache: "
         raise click.UsageError(f"{what}leave out --model, --family, --fresh and --cluster.")
+    if efficiency is not None and (plan or share is not None):
+        raise click.UsageError("--efficiency measures after a run: leave out --plan and --shard.")
     chosen = {"models": models, "families": families, "fresh": fresh, "book": not no_book}
     chosen["voices"] = voices or ""
     common = {"jobs": jobs or os.cpu_count() or 1, "no_code": no_code}
@@ -97,7 +107,9 @@ def run(
         with begun(suite, out, jobs=common["jobs"], models=models, check=check) as early:
             from soundcheck import pipeline  # takes a second, while models are checked
 
-            outcome = pipeline.run(suite, out, cluster=cluster, early=early, **chosen, **common)
+            outcome = pipeline.run(
+                suite, out, cluster=cluster, early=early, efficiency=efficiency, **chosen, **common
+            )
     click.echo(terminal(outcome.summary))
     sys.exit(outcome.exit_code)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 
 from soundcheck.common.errors import input_error
 
-__all__ = ["import_extra", "versions"]
+__all__ = ["extra_folder", "import_extra", "versions"]
 
 DISTRIBUTION = "soundcheck-speech"
 
@@ -31,7 +33,7 @@ def import_extra(module: str, extra: str, where: str) -> ModuleType:
     InputError
         If it is not installed, or cannot be imported.
     """
-    remedy = f'Install it: pip install "{DISTRIBUTION}[{extra}]"'
+    remedy = _remedy(extra)
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -40,6 +42,31 @@ def import_extra(module: str, extra: str, where: str) -> ModuleType:
     except Exception as error:  # a library that is missing, packages that do not fit together
         what = f"the package {module} cannot be imported: {type(error).__name__}: {error}"
         raise input_error(where, what, f"{remedy} --upgrade") from error
+
+
+def extra_folder(package: str, extra: str, where: str) -> Path:
+    """Find the folder of an optional package, such as for weights in it; nothing is imported.
+
+    Parameters
+    ----------
+    package
+        Its name, such as ``"silero_vad"``.
+    extra, where
+        See :func:`import_extra`.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        raise input_error(where, f"the package {package} is not installed", _remedy(extra))
+    return Path(found.submodule_search_locations[0])
+
+
+def _remedy(extra: str) -> str:
+    return f'Install it: pip install "{DISTRIBUTION}[{extra}]"'
 
 
 def versions(distributions: Iterable[str]) -> dict[str, str]:

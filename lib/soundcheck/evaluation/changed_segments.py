@@ -10,15 +10,18 @@ Conventions
   depends on the suite's seed and the segment alone. A suite may set ``segments_per_change``, which is never
   exceeded, in sweeps neither.
 - Families that name the same ``sample`` (an option) draw the same segments, and share predictions.
+- Families that follow files look at whole files that have ``file_minimum`` (an option) of these segments; the
+  last file that is drawn may be cut. Sweeps grow within each file, see :func:`growing_steps`.
 - Sweeps and transformations look at ``sweep_segments`` at most, taken in turn from all blocks, so that many
   speakers are heard.
 - Transformations serve to compare groups. Without ``sweep_segments`` as many segments are transformed as it
   takes for each group that is large enough to be judged (``groups`` and ``minimum_segments``, options) to be
-  judged; with fewer, groups still come before the rest.
+  judged; with fewer, the columns come first of whose groups each can be judged.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,13 +29,17 @@ import pandas as pd
 
 from soundcheck.common import seeds
 from soundcheck.common.tasks import Task
+from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
+from soundcheck.metrics.temporal import neighbours
 from soundcheck.statistics import draws
 from soundcheck.suite.families import Family
 
-__all__ = ["changed_rows", "for_groups", "smallest", "swept_rows"]
+__all__ = ["changed_rows", "for_groups", "growing_steps", "smallest", "swept_rows"]
 
 SWEEP_SEGMENTS = 200  # unless the threshold file says how many
 TRANSFORMED_SEGMENTS = 80  # unless groups need more
+DRAWS = 100  # of a family and a corpus that are remembered for the next model ...
+REMEMBERED = 20_000  # ... if the corpus has no more segments
 
 
 def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, seed: int) -> np.ndarray:
@@ -59,13 +66,20 @@ def changed_rows(family: Family, tasks: Sequence[Task], table: pd.DataFrame, see
         labelled = table[task.name].notna().to_numpy() if task.name in table.columns else nothing
         needed = family.label or (task.is_transcription and labelled.any())
         rows = rows | (labelled if needed else True)
+    if minimum := family.options.get("file_minimum"):
+        rows = rows & table["file"].map(table["file"][rows].value_counts()).ge(minimum).to_numpy(dtype=bool)
     limits = [family.options.get(name) for name in ("segments", "segments_per_change")]
     most = min((int(limit) for limit in limits if limit is not None), default=len(rows))
     return rows if rows.sum() <= most else smallest(_draws(family, table, seed), rows, most)
 
 
 def swept_rows(
-    family: Family, tasks: Sequence[Task], table: pd.DataFrame, block_columns: Sequence[str], seed: int
+    family: Family,
+    tasks: Sequence[Task],
+    table: pd.DataFrame,
+    block_columns: Sequence[str],
+    seed: int,
+    trials: TrialTable | None = None,
 ) -> np.ndarray:
     """Say which segments the family looks at in its sweeps, bool ``(segments,)``.
 
@@ -75,21 +89,59 @@ def swept_rows(
         See :func:`changed_rows`.
     block_columns
         Columns whose values are resampled together.
+    trials
+        Trials of the corpus; if it brings a list, recordings that it does not test are of no use.
     """
     blocks = draws.blocks_of(table, block_columns)
+    if "file_minimum" in family.options:  # a file stays whole, whoever else speaks in it
+        blocks = pd.Series(blocks).groupby(table["file"].to_numpy()).transform("first").to_numpy()
     rows = changed_rows(family, tasks, table, seed)
+    if family.trials and trials is not None and trials.origin == LISTED:
+        rows = rows & np.isin(np.arange(len(table)), trials.frame["segment"])
     order = _in_turn(_draws(family, table, seed), rows, blocks)
     most = family.options.get("sweep_segments")
     if not family.transformations:
         most = SWEEP_SEGMENTS if most is None else int(most)
         return smallest(order, rows, min(most, family.options.get("segments_per_change", most)))
     columns = [table[name] for name in family.options.get("groups", ()) if name in table.columns]
-    needed = for_groups(order, rows, columns, int(family.options.get("minimum_segments", 1)))
-    most = max(TRANSFORMED_SEGMENTS, int(needed.sum())) if most is None else int(most)
-    return smallest(_first(order, needed), rows, most)
+    least = int(family.options.get("minimum_segments", 1))
+    needed = for_groups(order, rows, columns, least)
+    if most is None:
+        return smallest(_first(order, needed), rows, max(TRANSFORMED_SEGMENTS, int(needed.sum())))
+    fitting = for_groups(order, rows, columns, least, int(most))
+    return smallest(_first(_first(order, needed), fitting), rows, int(most))
 
 
-def for_groups(order: np.ndarray, rows: np.ndarray, columns: Sequence[pd.Series], least: int) -> np.ndarray:
+def growing_steps(family: Family, table: pd.DataFrame, rows: np.ndarray, count: int) -> np.ndarray | None:
+    """Say at which step of a sweep each segment is heard, if the sweep grows within each file.
+
+    Parameters
+    ----------
+    family
+        The family.
+    table
+        The segment table.
+    rows
+        Segments that the family looks at in its sweeps, from :func:`swept_rows`.
+    count
+        Number of steps.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        Integer ``(segments,)``: 0, unchanged, for the first segment of a file, ``count`` for the last one; -1
+        for segments that are not heard. ``None`` if all of them are heard at every step.
+    """
+    if "file_minimum" not in family.options:
+        return None
+    files = table["file"].astype(object).where(rows)
+    place = neighbours(files, table["start"], table["end"], family.options["file_minimum"]).place
+    return np.where(np.isnan(place), -1, np.rint(np.nan_to_num(place) * count)).astype(int)
+
+
+def for_groups(
+    order: np.ndarray, rows: np.ndarray, columns: Sequence[pd.Series], least: int, most: int | None = None
+) -> np.ndarray:
     """Take so many rows of every group that has them, and as few as possible of these in other columns again.
 
     Parameters
@@ -102,6 +154,8 @@ def for_groups(order: np.ndarray, rows: np.ndarray, columns: Sequence[pd.Series]
         Groups of each row, ``(N,)`` a column; missing ones are in no group.
     least
         Rows to take of a group; groups with fewer get none.
+    most
+        Rows to take in all: a column whose groups would need more is passed over.
 
     Examples
     --------
@@ -110,20 +164,35 @@ def for_groups(order: np.ndarray, rows: np.ndarray, columns: Sequence[pd.Series]
     [True, True, True, True]
     >>> for_groups(np.arange(4), np.ones(4, dtype=bool), [accents], 2).tolist()
     [False, True, True, False]
+    >>> for_groups(np.arange(4), np.ones(4, dtype=bool), [accents, sexes], 2, 3).tolist()
+    [False, True, True, False]
     """
     taken = np.zeros(len(rows), dtype=bool)
     for values in sorted(columns, key=lambda values: -values[rows].nunique()):  # the smallest groups first
-        own = values.astype(object).where(rows).reset_index(drop=True)
-        large = own.map(own.value_counts()).ge(least)
-        place = pd.Series(_first(order, taken)).groupby(own).rank(method="first")
-        taken |= (large & place.le(least)).to_numpy(dtype=bool)
+        groups, _ = pd.factorize(values.astype(object).where(rows))
+        there = groups >= 0
+        large = there & (np.bincount(groups[there], minlength=1)[groups] >= least)
+        with_own = taken | (large & (_places(_first(order, taken), groups) <= least))
+        taken = with_own if most is None or with_own.sum() <= most else taken
     return taken
 
 
 def _in_turn(draws: np.ndarray, rows: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """Give small numbers to the first rows of all blocks, larger ones to their second rows, and so on."""
-    turn = pd.Series(np.where(rows, draws, np.inf)).groupby(blocks).rank(method="first").to_numpy()
+    turn = _places(np.where(rows, draws, np.inf), pd.factorize(blocks)[0], dense=True)
     return turn + draws / 2  # draws are below 1: they decide within a turn only
+
+
+def _places(order: np.ndarray, groups: np.ndarray, dense: bool = False) -> np.ndarray:
+    """Count rows within their groups by their order, from 1; ``dense``: rows of the same order count once."""
+    rows = np.lexsort((order, groups))  # stable, so of several rows with the same order the first comes first
+    new, other = (
+        np.append(True, values[1:] != values[:-1])[: len(rows)] for values in (groups[rows], order[rows])
+    )
+    count = np.cumsum(new | other) if dense else np.arange(len(rows))
+    places = np.empty(len(rows), dtype=np.int64)
+    places[rows] = count - np.maximum.accumulate(np.where(new, count, 0)) + 1
+    return places
 
 
 def _first(order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -133,7 +202,17 @@ def _first(order: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 def _draws(family: Family, table: pd.DataFrame, seed: int) -> np.ndarray:
     sample = family.options.get("sample", family.name)
-    return seeds.uniform(seed, "segments", sample, keys=table["key"].tolist())
+    drawn = "file" if "file_minimum" in family.options else "key"  # segments with the same draw stay together
+    draw = _drawn if len(table) <= REMEMBERED else _drawn.__wrapped__
+    return draw(seed, sample, tuple(table[drawn].tolist()))
+
+
+@functools.lru_cache(maxsize=DRAWS)
+def _drawn(seed: int, sample: str, keys: tuple[str, ...]) -> np.ndarray:
+    """Draw once for all models that hear a corpus."""
+    draws = seeds.uniform(seed, "segments", sample, keys=keys)
+    draws.flags.writeable = False
+    return draws
 
 
 def smallest(order: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:

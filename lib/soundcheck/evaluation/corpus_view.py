@@ -89,20 +89,49 @@ class CorpusView:
         found = _array(rows[task.name].reindex(self.segments["key"]), task)
         return task.scale(found) if task.is_regression else found
 
-    def scores(self, change: str = "") -> np.ndarray:
+    def said(self, names: Sequence[str], change: str = "") -> np.ndarray:
+        """Give what the model says of its answers, float64 ``(segments, names)``; NaN where it says nothing.
+
+        Parameters
+        ----------
+        names
+            Columns of the table of predictions, see :func:`soundcheck.models.stated.stated_names`.
+        change
+            Identity of the change; empty = the signals as they are.
+        """
+        rows = self.predictions[self.predictions["change"] == change].set_index("key")
+        found = rows.reindex(index=self.segments["key"], columns=list(names))
+        return found.to_numpy(dtype=np.float64)
+
+    def said_of_words(self, name: str) -> list[str | None]:
+        """Give what the model says of the words of clean signals, one text a segment; ``None`` = nothing.
+
+        Parameters
+        ----------
+        name
+            Column of the table of predictions, see :func:`soundcheck.models.stated.word_names`.
+        """
+        rows = self.predictions[self.predictions["change"] == ""].set_index("key")
+        if name not in rows:
+            return [None] * len(self.segments)
+        return [text or None for text in rows[name].reindex(self.segments["key"]).fillna("")]
+
+    def scores(self, change: str = "", chosen: np.ndarray | None = None) -> np.ndarray:
         """Score the trials of the corpus for the clean signals, or with changed ones on the test side.
 
         Parameters
         ----------
         change
             Identity of the change.
+        chosen
+            Numbers of the trials that are scored; all by default.
 
         Returns
         -------
         numpy.ndarray
             float64 ``(trials,)``; NaN where a side has no embedding.
         """
-        return score_trials(self.predictions, self.segments["key"].tolist(), self.trials, change)
+        return score_trials(self.predictions, self.segments["key"].tolist(), self.trials, change, chosen)
 
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""

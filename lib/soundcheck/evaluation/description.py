@@ -78,7 +78,7 @@ class EvaluationDescription(ModelDescription):
         Other models that predict the same -> the corpora with their predictions, if the family compares them.
     thresholds, matters, balance_samples, sweeps, normaliser, alternatives, synonyms, entities
         See :class:`soundcheck.suite.entries.Suite`.
-    transformed_segments, segments_per_change, levels
+    transformed_segments, segments_per_change, levels, transformations
         See :class:`soundcheck.suite.entries.Suite`.
     seconds
         Time limit of a cell.
@@ -88,6 +88,8 @@ class EvaluationDescription(ModelDescription):
         Test -> what the suite changes about it.
     guesses
         Whether the model answers at random and hears nothing.
+    languages
+        Codes of the languages that the model knows, if the suite says so and the family needs it.
     """
 
     model: str
@@ -106,11 +108,13 @@ class EvaluationDescription(ModelDescription):
     transformed_segments: int | None
     segments_per_change: int | None = None
     levels: int | None = None
+    transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     tests: dict[str, OwnTest] = dataclasses.field(default_factory=dict)
     alternatives: bool = False
     synonyms: tuple[tuple[str, str], ...] = ()
     entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     guesses: bool = False
+    languages: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

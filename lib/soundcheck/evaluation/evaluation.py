@@ -68,12 +68,13 @@ class Evaluation(Judging):
 
     def __init__(self, description: EvaluationDescription) -> None:
         self.model = description.model
-        family = read_family(description.family, description.suite_root)
-        family = family.limited(
+        known = read_family(description.family, description.suite_root)
+        family = known.limited(
             description.sweeps,
             description.transformed_segments,
             description.segments_per_change,
             description.levels,
+            description.transformations,
         )
         self.tasks = list(description.tasks)
         self.seed = description.seed
@@ -84,6 +85,7 @@ class Evaluation(Judging):
         self.balance_samples = description.balance_samples
         self.predicts_changes = description.predicts_changes
         self.guesses = description.guesses
+        self.languages = description.languages
         self._seconds_left = PLAIN_SHARE * description.seconds
         self.sounds = Sounds.load(description.sounds)
         self.media = MediaStore.of(description)
@@ -95,6 +97,8 @@ class Evaluation(Judging):
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[results.Judged] = []
         self.notes: list[str] = []
+        if left_out := [name for name in known.transformations if name not in family.transformations]:
+            self.note(f"changes that the suite leaves out: {', '.join(left_out)}")
         self._reasons: dict[tuple[str, str, str], str] = {}
         self._columns: dict[tuple[str, str, str], dict[str, str]] = {}
         self._rows_file = description.rows
@@ -208,6 +212,8 @@ class Evaluation(Judging):
             rows = changed_segments.swept_rows(
                 self.family, self.tasks, corpus.segments, corpus.blocks, self.seed
             )
+            if not rows.any():
+                continue
             steps = {
                 step: self._subset(corpus, task, change, before, rows) for step, change in possible.items()
             }

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from soundcheck.common.wording import counted
 from soundcheck.evaluation import small_groups
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments, corpus_view
-from soundcheck.evaluation.subset import Predictions, Subset
+from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
 from soundcheck.metrics.alternatives import WordingReader
@@ -42,29 +42,6 @@ __all__ = [
 ]
 
 TRUTH = "transcripts"  # of the corpus, as an opponent
-CLEAN: Setting = ("", "")  # the signals as they are
-
-
-@dataclasses.dataclass(frozen=True)
-class TransformedPredictions(Predictions):
-    """What one recogniser wrote under all settings.
-
-    Parameters
-    ----------
-    settings
-        Transcripts under each setting, object ``(segments,)``; ``clean`` are those under :data:`CLEAN`.
-    """
-
-    settings: Mapping[Setting, np.ndarray] = dataclasses.field(default_factory=dict)
-
-    def levels(self, transformation: str) -> list[np.ndarray]:
-        """Give the transcripts under each level of a transformation, in its order."""
-        return [texts for (name, _), texts in self.settings.items() if name == transformation]
-
-    def take(self, rows: np.ndarray) -> TransformedPredictions:
-        """Keep some rows."""
-        kept = {setting: texts[rows] for setting, texts in self.settings.items()}
-        return dataclasses.replace(self, clean=self.clean[rows], settings=kept)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

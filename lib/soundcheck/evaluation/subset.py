@@ -13,10 +13,13 @@ import pandas as pd
 
 from soundcheck.common.tasks import Task
 from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.suite.groups import numbers_of
 
-__all__ = ["Predictions", "Measure", "Subset", "once"]
+__all__ = ["CLEAN", "Predictions", "Measure", "Subset", "TransformedPredictions", "once"]
+
+CLEAN: Setting = ("", "")  # the signals as they are
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +48,28 @@ class Predictions:
         """Keep some rows."""
         changed = None if self.changed is None else self.changed[rows]
         return dataclasses.replace(self, clean=self.clean[rows], changed=changed)
+
+
+@dataclasses.dataclass(frozen=True)
+class TransformedPredictions(Predictions):
+    """What one model says under all settings.
+
+    Parameters
+    ----------
+    settings
+        Predictions under each setting, ``(segments,)``; ``clean`` are those under :data:`CLEAN`.
+    """
+
+    settings: Mapping[Setting, np.ndarray] = dataclasses.field(default_factory=dict)
+
+    def levels(self, transformation: str) -> list[np.ndarray]:
+        """Give the predictions under each level of a transformation, in its order."""
+        return [found for (name, _), found in self.settings.items() if name == transformation]
+
+    def take(self, rows: np.ndarray) -> TransformedPredictions:
+        """Keep some rows."""
+        kept = {setting: found[rows] for setting, found in self.settings.items()}
+        return dataclasses.replace(self, clean=self.clean[rows], settings=kept)
 
 
 Measure = Callable[["Subset", Predictions], Statistic | Weighted | float | Mapping[str, float | None]]

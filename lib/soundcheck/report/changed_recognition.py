@@ -66,6 +66,8 @@ def lost_words(evaluation: Recognition, subset: Subset, found: Sequence[Localise
 
 def most_harmed(evaluation: Recognition, subset: Subset, settings: Sequence[Setting]) -> Html:
     """Play a typical segment under each of some settings, with its words, and the one that loses most."""
+    if not settings:
+        return element("p", f"{subset.corpus}: under no change more words are wrong.")
     shown = []
     for setting in settings:
         texts = (subset.predictions.settings[one] for one in (CLEAN, setting))
@@ -73,7 +75,7 @@ def most_harmed(evaluation: Recognition, subset: Subset, settings: Sequence[Sett
         chosen = choose(after - before, _keys(subset), worst=1, typical=1)
         title = f"{subset.corpus}: {_name(setting)}"
         shown.append(_segments(evaluation, subset, setting, chosen, title, heard=True))
-    return legend((AS_IT_IS, "the changed one")) + join(shown) if shown else Html("")
+    return legend((AS_IT_IS, "the changed one")) + join(shown)
 
 
 def most_violated(

@@ -3,19 +3,25 @@
 Conventions
 -----------
 - What is compared are intervals that do not meet, which is careful: of two that overlap nothing is said.
+  Rates of the same trials are compared by the interval of their difference.
 - Sentences have no full stop: they are headings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.report.key_figures import significant
 from soundcheck.report.names import in_words, sentence
 from soundcheck.report.style import label
+from soundcheck.statistics.bootstrap import Resampled
+from soundcheck.statistics.intervals import interval
 
-__all__ = ["changes_of_error", "error_rates", "rates", "steps"]
+__all__ = ["changes_of_error", "error_rates", "of_more", "rates", "steps"]
 
 HALF = 0.5  # of predictions that stay
 MOST_NAMED = 3
@@ -154,3 +160,28 @@ def _place(axis: str, step: str) -> str:
 
 def _percent(share: float) -> str:
     return significant(100 * share)
+
+
+def of_more(found: Mapping[int | str, Resampled], kind: str) -> str:
+    """Say whether errors are clearly fewer with the most, or longest, recordings than with the fewest.
+
+    Parameters
+    ----------
+    found
+        Number of recordings, or their length in words, ascending -> the rate of the same trials.
+    kind
+        Kind of interval.
+    """
+    first, *_, last = found
+    few, many = found[first], found[last]
+    low = high = np.nan
+    if not any((*few.reasons, *few.withheld, *many.reasons, *many.withheld)):
+        gap = many.value[0] - few.value[0]  # on the same replicates
+        replicates = many.replicates[:, 0] - few.replicates[:, 0]
+        low, high = interval(replicates, kind, blocks=int(few.blocks[0]), value=gap)
+    clearly = (
+        "clearly fewer errors" if high < 0 else "clearly more errors" if low > 0 else "no clear difference"
+    )
+    rates = [f"{100 * rate.value[0]:.3g} %" for rate in (few, many)]
+    fewest = counted(first, "recording") if isinstance(first, int) else first
+    return f"Equal error rate {rates[0]} with {fewest}, {rates[1]} with {last}: {clearly}"

@@ -11,18 +11,22 @@ import pandas as pd
 from soundcheck.augment.registry import apply
 from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.evaluation.comparison import Comparison, Pair
+from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.evaluation.verification import Verification
+from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.impact import EVENTS, impact_codes
 from soundcheck.report import tables
 from soundcheck.report.html import Html, element
 from soundcheck.report.pair_player import Side, switched
-from soundcheck.report.players import row, settings
+from soundcheck.report.players import row
+from soundcheck.report.players import settings as settings_of
 from soundcheck.report.segment_player import segment_player, signal_of
 
 __all__ = [
     "hardest_trials",
+    "harmed_trials",
     "most_different",
     "most_moved",
     "recordings",
@@ -108,7 +112,7 @@ def _pair(evaluation: Evaluation, subset: Subset, position: int) -> Html:
     sides = []
     for one, change, name, said in heard:
         signal, drawn = _heard(evaluation, subset, one, change)
-        words = [f"{task.name} {said}" if said else "", settings(drawn) if drawn else ""]
+        words = [f"{task.name} {said}" if said else "", settings_of(drawn) if drawn else ""]
         sides.append(Side(signal, name, "; ".join(filter(None, words))))
     return switched(evaluation.media, sides, title)
 
@@ -205,16 +209,65 @@ def hardest_trials(evaluation: Verification, subset: Subset, threshold: float, c
             if not corpus.audio:
                 shown.append(element("p", f"{trial['enrol']} with {trial['test']}: {words}"))
                 continue
-            sides = []
-            for role, place, speaker in (
-                ("enrolled", trial["enrolled"], trial["enrol_speaker"]),
-                ("tested", trial["segment"], trial["test_speaker"]),
-            ):
-                segment = corpus.segments.iloc[place]
-                signal = signal_of(corpus.root, segment)
-                sides.append(Side(signal, segment["file"], f"{role}: speaker {speaker}"))
+            sides = _sides(corpus, trial)
             shown.append(switched(evaluation.media, sides, words))
     return sum(shown, Html(""))
+
+
+def harmed_trials(
+    evaluation: Verification, subset: Subset, settings: Sequence[Setting], threshold: float
+) -> Html:
+    """Play trials that are decided rightly as they are and wrongly when the tested side is changed.
+
+    Parameters
+    ----------
+    evaluation
+        For the media store, the corpus and the changes.
+    subset
+        From :meth:`~soundcheck.evaluation.verification.Verification.transformed`.
+    settings
+        Under each of them one trial of a speaker and one of two speakers are heard, those whose scores move
+        furthest across the threshold.
+    threshold
+        The threshold in use.
+    """
+    corpus, target = evaluation.corpus(subset), subset.truth
+    clean, shown = subset.predictions.clean, []
+    right = np.where(target, clean > threshold, clean <= threshold) & np.isfinite(clean)
+    for transformation, level in settings:
+        change = evaluation.family.transformations[transformation].steps[level]
+        scores, name = subset.predictions.settings[transformation, level], f"{transformation} {level}"
+        wrong = np.where(target, threshold - scores, scores - threshold)
+        for own in (target, ~target):
+            rows = np.flatnonzero(right & own & (wrong > 0))
+            if not len(rows):
+                continue
+            n = int(rows[np.argmax(wrong[rows])])
+            trial = subset.segments.iloc[n]
+            first, second = ("accepted", "rejected") if target[n] else ("rejected", "accepted")
+            words = f"{subset.corpus}: score {tables.number(clean[n])}, {first}; under {name}"
+            words = f"{words} {tables.number(scores[n])}, {second}; {trial['kind']}"
+            enrolled, tested = _sides(corpus, trial)
+            content = corpus.segments.iloc[trial["segment"]]["audio"]
+            options = {"seed": evaluation.seed, "content": content, "sounds": evaluation.sounds}
+            changed, drawn = apply(change, tested.signal, SAMPLING_RATE, **options)
+            sides = [enrolled, tested, Side(changed, name, settings_of(drawn))]
+            shown.append(switched(evaluation.media, sides, words))
+    nothing = element("p", f"{subset.corpus}: no change makes a decision wrong that was right.")
+    return sum(shown, Html("")) if shown else nothing
+
+
+def _sides(corpus: CorpusView, trial: pd.Series) -> list[Side]:
+    """Give both recordings of a trial to hear, the enrolled one first."""
+    sides = []
+    for role, place, speaker in (
+        ("enrolled", trial["enrolled"], trial["enrol_speaker"]),
+        ("tested", trial["segment"], trial["test_speaker"]),
+    ):
+        segment = corpus.segments.iloc[place]
+        signal = signal_of(corpus.root, segment)
+        sides.append(Side(signal, segment["file"], f"{role}: speaker {speaker}"))
+    return sides
 
 
 def _written(value: object) -> str:

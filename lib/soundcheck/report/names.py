@@ -27,7 +27,7 @@ _NAMES = {
     "Spearmans": "Spearman's",
     "Jensen Shannon": "Jensen-Shannon",
 }
-_NAME = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b")
+_NAME = re.compile(rf"\b({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b(?! Field\b)")  # from afar
 _KEPT = {*LONG, "FAR", "FRR", "DCF", "NIST", "Spearman's", "Jensen-Shannon", "Pearson", "Opus", "MP3", "AMR"}
 _RANGE = r"[(\[](-?[0-9.]+|-inf), (-?[0-9.]+|inf)([)\]])"
 _BIN = re.compile(rf"(?:^|(?<=: )){_RANGE}$")
@@ -54,6 +54,8 @@ def remark(text: str) -> str:
     --------
     >>> remark("bin (0.25, 0.5] does not occur in the truth"), remark("demo, Spearmans Rho: undefined")
     ('bin 0.25 to 0.5 does not occur in the truth', "demo, Spearman's Rho: undefined")
+    >>> remark("left out: Far Field")
+    'left out: Far Field'
     """
     return measure(_NAMED_BIN.sub(_range, text))
 

@@ -54,6 +54,7 @@ def summary_lines(
     if not random:
         for note in standing_notes(record.figures, model.name, model.tasks):
             what, task = note.partition(":")[0].split(" at ", 1)
-            left = counted(tally(rows[own.eq(what) & rows["task"].eq(task)]).judged, "test")
+            judged = tally(rows[own.eq(what) & rows["task"].eq(task)]).judged
             where = "anywhere" if what == HOLLOW else "in shares"
-            yield f"  {what} at {task}: {left} of fairness and robustness do not count {where}"
+            left = f": {counted(judged, 'test')} of fairness and robustness do not count {where}"
+            yield f"  {what} at {task}" + (left if judged else "")

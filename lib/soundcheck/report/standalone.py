@@ -14,12 +14,15 @@ _DARK = re.compile(r'html\[data-theme="dark"\] (\{[^}]*--sc-good:[^}]*\})')
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _OWN = """
 :root { color-scheme: light dark; background: #fff; }
-@media (prefers-color-scheme: dark) { :root { background: #121212; } }
+@media (prefers-color-scheme: dark) { :root { background: #121212; --pst-color-background: #121212;
+  --pst-color-text-base: #e8e8e8; --pst-color-text-muted: #a9b1ba; --pst-color-border: #555;
+  --pst-color-surface: #262626; } }
 body { font: 1rem/1.5 system-ui, "DejaVu Sans", Verdana, sans-serif; max-width: 76rem;
   margin: 0 auto; padding: 1rem 1.5rem; }
 p, li { max-width: 48rem; }
 td p, figure p { max-width: none; }
 .sc-figure { margin: 0.75rem 0; overflow-x: auto; }
+.sc-narrow { display: inline-block; vertical-align: top; max-width: 100%; margin-right: 1rem; }
 h1, h2 { line-height: 1.2; overflow-wrap: anywhere; }
 """
 
@@ -47,4 +50,4 @@ def standalone(title: str, body: Html) -> str:
         element("title", title),
         style_sheet(style),
     )
-    return f"<!DOCTYPE html>\n{element('html', head, element('body', body), lang='en')}\n"
+    return f"<!DOCTYPE html>\n{element('html', head, element('body', element('main', body)), lang='en')}\n"

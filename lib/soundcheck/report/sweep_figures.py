@@ -18,18 +18,26 @@ MOST_PANELS = 6
 ABREAST = 3  # small panels in a row
 
 
-def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, float] = (0, 1)) -> Figure:
+def curves(
+    frame: pd.DataFrame,
+    xlabel: str,
+    ylabel: str,
+    limits: tuple[float, float] = (0, 1),
+    reference: str = "random model",
+) -> Figure:
     """Draw a value against the severity of a change, a line with its 95 % band for each task.
 
     Parameters
     ----------
     frame
         Rows with ``corpus, task, step, value, low, high, reference``, steps from mild to severe; a panel for
-        each corpus (the first 6). Thin dotted lines are the random reference model.
+        each corpus (the first 6).
     xlabel, ylabel
         What the steps are, and what the value is.
     limits
         Of the values; the axis reaches farther if they do.
+    reference
+        What the thin dotted lines are.
     """
     everywhere = list(dict.fromkeys(frame["corpus"]))
     corpora = everywhere[:MOST_PANELS]
@@ -53,7 +61,7 @@ def curves(frame: pd.DataFrame, xlabel: str, ylabel: str, limits: tuple[float, f
         if len(corpora) < len(everywhere):
             panels[0].set_title(f"{len(corpora)} of {len(everywhere)} corpora", loc="right", fontsize=9)
         panels[-1].set_xlabel(f"{label(xlabel, 60)}  (mild → severe)")
-        panels[0].plot([], [], color=GREY, linestyle=":", linewidth=1, label="random model")
+        panels[0].plot([], [], color=GREY, linestyle=":", linewidth=1, label=reference)
         panels[0].legend(loc="best", fontsize=9)
     return figure
 

@@ -57,6 +57,7 @@ MOST_OPEN = 40  # rows above which a table is folded
 LEAST_P = 0.001  # below, only this is said
 FILLED_LATER = "sc-limits"  # class of the note under a table that the book writes
 _KEY_LETTERS = 20
+_ORDER = {name: place for place, name in enumerate([*STATES[3::-1], *STATES[4:]])}  # of states
 _ANCHOR_LETTERS = 8  # of the key; a page has some hundred rows
 
 
@@ -284,8 +285,7 @@ def state_lines(row: object, among: Among | None = None) -> tuple[str, list[str]
 
 def state_order(state: str, p: float) -> float:
     """Order states from the surest failure to the surest pass, what is skipped last; among them by p."""
-    places = {name: place for place, name in enumerate([*STATES[3::-1], *STATES[4:]])}
-    return round(places[state] + (0.5 if pd.isna(p) else p / 2), 6)
+    return round(_ORDER[state] + (0.5 if pd.isna(p) else p / 2), 6)
 
 
 def _truth(found: object) -> bool | None:

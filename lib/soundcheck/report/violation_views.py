@@ -15,7 +15,7 @@ import pandas as pd
 from soundcheck.evaluation.recognition import RecogniserPair, Recognition, excluded_settings
 from soundcheck.metrics import differential, disagreement
 from soundcheck.report import figures, recognition_tables, tables
-from soundcheck.report.html import Html, join
+from soundcheck.report.html import Html, element, join
 from soundcheck.report.recognition_figures import degradation_curves, violation_bars
 from soundcheck.statistics.bootstrap import Resampled
 
@@ -65,6 +65,8 @@ def excluded_table(judged: pd.DataFrame, corpus: str) -> Html:
         Name of the corpus.
     """
     out = judged[judged["left_out"].ne("")]
+    if out.empty:
+        return element("p", f"{corpus}: none; all {len(judged)} settings are counted.")
     rows = [
         (row.transformation, row.level, row.left_out, recognition_tables.percent_cell(row.distance))
         for row in out.itertuples()

@@ -104,6 +104,9 @@ def _read_csv(path: Path) -> tuple[list[dict], list[str]]:
 
 
 def _check_columns(path: Path, header: Sequence[str]) -> None:
+    if path.suffix in (".yml", ".yaml"):
+        hint = f"`soundcheck run {path.name} --plan` says what is wrong with it and what a run would do"
+        raise input_error(path.name, "this is a suite, and results are expected", hint)
     missing = [name for name in RESULT_COLUMNS if name not in (*header, *_NEWER)]
     twice = sorted({name for name in header if header.count(name) > 1})
     if missing or twice:

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 
 import pandas as pd
 
 from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.results.holding import states
-from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED
+from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED, state_of
 from soundcheck.statistics.evidence import NO_INTERVAL
 
 __all__ = [
@@ -112,9 +113,9 @@ def informative(frame: pd.DataFrame) -> pd.Series:
 
 def tally(frame: pd.DataFrame) -> Tally:
     """Count the rows of a results table, or of a part of it, by state."""
-    counts = states(frame).value_counts()
+    counts = Counter(map(state_of, frame["passed"], frame["holds"], frame["evidence"]))
     names = (CLEAR_PASS, OPEN_PASS, OPEN_FAIL, HOLDS, SKIPPED, SHOWN)
-    return Tally(*(int(counts.get(name, 0)) for name in names))
+    return Tally(*(counts[name] for name in names))
 
 
 def score(frame: pd.DataFrame) -> Score:

@@ -136,4 +136,4 @@ def read_frame(path: Path) -> pd.DataFrame:
 
     from soundcheck.results.table import typed
 
-    return typed(pyarrow.parquet.read_table(path).to_pydict())
+    return typed(pyarrow.parquet.ParquetFile(path).read().to_pydict())

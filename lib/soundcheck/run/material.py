@@ -13,7 +13,7 @@ from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.group_columns import add_groups, check_groups, measured_columns
 from soundcheck.corpora.load import load_corpus
-from soundcheck.corpora.measured import measure
+from soundcheck.corpora.measured import check_installed, measure
 from soundcheck.corpora.trials.trial_lists import trial_lists
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.models.load import check_model
@@ -134,6 +134,11 @@ def load(
                 fingerprints[name], unloaded[name] = answered[name], str(error)
             else:
                 problems.extend(error)
+    measured = [measured_columns(corpus.entry, families, suite.measured) for corpus in corpora]
+    try:
+        check_installed(name for names in measured for name in names)
+    except InputError as error:
+        problems.extend(error)
     if suite.sounds or not len(problems):  # nothing is synthesised for a suite that is refused
         try:
             kinds = planning.sounds_of(families)
@@ -142,8 +147,10 @@ def load(
             problems.extend(error)
     problems.raise_if_any()
     kept = adding.keep_answers(plan, families, corpora, sounds, output)
-    measured = [(corpus, measured_columns(corpus.entry, families)) for corpus in corpora]
-    corpora = [measure(corpus, names, output.cache, jobs, progress=True) for corpus, names in measured]
+    corpora = [
+        measure(corpus, names, output.cache, jobs, progress=True)
+        for corpus, names in zip(corpora, measured, strict=True)
+    ]
     corpora = [add_groups(corpus) for corpus in corpora]
     lists = trial_lists(suite, families, corpora)
     return Material(plan, families, corpora, sounds, fingerprints, kept, lists, unloaded)

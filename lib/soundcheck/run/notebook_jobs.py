@@ -23,6 +23,8 @@ from soundcheck.evaluation.description import (
     CorpusDescription,
     EvaluationDescription,
 )
+from soundcheck.models.stated import stated_names
+from soundcheck.predict.tables import column_names
 from soundcheck.run.output import Output
 from soundcheck.run.planning import (
     answers_changes,
@@ -34,7 +36,7 @@ from soundcheck.run.planning import (
 )
 from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
-from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.entries import SPEECH_KINDS, ModelEntry, Suite
 from soundcheck.suite.families import Family
 
 __all__ = ["comparison_jobs", "family_jobs", "notebook_of", "study_jobs"]
@@ -69,6 +71,8 @@ def family_jobs(
             heard = evaluated_corpora(family, entry, corpora)
             if not tasks or not heard or not entry.is_for(family.name):
                 continue
+            if family.stated and not _says_of_itself(entry, tasks, heard, output):
+                continue
             others = _others(suite, entry, tasks, family) if family.others else []
             notebook = notebook_of(family.name, suite.root)
             target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
@@ -92,6 +96,7 @@ def family_jobs(
                 tasks=tuple(tasks),
                 tests=suite.tests.get(family.name, {}),
                 guesses=entry.kind == "random",
+                languages=_languages(entry, suite, family),
                 **_settings(suite, EvaluationDescription),
             )
             material = [sounds.digest(kind) for kind in sorted(sounds_of([family]))]
@@ -109,6 +114,26 @@ def family_jobs(
                 )
             )
     return jobs
+
+
+def _says_of_itself(
+    entry: ModelEntry, tasks: Sequence[Task], corpora: Sequence[Corpus], output: Output
+) -> bool:
+    """Whether a model says of any answer how sure it is."""
+    wanted = {*stated_names(tasks)}
+    found = [described.predictions for described in _with_predictions(entry, corpora, output, "")]
+    return any(path.is_file() and wanted & {*column_names(path)} for path in found)
+
+
+def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ...]:
+    """Say which languages a model knows: the one that it is told to write, else those of its card.
+
+    Only for families that speak other languages: no other page changes with a card.
+    """
+    if sounds_of([family]).isdisjoint(SPEECH_KINDS):
+        return ()
+    told = entry.options.get("language")
+    return (str(told),) if told else entry.card.over(suite.card).languages
 
 
 def _weight(description: EvaluationDescription) -> int:

@@ -23,6 +23,8 @@ from soundcheck.suite.entries import ModelEntry
 
 __all__ = ["predict_all", "questions"]
 
+RANDOM = "random"  # kind of models whose answers follow from the segments alone, and never fail
+COUNTED = ("inputs", "computed", "out_of_range", "unknown_classes", "notices")  # of their answers
 MANY = 20_000  # segments of all corpora, from which the models of a run are loaded one after the other
 FEW = 5_000  # up to which what all models have answered is looked up before the first one's turn
 
@@ -55,6 +57,22 @@ def questions(entry: ModelEntry, material: Material, output: Output, corpora: Se
         material.fingerprints[entry.name],
         functools.partial(planning.needed_segments, families, tasks, suite.seed),
         sounds,
+    )
+
+
+def _drawn(
+    asked: Questions, depends: object, derived: Derived, draw: Callable[[], PredictionReport]
+) -> PredictionReport:
+    """Draw the answers of a random reference, unless an earlier run has drawn the very same."""
+    drawn = functools.cache(draw)
+    name = f"answers of {asked.entry.name}"
+    tables = derived.write(name, depends, lambda: drawn().tables.values())
+    told = derived.find(f"{name}, counted", depends, lambda: {one: getattr(drawn(), one) for one in COUNTED})
+    return PredictionReport(
+        asked.entry.name,
+        asked.fingerprint,
+        dict(zip((corpus.name for corpus in asked.corpora), tables, strict=True)),
+        **told | {"notices": tuple(told["notices"])},
     )
 
 
@@ -124,6 +142,10 @@ def predict_all(
             reports[first] = begun.pop(first)()
         asked = questions(entry, material, output, material.corpora)
         begun[entry.name] = begin(asked, ahead=ahead if most else None)
+        if entry.about.keyword == RANDOM:
+            tables_asked = derived.tables(suite, tested, asked.corpora, material.lists, {})
+            depends = [entry, asked.fingerprint, asked.changes, tables_asked]
+            begun[entry.name] = functools.partial(_drawn, asked, depends, derived, begun[entry.name])
     reports |= {name: finish() for name, finish in begun.items()}
     reports = {name: (reports | material.kept)[name] for name in suite.models}
     # What is spoken around words depends on which of them each model loses.

@@ -138,10 +138,16 @@ def read_families(suite: Suite, cache: Path | None = None) -> list[Family]:
             if column not in MEASURES:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
+        for heard in suite.transformations.get(name, ()):
+            if heard not in family.transformations:
+                what = f"{name} has no transformation {quoted(heard)}"
+                problems.add("limits.transformations", what, did_you_mean(heard, family.transformations))
+        needed = family.options.get("by")
+        if needed and needed not in suite.transformations.get(name, [needed]):
+            problems.add("limits.transformations", f"{name} needs {quoted(needed)}", "Add it")
         family = with_suite_groups(family, grouped)
-        families.append(
-            family.limited(suite.sweeps, suite.transformed_segments, suite.segments_per_change, suite.levels)
-        )
+        limits = (suite.transformed_segments, suite.segments_per_change, suite.levels, suite.transformations)
+        families.append(family.limited(suite.sweeps, *limits))
     problems.raise_if_any()
     if cache is not None and cache.is_dir():  # the folder of a first run is made after this
         documents.save()

@@ -10,7 +10,7 @@ from soundcheck.common.errors import input_error
 from soundcheck.sounds.recorded import read_sounds
 from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import SOUND_SOURCES
-from soundcheck.suite.entries import SoundEntry, Suite
+from soundcheck.suite.entries import SPEECH_KINDS, SoundEntry, Suite
 
 __all__ = ["load_sounds"]
 
@@ -25,7 +25,8 @@ def load_sounds(
     suite
         Its ``sounds``, and the limit of the length of files.
     kinds
-        Kinds that any transform needs; what the suite names is checked even if nothing needs it.
+        Kinds that any transform needs; what the suite names is checked even if nothing needs it. Speech in
+        another language may be missing.
     cache
         Folder for synthesised sounds and for what is known about files.
     jobs, progress
@@ -47,6 +48,7 @@ def load_sounds(
             for kind, found in read_sounds(entries, limit, cache).items():
                 sets[kind] = dataclasses.replace(found, source=made[kind], synthetic=True)
             missing -= set(made)
+    missing -= set(SPEECH_KINDS)
     if missing:
         what = f"nobody has sounds of {', '.join(sorted(missing))}, which the families draw from"
         remedy = "Name folders with recordings, or install a package that makes such sounds (soundcheck_demo)"

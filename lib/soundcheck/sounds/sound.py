@@ -21,11 +21,11 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.corpora import audio
-from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS
+from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS, SPEECH_KINDS
 
 __all__ = ["BASE", "KINDS", "OTHER", "Sound", "SoundSet", "Sounds"]
 
-KINDS = (*NOISE_KINDS, *RESPONSE_KINDS)
+KINDS = (*NOISE_KINDS, *RESPONSE_KINDS, *SPEECH_KINDS)
 BASE, OTHER = "base", "other"  # roles of impulse responses: what is compared with what
 
 ROUNDING = 1e-9  # share by which a distance may exceed its bounds: 2.25 m is within 1.5 times 1.5 m

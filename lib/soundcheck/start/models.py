@@ -50,6 +50,7 @@ tasks: [transcript]
 # key: $ASR_KEY # the environment variable that holds the secret, never the secret itself
 # requests: 4 # at a time
 # most_requests: 10000 # a limit of cost
+# confidence: true # it says how sure it is of a transcript, too, where it knows
 """
     + FILES,
     "onnx": """
@@ -59,6 +60,7 @@ tasks: TASKS
 # outputs: OUTPUTS # what the numbers of an output are, in their order
 # labels: {ang: anger, oth: } # the class that a label means; nothing: it does not count
 sampling_rate: 16000 # that the graph expects; no graph tells, and a wrong one ruins every answer
+# probabilities: softmax # or given, what scores of classes are; they are tested, too
 # pieces: repeat # or zeros, how short signals are filled up if it takes a fixed number of samples
 # device: cpu # or cuda
 """
@@ -73,6 +75,7 @@ tasks: [transcript]
 # architecture: nemo-conformer-ctc # if the folder's config.json does not say
 # quantization: int8 # model.int8.onnx instead of model.onnx
 # language: en
+# confidence: true # it says how sure it is of a transcript, too, where it knows
 # device: cpu # or cuda
 """
     + BATCH
@@ -84,7 +87,9 @@ transformers: model-folder
 tasks: TASKS
 # labels: {ang: anger, oth: } # the class that a label means; nothing: it does not count
 # outputs: [arousal, dominance, valence] # what the numbers of a regression head are
+# probabilities: softmax # of classes, which are tested, too
 # language: en # of speech-to-text models
+# confidence: true # it says how sure it is of a transcript, too, where it knows
 # pooling: mean # of the frames of an encoder, as an embedding
 # device: cpu # or cuda, mps
 # trust_remote_code: true # runs code that lies in the folder

@@ -2,7 +2,8 @@
 
 Conventions
 -----------
-- Nothing here changes an answer, a result or a digest of one.
+- Nothing here changes an answer, a result or a digest of one. One exception: the languages that a recogniser
+  knows decide whether it is judged by what it writes into speech in another language.
 - What nobody wrote is empty, and cards list it as missing; nothing is guessed.
 """
 

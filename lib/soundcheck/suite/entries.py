@@ -29,6 +29,7 @@ __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "SoundEntry", "Suite"
 
 NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
+SPEECH_KINDS = ("other_language",)  # no run needs them: without any, that test is left out
 
 
 @dataclasses.dataclass(frozen=True)
@@ -342,6 +343,8 @@ class Suite:
         Failures that pipelines look past.
     groups, adjust
         Columns whose groups are compared, and by which differences are adjusted, of corpora that name none.
+    measured
+        What is measured on the sounds of all corpora, whether or not a family needs it.
     balance_samples
         Segments a group that balanced fairness families ask for.
     transformed_segments
@@ -353,6 +356,8 @@ class Suite:
     levels
         Levels of each sweep and transformation at most, from mild to severe; ``None`` = all of the threshold
         files.
+    transformations
+        Family -> names of the transformations that are heard for it; all for families that are not named.
     audio_limit, model_seconds, notebook_seconds
         Seconds: longest file that is read; a model's call; a notebook.
     card
@@ -389,10 +394,12 @@ class Suite:
     accepted: tuple[AcceptedFailure, ...] = ()
     groups: tuple[GroupColumn, ...] = ()
     adjust: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
     balance_samples: int = 1000
     transformed_segments: int | None = None
     segments_per_change: int | None = None
     levels: int | None = None
+    transformations: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     audio_limit: float = 3600.0
     model_seconds: float = 30.0
     notebook_seconds: float = 120.0

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -281,6 +282,8 @@ class Family:
         Changes from mild to severe, shown without verdict.
     transformations
         Changes from mild to severe that its tests need as a whole.
+    stated
+        Whether it tests what models say of their own answers: those that say nothing have no notebook.
     others
         Whether it compares a model with the other models of the suite that predict the same.
     probes
@@ -313,6 +316,7 @@ class Family:
     digest: str
     transformations: dict[str, PerturbationSeries] = dataclasses.field(default_factory=dict)
     others: bool = False
+    stated: bool = False
     probes: dict[str, int] = dataclasses.field(default_factory=dict)
     trials: dict[str, int] = dataclasses.field(default_factory=dict)
 
@@ -338,6 +342,7 @@ class Family:
         transformed_segments: int | None,
         segments_per_change: int | None = None,
         levels: int | None = None,
+        transformations: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> Family:
         """Give the family as a suite wants it.
 
@@ -352,13 +357,20 @@ class Family:
             ``None`` leaves that to the threshold file.
         levels
             How many levels of each sweep and transformation there are at most; ``None`` = all.
+        transformations
+            Family -> names of the transformations that are kept; all of them for a family without names.
         """
         options = self.options
         if self.transformations and transformed_segments is not None:
             options = options | {"sweep_segments": transformed_segments}
         if segments_per_change is not None:
             options = options | {"segments_per_change": segments_per_change}
-        stepped = {"sweeps": self.sweeps if sweeps else {}, "transformations": self.transformations}
+        kept = transformations.get(self.name, self.transformations)
+        heard = {name: series for name, series in self.transformations.items() if name in kept}
+        if len(heard) < len(self.transformations) and options.get("excluded"):
+            excluded = {name: own for name, own in options["excluded"].items() if name in heard}
+            options = options | {"excluded": excluded}
+        stepped = {"sweeps": self.sweeps if sweeps else {}, "transformations": heard}
         if levels is not None:
             excluded = options.get("excluded") or {}
             stepped = {

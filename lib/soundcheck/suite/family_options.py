@@ -79,6 +79,29 @@ class _Named(schema.Section):
     minimum_predictions: schema.whole(1, 1_000_000) = 1
 
 
+def _check_level(value: object) -> object:
+    given = schema.free_value(value)
+    levels = given.values() if isinstance(given, dict) else [given]
+    if not levels or not all(type(level) in (int, float) and 0 < level < 1 for level in levels):
+        what = f"{schema.shown(value)} is not a share between 0 and 1"
+        raise schema.wrong(what, "Write 0.9, or {default: 0.9, my-model: 0.95}")
+    if isinstance(given, dict) and "default" not in given:
+        raise schema.wrong("there is no default", "Write {default: 0.9, my-model: 0.95}")
+    return given
+
+
+class _Confided(_Grouped):
+    """Options of families that put confidences into bins."""
+
+    bins: schema.whole(1, 1000) = 10
+
+
+class _Stated(_Confided):
+    """Options of the family that tests what models say of their own answers."""
+
+    level: schema.parsed(object, _check_level) = 0.9
+
+
 class _Balanced(schema.Section):
     """Options of families that compare balanced groups."""
 
@@ -97,6 +120,30 @@ class _Served(_Predicted):
     """Options of the family that compares the groups that a suite names."""
 
     groups: schema.Texts = []
+    minimum_trials: schema.whole(1, 100_000_000)
+    minimum_speakers: schema.whole(1, 1_000_000)
+
+
+class _Verified(schema.Section):
+    """Options of the family that verifies speakers."""
+
+    calibration: schema.parsed(schema.number(0, 1, positive=True) | schema.Text, schema.plain_value) = 0.5
+    cohort: schema.parsed(schema.number(0, 1, positive=True) | schema.Text, schema.plain_value) = 0.5
+    cohort_top: schema.whole(2, 1_000_000) = 2
+    enrolled: list[schema.whole(1, 1000)] = []
+    enrolled_trials: schema.whole(1, 100_000_000) = 1
+
+
+class _Followed(schema.Section):
+    """Options of families that follow files from segment to segment."""
+
+    file_minimum: schema.whole(2, 1_000_000)
+
+
+class _Tested(schema.Section):
+    """Options of the family that compares trials under changes."""
+
+    groups: schema.Texts
     minimum_trials: schema.whole(1, 100_000_000)
     minimum_speakers: schema.whole(1, 1_000_000)
 
@@ -140,12 +187,15 @@ class _Binned(schema.Section):
 
 
 _KNOWN = {
+    "asr_confidence": _Confided,
     "asr_fairness": _Judged,
     "asr_fault_localisation": _Counted,
     "asr_hallucination": _Unspoken,
     "asr_robustness": _Grouped,
     "asr_word_errors": _Binned,
+    "correctness_calibration": _Stated,
     "correctness_classification": _Named,
+    "correctness_temporal_behaviour": _Followed,
     "fairness_accent": _Predicted,
     "fairness_groups": _Served,
     "fairness_language": _Spoken,
@@ -153,6 +203,8 @@ _KNOWN = {
     "fairness_pitch": _Balanced,
     "fairness_sex": _Balanced,
     "fairness_worst_groups": _Searched,
+    "speaker_verification": _Verified,
+    "verification_robustness": _Tested,
 }
 
 

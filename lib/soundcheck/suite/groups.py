@@ -37,7 +37,8 @@ __all__ = [
 
 BOTH = " × "  # between two columns, and between their values
 MEASURED_COLUMNS = (
-    *("bandwidth", "clipping", "duration", "level", "pitch", "signal_to_noise", "speaking_rate"),
+    *("bandwidth", "clipping", "duration", "level", "pitch", "signal_to_noise", "silence", "speaking_rate"),
+    *("speech_share", "predicted_quality"),  # by networks that are installed apart
 )
 UNUSABLE = {
     "file": "each file would be a group",

@@ -37,6 +37,7 @@ from soundcheck.suite.entities import read_entities
 from soundcheck.suite.entries import (
     NOISE_KINDS,
     RESPONSE_KINDS,
+    SPEECH_KINDS,
     ComparisonEntry,
     CorpusEntry,
     ModelEntry,
@@ -67,7 +68,7 @@ _TAKEN = (
     *KINDS,
 )
 
-SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS)  # noise: a folder with several kinds
+SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS, *SPEECH_KINDS)  # noise: a folder with several kinds
 
 
 # The schema of the file -------------------------------------------------------------------------------------
@@ -80,6 +81,7 @@ class _Limits(schema.Section):
     transformed_segments: schema.whole(1, 10**9) | None = None
     segments_per_change: schema.whole(1, 10**9) | None = None
     levels: schema.whole(1, 1000) | None = None
+    transformations: dict[str, schema.Texts] = {}
 
 
 class _Balance(schema.Section):
@@ -89,7 +91,7 @@ class _Balance(schema.Section):
 _Top = pydantic.create_model("_Top", __base__=schema.Section, **Suite.settings())
 _SECTIONS = (
     *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds"),
-    *("tests", "accepted", "groups", "adjust", "card", "history", "synonyms", "entities"),
+    *("tests", "accepted", "groups", "adjust", "measured", "card", "history", "synonyms", "entities"),
 )
 
 
@@ -173,11 +175,16 @@ class _Reader(EntryReader):
             what = f"duplicate comparison of {quoted(first)} and {quoted(second)}"
             self.note(("comparisons",), what, "Keep one")
         families = self.read_families(data.get("families"))
+        known = resources.names("thresholds", ".yml", own=self.root)
+        for name in [name for name in self.limits.transformations if name not in known]:
+            path = ("limits", "transformations", name)
+            self.note(path, f"unknown family {schema.shown(name)}", did_you_mean(name, known))
         rules = OwnRulesReader(self.document, self.problems, self.root, self.tasks)
         tests, accepted = rules.read_tests(), rules.read_accepted()
         sounds = {kind: self.read_sound(kind, value) for kind, value in self.entries("sounds", needed=False)}
         card = read_card(self, ("card",), data.get("card"))
         history, shown_history = self.read_history(data.get("history"))
+        measured = self.read_measured(data.get("measured"))
         synonyms = self.read_synonyms(data.get("synonyms"), top.normaliser if top else "none")
         entities = read_entities(self, data.get("entities"))
         if len(self.problems):
@@ -198,10 +205,12 @@ class _Reader(EntryReader):
             accepted=accepted,
             groups=self.groups,
             adjust=self.adjust,
+            measured=measured,
             balance_samples=balance.samples,
             transformed_segments=self.limits.transformed_segments,
             segments_per_change=self.limits.segments_per_change,
             levels=self.limits.levels,
+            transformations=self.limits.transformations,
             audio_limit=self.limits.audio_seconds,
             model_seconds=self.limits.model_seconds,
             notebook_seconds=self.limits.notebook_seconds,
@@ -211,6 +220,14 @@ class _Reader(EntryReader):
             synonyms=synonyms,
             entities=entities,
         )
+
+    def read_measured(self, value: object) -> tuple[str, ...]:
+        """Read what is measured on the sounds of all corpora, whoever needs it."""
+        names = (None if value is None else self.check(("measured",), value, schema.Texts)) or []
+        for name in [name for name in names if name not in MEASURED_COLUMNS]:
+            what = f"nothing measures {quoted(name)}"
+            self.note(("measured",), what, did_you_mean(name, MEASURED_COLUMNS))
+        return tuple(dict.fromkeys(names))
 
     def read_synonyms(self, value: object, normaliser: str) -> tuple[tuple[str, str], ...]:
         """Read the file of phrases that count as the same."""

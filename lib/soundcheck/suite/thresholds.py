@@ -57,6 +57,7 @@ class _Top(schema.Section):
     measured: schema.Texts = []
     label: schema.Boolean = True
     others: schema.Boolean = False
+    stated: schema.Boolean = False
     probes: dict[str, schema.whole(1, 1000)] = {}
     trials: dict[str, schema.whole(1, 100_000_000)] = {}
     options: schema.Free = {}
@@ -255,6 +256,7 @@ class _Reader(DocumentReader):
             digest=self.document.digest,
             transformations=transformations,
             others=top.others,
+            stated=top.stated,
             probes=dict(top.probes),
             trials=dict(top.trials),
         )

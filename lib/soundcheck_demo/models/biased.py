@@ -6,6 +6,8 @@ In a suite: ``python: "soundcheck_demo.models.biased:predict"``. It answers as t
 - High voices are predicted badly: values are drawn towards the middle and blurred, and every second emotion
   is replaced by neutral.
 
+It is as often right as its answers are, and seems surer than it is: its probabilities are more extreme.
+
 It has to tell accents apart to be unfair to one. For that it is trained on the very speakers that it is
 tested on, which would be cheating if it were for a good score.
 """
@@ -27,10 +29,11 @@ from soundcheck_demo.speech import corpus
 ACCENT = "spanish"
 SHIFT = 0.35  # of the arousal of that accent
 KEPT, BLUR = 0.35, 0.2  # of a value of a high voice: what is left of it, and standard deviation of the noise
+SHARPNESS = 3.0  # power that probabilities are raised to
 EVERY = 3  # one in so many segments trains the detector
 
 
-def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, float | str]:
+def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, dict[str, float]]:
     """Predict the emotion of one segment, unfairly.
 
     Parameters
@@ -45,11 +48,12 @@ def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, float | str]:
     dict
         As :func:`soundcheck_demo.models.prosody.predict`.
     """
-    return answer(features.extract(signal, sampling_rate))
+    measured = features.extract(signal, sampling_rate)
+    return prosody.with_doubt(answer(measured), measured, SHARPNESS)
 
 
 def answer(measured: np.ndarray) -> dict[str, float | str]:
-    """Predict from the features of a segment, ``(features,)``; see :func:`predict`."""
+    """Predict from the features of a segment, ``(features,)``: values, and the name of the emotion."""
     fair = prosody.answer(measured)
     found = _detectors(*prosody.place())
     standard = training.standardise(measured, found["mean"], found["scale"])

@@ -21,8 +21,10 @@ import numpy as np
 from soundcheck.common.files import digest
 from soundcheck_demo.models import features, training
 
+WIDTH = 1.645  # standard deviations on either side of a value: 9 of 10 errors would lie within
 
-def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, float | str]:
+
+def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, dict[str, float]]:
     """Predict the emotion of one segment.
 
     Parameters
@@ -35,14 +37,15 @@ def predict(signal: np.ndarray, sampling_rate: int) -> dict[str, float | str]:
     Returns
     -------
     dict
-        ``arousal``, ``dominance``, ``valence`` between 0 and 1, and ``emotion``, one of anger, happiness,
-        neutral, sadness.
+        ``arousal``, ``dominance``, ``valence``: value between 0 and 1 with the bounds of a 90 % interval;
+        ``emotion``: probabilities of anger, happiness, neutral, sadness.
     """
-    return answer(features.extract(signal, sampling_rate))
+    measured = features.extract(signal, sampling_rate)
+    return with_doubt(answer(measured), measured)
 
 
 def answer(measured: np.ndarray) -> dict[str, float | str]:
-    """Predict from the features of a segment, ``(features,)``; see :func:`predict`."""
+    """Predict from the features of a segment, ``(features,)``: values, and the name of the emotion."""
     parameters = _arrays(*place())
     standard = training.standardise(measured, parameters["mean"], parameters["scale"])
     dimensions = np.clip(parameters["weights"] @ standard + parameters["intercepts"], 0.0, 1.0)
@@ -50,6 +53,39 @@ def answer(measured: np.ndarray) -> dict[str, float | str]:
     found: dict[str, float | str] = dict(zip(parameters["names"], dimensions.tolist(), strict=True))
     found["emotion"] = parameters["classes"][int(np.argmax(scores))]
     return found
+
+
+def with_doubt(
+    found: dict[str, float | str], measured: np.ndarray, sharpness: float = 1.0
+) -> dict[str, dict[str, float]]:
+    """Say how sure an answer is.
+
+    Parameters
+    ----------
+    found
+        What :func:`answer` gives for the features, or something made of it: another emotion takes the
+        probability of the likeliest one.
+    measured
+        The features, ``(features,)``.
+    sharpness
+        Above 1, probabilities are more extreme than the model's: it seems surer than it is.
+    """
+    parameters = _arrays(*place())
+    standard = training.standardise(measured, parameters["mean"], parameters["scale"])
+    scores = sharpness * (parameters["class_weights"] @ standard + parameters["class_intercepts"])
+    shares = np.exp(scores - scores.max())
+    named = parameters["classes"].index(found["emotion"])
+    shares[[named, np.argmax(scores)]] = shares[[np.argmax(scores), named]]
+    said = {
+        name: {
+            "value": found[name],
+            "low": found[name] - WIDTH * spread,
+            "high": found[name] + WIDTH * spread,
+        }
+        for name, spread in parameters["spreads"].items()
+    }
+    said["emotion"] = dict(zip(parameters["classes"], (shares / shares.sum()).tolist(), strict=True))
+    return said
 
 
 def prepare(jobs: int = 1, progress: bool = False) -> None:
@@ -81,6 +117,7 @@ def _arrays(cache: Path, size: str) -> dict:
         "names": tuple(regression),
         "weights": np.array([part["weights"] for part in regression.values()]),
         "intercepts": np.array([part["intercept"] for part in regression.values()]),
+        "spreads": {name: part["spread"] for name, part in regression.items()},
         "classes": tuple(emotion["classes"]),
         "class_weights": np.array(emotion["weights"]),
         "class_intercepts": np.array(emotion["intercepts"]),

@@ -6,7 +6,8 @@ In a suite: ``python: "soundcheck_demo.models.recogniser:grammar"``, or ``hurrie
 - ``grammar`` expects a sentence of :mod:`soundcheck_demo.speech.commands` from beginning to end.
 - ``hurried`` expects the same and looks less closely: it needs less time and errs more.
 - ``gated`` is ``grammar`` behind a gate: it writes nothing into a steady sound without pauses.
-- ``words`` expects the words of the commands in any order.
+- ``words`` expects the words of the commands in any order, and says how sure it is of each: a measure of the
+  sound alone that no other word competes for, so it is much too sure.
 - ``digits`` expects one digit or more.
 
 PocketSphinx (Huggins-Daines et al. 2006, Pocketsphinx: a free, real-time continuous speech recognition system
@@ -30,6 +31,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import audresample
 import numpy as np
@@ -95,9 +97,19 @@ def gated(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
     return grammar(signal, sampling_rate)
 
 
-def words(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
-    """Recognise words of the commands in any order; otherwise as :func:`grammar`."""
-    return _answer("words", signal, sampling_rate)
+def words(signal: np.ndarray, sampling_rate: int) -> dict[str, object]:
+    """Recognise words of the commands in any order; otherwise as :func:`grammar`.
+
+    It says how sure it is of each of them, too: ``words``, what the decoder gives as their probability.
+    """
+    answer = _answer("words", signal, sampling_rate)
+    if answer["transcript"]:
+        answer["words"] = [
+            {"word": part.word.partition("(")[0], "confidence": float(part.prob)}
+            for part in _decoder("words").seg()
+            if part.word[0] not in "<("  # silence and joints of the grammar
+        ]
+    return answer
 
 
 def digits(signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
@@ -110,7 +122,7 @@ def fingerprint() -> str:
     return f"pocketsphinx {importlib.metadata.version('pocketsphinx')}"
 
 
-def _answer(task: str, signal: np.ndarray, sampling_rate: int) -> dict[str, str]:
+def _answer(task: str, signal: np.ndarray, sampling_rate: int) -> dict[str, Any]:
     signal = np.asarray(signal, dtype=np.float32).ravel()
     if sampling_rate != SAMPLING_RATE:
         signal = audresample.resample(signal, sampling_rate, SAMPLING_RATE).ravel()

@@ -49,8 +49,9 @@ def train(cache: Path, *, size: str = "full", jobs: int = 1, progress: bool = Fa
     Returns
     -------
     dict
-        ``mean``, ``scale`` (one number a feature), ``regression`` (weights and intercept a dimension),
-        ``emotion`` (classes, one list of weights and one intercept a class), ``segments`` (how many trained).
+        ``mean``, ``scale`` (one number a feature), ``regression`` (weights and intercept a dimension, and
+        the standard deviation of its errors), ``emotion`` (classes, one list of weights and one intercept a
+        class), ``segments`` (how many trained).
     """
 
     def make() -> dict:
@@ -83,7 +84,12 @@ def fit(table: pd.DataFrame, measured: np.ndarray) -> dict:
     with threadpool_limits(1):
         for name in DIMENSIONS:
             ridge = Ridge(RIDGE * len(table), solver="cholesky").fit(standard, table[name].to_numpy())
-            regression[name] = {"weights": plain(ridge.coef_), "intercept": plain(ridge.intercept_)}
+            spread = np.std(table[name].to_numpy() - ridge.predict(standard))
+            regression[name] = {
+                "weights": plain(ridge.coef_),
+                "intercept": plain(ridge.intercept_),
+                "spread": plain(spread),
+            }
         logistic = LogisticRegression(C=1 / (LOGISTIC * len(table)), max_iter=1000)
         logistic.fit(standard, table["emotion"].to_numpy(dtype=object))
     emotion = {

@@ -39,6 +39,7 @@ SOURCES = {
     "coughing": "synthesised: bursts of shaped noise",
     "environmental": "synthesised: telephone signals, weather, footsteps, an engine, paper, animals",
     "music": "synthesised: chords, melody, bass and drums",
+    "other_language": "synthesised: voices of the babble in seven languages, English not among them",
     "positions": "computed: image sources in a room of 6.6 × 5.9 × 2.9 m, microphones at 1 to 3 m",
     "rooms": "computed: image sources in a booth, an office, a meeting room, a lecture room and a stairway",
     "sneezing": "synthesised: bursts of shaped noise",
@@ -117,10 +118,13 @@ def _voices() -> list:
 
 
 def _join_voices(folder: Path) -> None:
-    """Make one sound of all sentences of a voice."""
+    """Make one sound of all sentences of a voice; those in other languages than English stand by language."""
+    languages = {voice.name: voice.language for voice in _voices()}
     for voice in sorted((folder / "audio").iterdir()):
         spoken = [audio.read(path) for path in sorted(voice.glob("*.wav"))]
         _write(folder / "babble" / f"{voice.name}.wav", np.concatenate(spoken))
+        if (language := languages[voice.name]) != "en":
+            _write(folder / "other_language" / language / f"{voice.name}.wav", np.concatenate(spoken))
     shutil.rmtree(folder / "audio")
 
 
@@ -131,5 +135,5 @@ def _draw(folder: Path, name: str, count: int, make: Callable[[np.random.Generat
 
 
 def _write(path: Path, signal: np.ndarray) -> None:
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     audio.write(path, (PEAK * signal / np.abs(signal).max()).astype(np.float32), audio.SAMPLING_RATE)

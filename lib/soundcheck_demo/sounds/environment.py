@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy  # scipy.signal is loaded when first used: it takes a second
-import scipy.ndimage
+import scipy  # scipy.signal and scipy.ndimage are loaded when first used: they take a second
 
 from soundcheck_demo.sounds.shapes import RATE, add, band, decay, resonances, rise, slowly
 

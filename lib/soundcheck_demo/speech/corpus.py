@@ -9,7 +9,7 @@ Conventions
 Columns: file, speaker, sex, language, accent, split, transcript, arousal, dominance, valence, emotion. The
 dimensions lie between 0 and 1. The part ``texts`` has no accent and no labels but the column sentiment; the
 part ``recordings`` neither, but the columns item and condition; the part ``commands`` has an accent but no
-labels. The bytes do not depend on the number of jobs.
+labels; the part ``monologues`` has the columns start and end. The bytes do not depend on the number of jobs.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.files import digest, write_text
 from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio
-from soundcheck_demo.speech import texts
+from soundcheck_demo.speech import monologues, texts
 from soundcheck_demo.speech.labels import DIMENSIONS, draw
 from soundcheck_demo.speech.recordings import CONDITIONS, ITEMS, record
 from soundcheck_demo.speech.synthesis import file_name, transcript
 from soundcheck_demo.speech.voices import (
     CALLERS,
     COMMANDS,
+    MONOLOGUES,
     READERS,
     RECORDINGS,
     SMALL,
@@ -52,7 +53,7 @@ from soundcheck_demo.speech.voices import (
 if TYPE_CHECKING:
     import pandas as pd
 
-PARTS = (SPEECH, TEXTS, RECORDINGS, COMMANDS)
+PARTS = (SPEECH, TEXTS, RECORDINGS, COMMANDS, MONOLOGUES)
 # Segments of a speaker of a split or part at most.
 MOST: dict[str, dict[str, int]] = {"full": {}, "small": {"train": 24, "test": 16, COMMANDS: 2}}
 TABLE = "segments.csv"
@@ -74,7 +75,7 @@ def build(
     size
         ``"full"`` or ``"small"``; the small one is for quick tests.
     part
-        ``"speech"``, ``"texts"``, ``"recordings"`` or ``"commands"``.
+        ``"speech"``, ``"texts"``, ``"recordings"``, ``"commands"`` or ``"monologues"``.
     jobs
         Speakers that are made at the same time.
     progress
@@ -103,7 +104,7 @@ def build(
         raise input_error(f"demo corpus, part {quoted(part)}", "there is no such part", allowed)
     folder = Path(cache) / f"demo-{fingerprint(size, part)}"
     speech = None
-    if part == RECORDINGS:
+    if part in (RECORDINGS, MONOLOGUES):
         speech = build(cache, size=size, jobs=jobs, progress=progress)
     return store.folder(
         folder, lambda draft: _make(draft, size, part, speech, jobs, progress), "the demo corpus"
@@ -150,6 +151,8 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
 
     if part == RECORDINGS:
         return _recordings(size)
+    if part == MONOLOGUES:
+        return monologues.chosen(table(size)).drop(columns="item")
     rows = []
     for speaker, count in speakers(size, part):
         for number in range(count):
@@ -173,7 +176,10 @@ def table(size: str = "full", part: str = SPEECH) -> pd.DataFrame:
 
 
 def speakers(size: str, part: str) -> list[tuple[Speaker, int]]:
-    """List the speakers of a corpus, each with its number of segments; those of recordings as of speech."""
+    """List the speakers of a corpus, each with its number of segments.
+
+    Those of recordings and monologues are those of speech.
+    """
     everybody = {TEXTS: READERS, COMMANDS: CALLERS}.get(part, SPEAKERS)
     most = MOST[size]
     return [
@@ -207,6 +213,10 @@ def _recordings(size: str) -> pd.DataFrame:
 def _make(draft: Path, size: str, part: str, speech: Path | None, jobs: int, progress: bool) -> None:
     from joblib import Parallel, delayed
 
+    if part == MONOLOGUES:
+        segments = monologues.write(draft, speech, monologues.chosen(table(size)))
+        write_text(draft / TABLE, segments.to_csv(index=False, float_format="%.4f", lineterminator="\n"))
+        return
     if part == RECORDINGS:
         items = _recordings(size).groupby("item", sort=False)
         Parallel(n_jobs=max(1, jobs), backend="threading")(

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from soundcheck_demo.speech import commands, corpus, script, texts
+from soundcheck_demo.speech.monologues import SEGMENTS
 from soundcheck_demo.speech.recordings import CONDITIONS, ITEMS
-from soundcheck_demo.speech.voices import COMMANDS, RECORDINGS, SPEECH, TEXTS, Speaker
+from soundcheck_demo.speech.voices import COMMANDS, MONOLOGUES, RECORDINGS, SPEECH, TEXTS, Speaker
 
 __all__ = ["describe"]
 
@@ -66,6 +67,13 @@ WORDING = {
         tests of speech recognition work, and what changes of a signal do to a recogniser; it cannot show
         how a recogniser does on people.
         """,
+    MONOLOGUES: """
+        All speech of this corpus is synthetic: {segments} segments each of half of the {test} test speakers
+        of the demo corpus, one after the other in one file, with pauses of 0.3 to 1.2 seconds. Half of these
+        speakers jump from one emotion to the next; the others begin with the least aroused segment and end
+        with the most aroused one. The corpus shows that the tests of behaviour in time work; it cannot show
+        how a model follows people, who do not change their mood as dice fall.
+        """,
 }
 
 
@@ -95,6 +103,7 @@ def describe(size: str, part: str) -> str:
         "sentences": _number(texts.EACH if part == TEXTS else len(script.TEST)),
         "words": str(len(commands.vocabulary())),
         "items": _number(ITEMS),
+        "segments": _number(SEGMENTS),
         "conditions": _number(len(CONDITIONS)),
     }
     return " ".join(WORDING[part].format(**numbers).split())

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
+import scipy.fft
 
 __all__ = ["SPOKEN_RATE", "resample"]
 
@@ -61,10 +62,10 @@ def resample(signal: np.ndarray) -> np.ndarray:
 def _below(signal: np.ndarray) -> np.ndarray:
     """Take away what lies above half the new rate."""
     size = 1 << (len(signal) + 2 * MARGIN - 1).bit_length()
-    spectrum = np.fft.rfft(np.pad(signal, (MARGIN, 0)), size)
+    spectrum = scipy.fft.rfft(np.pad(signal, (MARGIN, 0)), size)
     # Counted as Praat does it, in real and imaginary parts, so that of one line the real part may be kept.
     spectrum.view(np.float64)[size * UP // DOWN - 1 :] = 0
-    return np.fft.irfft(spectrum, size)[MARGIN : MARGIN + len(signal)]
+    return scipy.fft.irfft(spectrum, size)[MARGIN : MARGIN + len(signal)]
 
 
 @functools.cache

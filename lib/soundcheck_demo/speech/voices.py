@@ -22,6 +22,7 @@ from __future__ import annotations
 import dataclasses
 
 SPEECH, TEXTS, RECORDINGS, COMMANDS = "speech", "texts", "recordings", "commands"
+MONOLOGUES = "monologues"
 AMERICA = "English (America)"
 BRITAIN = "English (Great Britain)"
 RECEIVED = "English (Received Pronunciation)"

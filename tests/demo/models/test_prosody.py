@@ -11,11 +11,13 @@ import pandas as pd
 import pytest
 
 from soundcheck.common import store
-from soundcheck.common.tasks import EMOTION
-from soundcheck_demo.models import prosody, training
+from soundcheck.common.tasks import BUILTIN, EMOTION
+from soundcheck.models.base import check_output
+from soundcheck_demo.models import biased, features, prosody, training
 from soundcheck_demo.speech import corpus
 
 DIMENSIONS = ("arousal", "dominance", "valence")
+TASKS = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
 
 
 @pytest.fixture(scope="session")
@@ -51,9 +53,23 @@ def recall(truth, prediction):
 
 def check_answer(answer):
     assert list(answer) == [*DIMENSIONS, "emotion"]
-    assert all(type(answer[name]) is float and 0 <= answer[name] <= 1 for name in DIMENSIONS)
-    assert type(answer["emotion"]) is str
-    assert answer["emotion"] in EMOTION
+    plain, problem = check_output(answer, TASKS)
+    assert not problem
+    for name in DIMENSIONS:
+        assert 0 <= plain[name] <= 1
+        assert plain[f"{name}.low"] < plain[name] < plain[f"{name}.high"]
+    assert {*answer["emotion"]} == {*EMOTION}
+
+
+def test_the_likeliest_emotion_is_the_answer(cache):
+    _, signals = segments(corpus.build(cache, size="small"))
+    for signal in signals[:20]:
+        measured = features.extract(signal, 16000)
+        for model, answer in (
+            (prosody, prosody.predict(signal, 16000)),
+            (biased, biased.predict(signal, 16000)),
+        ):
+            assert check_output(answer, TASKS)[0]["emotion"] == model.answer(measured)["emotion"]
 
 
 @pytest.mark.parametrize("samples", [0, 1, 10, 399, 641, 16000])
@@ -66,7 +82,7 @@ def test_answers_for_any_signal(cache, rng, samples, level):
 
 def test_learns_something(cache):
     table, signals = segments(corpus.build(cache, size="small"))
-    answers = pd.DataFrame([prosody.predict(signal, 16000) for signal in signals])
+    answers = pd.DataFrame([prosody.answer(features.extract(signal, 16000)) for signal in signals])
     assert concordance(table["arousal"], answers["arousal"]) > 0.5
     assert concordance(table["valence"], answers["valence"]) > 0.2
     assert recall(table["emotion"], answers["emotion"]) > 0.4

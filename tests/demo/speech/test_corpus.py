@@ -13,6 +13,7 @@ import pytest
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import TEMPORARY, OutputError, digest
+from soundcheck.corpora import audio
 from soundcheck_demo.speech import corpus
 
 COLUMNS = "file speaker sex language accent split transcript arousal dominance valence emotion".split()
@@ -210,3 +211,26 @@ def test_full_size(full_cache):
     assert set(pitch.index.get_level_values("speaker")) == set(table["speaker"])
     assert pitch["female"].min() > pitch["male"].max() - 10
     assert (table["split"] == "test").sum() >= 600
+
+
+def test_monologues_are_the_segments_of_the_speech_one_after_the_other(small, copied):
+    folder = corpus.build(copied.parent, size="small", part="monologues")
+    table = pd.read_csv(folder / corpus.TABLE)
+    speech, signals = load(small)
+    assert table["file"].value_counts().tolist() == [5, 5] and table["speaker"].nunique() == 2
+    assert set(table.columns) == {*COLUMNS, "start", "end"}
+    for row in table.itertuples():
+        same = speech["transcript"].eq(row.transcript) & speech["speaker"].eq(row.speaker)
+        heard = audio.read(folder / row.file, row.start, row.end)
+        assert any(
+            len(heard) == len(signals[name]) and (heard == signals[name]).all()
+            for name in speech["file"][same & speech["arousal"].eq(row.arousal)]
+        )
+    gaps = table["start"] - table.groupby("file")["end"].shift()
+    assert gaps.dropna().between(0.29, 1.21).all() and gaps.isna().sum() == 2
+    everybody = corpus.table("full", "monologues")
+    assert (
+        everybody["file"].nunique() == 20 and everybody.drop_duplicates("file")["sex"].eq("male").sum() == 10
+    )
+    rising = everybody.groupby("file")["arousal"].apply(lambda values: values.is_monotonic_increasing)
+    assert rising.sum() == 10 + 1  # one that was drawn so

@@ -120,6 +120,7 @@ def test_descriptions_tell_the_numbers_of_the_corpus():
         "Spanish, 244 segments an accent and 8 to 36 a speaker|28 sentences",
         "texts": "five of each, in German, English|Portuguese and Chinese. Each language has five women",
         "recordings": "five segments of each of the 40 test speakers|three recordings",
+        "monologues": "five segments each of half of the 40 test speakers",
         "commands": "30 speakers: five women and five men|American, British and German, 50 commands|49 words",
     }.items():
         assert all(word in said[part] for word in words.split("|")), said[part]

@@ -84,7 +84,9 @@ class Sheet:
     page: str
 
 
-def model_sheet(facts: ModelFacts, against: Against, day: datetime.date) -> Sheet:
+def model_sheet(
+    facts: ModelFacts, against: Against, day: datetime.date, pictures: Sequence[Picture] | None = None
+) -> Sheet:
     """Put the page of a model together.
 
     Parameters
@@ -95,7 +97,10 @@ def model_sheet(facts: ModelFacts, against: Against, day: datetime.date) -> Shee
         What became of it since the last release, see :mod:`soundcheck.publish.sheet.earlier`.
     day
         The day of the run: answers that it asked for are of this day.
+    pictures
+        Its figures, if they are drawn already.
     """
+    drawn = figures.model_pictures(facts) if pictures is None else pictures
     notes = (*against.told, *_more(len(against.changes), MOST_CHANGES))
     since = Grid("Against the last release", *_changed(against.changes), notes)
     return Sheet(
@@ -105,7 +110,7 @@ def model_sheet(facts: ModelFacts, against: Against, day: datetime.date) -> Shee
         synthetic=facts.synthetic,
         verdict=tuple(verdict_lines(facts)),
         grids=(_held(facts), _undecided(facts), since),
-        pictures=tuple(figures.model_pictures(facts)),
+        pictures=tuple(drawn),
         scenes=tuple(sounds.model_scenes(facts)),
         origin=_origin(facts),
         page=facts.page(),
@@ -113,7 +118,11 @@ def model_sheet(facts: ModelFacts, against: Against, day: datetime.date) -> Shee
 
 
 def comparison_sheet(
-    facts: ModelFacts, entry: ComparisonRecord, frame: pd.DataFrame, day: datetime.date
+    facts: ModelFacts,
+    entry: ComparisonRecord,
+    frame: pd.DataFrame,
+    day: datetime.date,
+    pictures: Sequence[Picture] | None = None,
 ) -> Sheet:
     """Put the page of a comparison together.
 
@@ -123,9 +132,10 @@ def comparison_sheet(
         Facts of the candidate.
     entry, frame
         The comparison and its rows.
-    day
+    day, pictures
         As for :func:`model_sheet`.
     """
+    drawn = figures.comparison_pictures(frame, facts) if pictures is None else pictures
     changes = changes_of(frame)
     columns, rows = _changed(changes)
     if entry.failed:
@@ -141,7 +151,7 @@ def comparison_sheet(
         synthetic=facts.synthetic,
         verdict=tuple(lines),
         grids=(Grid("What became worse or better", columns, rows, notes), _held(facts), _undecided(facts)),
-        pictures=tuple(figures.comparison_pictures(frame, facts)),
+        pictures=tuple(drawn),
         scenes=tuple(sounds.comparison_scenes(facts, entry)),
         origin=_origin(facts),
         page=f"{comparison_page(entry.slug)}.html",
