@@ -86,18 +86,21 @@ def test_a_score_averages_families_and_leaves_out_what_is_open():
     few = [row(family="few"), row(family="few", label="x", **FAILS, p_value=0.0001, holds=True)]
     unsettled = [row(family="few", label=str(n), evidence="open") for n in range(5)]
     easy = [row(family="easy", label=str(n), reference_passed=True) for n in range(5)]
-    found = results.score(to_frame([*many, *few, *unsettled, *easy]))
+    groups = row(**(GROUP | FAILS), p_value=0.0001, holds=True)
+    found = results.scores(to_frame([*many, *few, *unsettled, *easy, groups]))
+    assert (found["fairness"].share, found["fairness"].clear, found["correctness"].share) == (0, 1, None)
+    found = found["robustness"]
     assert found.share == pytest.approx((1 + 0.5) / 2)
     assert (found.clear_pass, found.clear, found.families) == (9, 10, 2)
 
 
 def test_nothing_clear_has_no_score():
-    assert results.score(to_frame([])).share is None
-    assert results.score(to_frame([row(evidence="open")])).share is None
+    assert all(found.share is None for found in results.scores(to_frame([])).values())
+    assert results.scores(to_frame([row(evidence="open")]))["robustness"].share is None
 
 
 def test_what_could_never_be_a_clear_pass_does_not_count_in_a_score():
     held = FAILS | {"evidence": "none", "p_value": 0.0001, "holds": True}
     frame = to_frame([row(), row(family="other", **held)])
     assert results.tally(frame).holds == 1
-    assert results.score(frame).share == 1
+    assert results.scores(frame)["robustness"].share == 1

@@ -71,7 +71,10 @@ def assemble(
     history: Path | None = None,
     jobs: int = 1,
 ) -> None:
-    """Write all sources of the book, and remove those of pages that it no longer has."""
+    """Write what Jupyter Book reads of the book, and remove sources of pages that it no longer has.
+
+    What else there is :meth:`~soundcheck.book.pages.Sources.complete` writes.
+    """
     share = resources.root()
     near = MediaStore(output.media, "../media/", record.voices)
     kept = KeptCells(output.folder / "book-cells", output.media, inputs.made_with())
@@ -140,7 +143,7 @@ def assemble(
         sources.page(page, cells)
     family_titles = {family.name: family.title for family in record.families}
     sources.page("all_results", all_results.cells(results, among, family_titles))
-    sources.data(all_results.ROWS, all_results.data(results, among, family_titles))
+    sources.data(all_results.ROWS, functools.partial(all_results.data, results, among, family_titles))
     meeting.write(sources)
     sources.page("provenance", model_pages.provenance_cells(record))
     if record.failed:
@@ -150,7 +153,8 @@ def assemble(
         words = recorded_tables.filled(measures.page(page.read_text(encoding="utf-8")))
         sources.words(page.stem, words)
     sources.page(find_your_way.NAME, find_your_way.cells(record, results, sources.pages))
-    sources.data(search_index.NAME, search_index.data(record, results, corpora, sources.folder))
+    entries = functools.partial(search_index.data, record, results, corpora, sources.folder)
+    sources.data(search_index.NAME, entries)
     configure(sources, share, record)
     _contents(sources, share, record)
     sources.prune()

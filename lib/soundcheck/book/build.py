@@ -154,7 +154,7 @@ def finish(
         Why the site stays as it was.
     """
     work, new = output.folder / "book-build", output.folder / "html-new"
-    problem = run_jupyter_book(sources.folder, work, output.log, jobs=jobs)
+    problem = run_jupyter_book(sources.folder, work, output.log, jobs=jobs, meanwhile=sources.complete)
     if problem:
         return [problem]
     state = _read(output)

@@ -64,7 +64,9 @@ def _touched(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
         sorted((one.docname, one.citation_ref_id, repr(one.targets)) for one in cited["citation_refs"]),
     ]
     digest = files.digest(repr(shared))
-    app.parallel = app.config.writing_jobs  # reading is quick, and not all extensions can do it in parallel
+    # Reading is quick, and not all extensions can do it in parallel. Sphinx counts itself as one of the
+    # processes, although it waits for those that write.
+    app.parallel = app.config.writing_jobs + (app.config.writing_jobs > 1)
     before, env.soundcheck_shared = getattr(env, "soundcheck_shared", digest), digest
     return sorted(env.found_docs) if before != digest else []
 

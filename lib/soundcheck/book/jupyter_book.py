@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from soundcheck.book.check_site import SECRET
@@ -32,7 +33,9 @@ WHOLE = ("_config.yml", "_toc.yml", "references.bib", "_static")  # a change of 
 OWN = ("accessible.py", "incremental.py", "jupyter_book.py")  # and so do changes of these
 
 
-def run_jupyter_book(source: Path, work: Path, log: Path, *, jobs: int = 1) -> Problem | None:
+def run_jupyter_book(
+    source: Path, work: Path, log: Path, *, jobs: int = 1, meanwhile: Callable[[], object] = lambda: None
+) -> Problem | None:
     """Build the sources; output goes to the log.
 
     Parameters
@@ -45,6 +48,8 @@ def run_jupyter_book(source: Path, work: Path, log: Path, *, jobs: int = 1) -> P
         File that output is added to.
     jobs
         Processes to use.
+    meanwhile
+        Called once while Jupyter Book reads the sources, with one process.
 
     Returns
     -------
@@ -57,7 +62,7 @@ def run_jupyter_book(source: Path, work: Path, log: Path, *, jobs: int = 1) -> P
             work.unlink()
         shutil.rmtree(work, ignore_errors=True)
     note.unlink(missing_ok=True)  # until this build has come to its end, nobody knows what is in the folder
-    problem = _run(source, work, jobs, log)
+    problem = _run(source, work, jobs, log, meanwhile)
     if problem is None and not (work / "html" / "index.html").is_file():
         problem = Problem("book", "Jupyter Book wrote no first page", f"See {log.name}")
     if problem is None:
@@ -65,7 +70,7 @@ def run_jupyter_book(source: Path, work: Path, log: Path, *, jobs: int = 1) -> P
     return problem
 
 
-def _run(source: Path, work: Path, jobs: int, log: Path) -> Problem | None:
+def _run(source: Path, work: Path, jobs: int, log: Path, meanwhile: Callable[[], object]) -> Problem | None:
     environment = {name: value for name, value in os.environ.items() if not SECRET.search(name.upper())}
     environment |= {"JUPYTER_PLATFORM_DIRS": "1", "PYTHONHASHSEED": "0", "TZ": "UTC"}
     begin, written = time.time(), 0
@@ -79,6 +84,7 @@ def _run(source: Path, work: Path, jobs: int, log: Path) -> Problem | None:
             env=environment,
         )
         try:
+            meanwhile()
             while child.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     child.wait(LOOK_SECONDS)

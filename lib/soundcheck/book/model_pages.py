@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from soundcheck.book import pages, sheets
-from soundcheck.book.model_tables import family_bars, figures_of, scores
+from soundcheck.book.model_tables import family_bars, figures_of
 from soundcheck.book.overview import page_of
 from soundcheck.common import files
 from soundcheck.common.escaping import heading
@@ -18,7 +18,7 @@ from soundcheck.report import figures as drawn
 from soundcheck.report import findings_of_rows, key_figures, tables
 from soundcheck.report.bars import legend, score_cell
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import aspects, states, tally
+from soundcheck.results import aspects, scores, states, tally
 from soundcheck.results.page_names import model_sheet
 from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import ModelRecord, RunRecord, SoundsRecord

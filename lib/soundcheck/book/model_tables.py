@@ -12,14 +12,14 @@ from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMBEDDING, REGRESSI
 from soundcheck.report import key_figures, tables
 from soundcheck.report.bars import score_cell, state_bar
 from soundcheck.report.html import Html, element, join
-from soundcheck.results import Score, score, states, tally
+from soundcheck.results import scores, states, tally
 from soundcheck.results.page_names import model_page
 from soundcheck.results.record import KeyFigure, ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects
 from soundcheck.results.verdict import SKIPPED
 
-__all__ = ["KINDS", "Kind", "family_bars", "family_table", "figures_of", "kinds", "model_table", "scores"]
+__all__ = ["KINDS", "Kind", "family_bars", "family_table", "figures_of", "kinds", "model_table"]
 
 MOST_COLUMNS = 6  # models beside each other
 
@@ -52,12 +52,6 @@ def figures_of(record: RunRecord, model: str, tasks: Sequence[str] = ()) -> list
     """Give the numbers of a model, at some tasks if they are named."""
     found = record.figures or ()
     return [f for f in found if f.model == model and (not tasks or f.task in tasks)]
-
-
-def scores(frame: pd.DataFrame) -> dict[str, Score]:
-    """Give the score of each aspect, of the rows of one model."""
-    own = aspects(frame)
-    return {aspect: score(frame[own.eq(aspect)]) for aspect in ASPECTS}
 
 
 def _ordered(record: RunRecord, results: pd.DataFrame, kind: Kind) -> tuple[list[ModelRecord], list]:

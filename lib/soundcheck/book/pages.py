@@ -86,6 +86,7 @@ class Sources:
         self.finished: dict[str, Path] = {}
         self.beside: list[Path] = []
         self._written: set[Path] = set()
+        self._waiting: list[Callable[[], object]] = []  # to be written by complete()
 
     def words(self, name: str, text: str) -> None:
         """Write a page of our own words, never of text from data."""
@@ -137,7 +138,7 @@ class Sources:
         self._kept.put(name, about)
 
     def html(self, name: str, make: Callable[[Html], str]) -> None:
-        """Write a page that is put into the book as it is.
+        """Have a page written by :meth:`complete` that is put into the book as it is.
 
         Parameters
         ----------
@@ -146,14 +147,29 @@ class Sources:
         make
             Makes the page with its mark somewhere in it.
         """
-        content = self._content(name, make(Html()))
-        self.file(f"{name}.html", make(mark(name, content)))
-        self.finished[name] = self.folder / f"{name}.html"
 
-    def data(self, name: str, text: str) -> None:
-        """Write a file that is put beside the pages of the top folder as it is."""
-        self.file(name, text)
-        self.beside.append(self.folder / name)
+        def write() -> None:
+            content = self._content(name, make(Html()))
+            self.file(f"{name}.html", make(mark(name, content)))
+
+        self.pages[name] = ""  # until it is written
+        self.finished[name] = self._later(f"{name}.html", write)
+
+    def data(self, name: str, make: Callable[[], str]) -> None:
+        """Have a file written by :meth:`complete` that is put beside the pages of the top folder as it is."""
+        self.beside.append(self._later(name, lambda: self.file(name, make())))
+
+    def _later(self, name: str, write: Callable[[], object]) -> Path:
+        path = self.folder / name
+        self._written.add(path)
+        self._waiting.append(write)
+        return path
+
+    def complete(self) -> None:
+        """Write what Jupyter Book does not read; it may be at work meanwhile."""
+        for write in self._waiting:
+            write()
+        self._waiting.clear()
 
     def file(self, name: str, text: str) -> None:
         """Write any other file."""

@@ -19,7 +19,7 @@ from soundcheck.report.html import element
 from soundcheck.results import page_names
 from soundcheck.results.compared import read_comparison
 from soundcheck.results.finished_run import FinishedRun
-from soundcheck.results.record import ModelRecord, RunRecord
+from soundcheck.results.record import ComparisonRecord, ModelRecord, RunRecord
 from soundcheck.run.output import Output
 
 __all__ = ["Sheets", "has_sheet", "link"]
@@ -68,16 +68,23 @@ class Sheets:
             yield self._drawn(page_names.comparison_sheet(entry.slug), draw, facts, _written(frame))
 
     def write(self, sources: pages.Sources) -> None:
-        """Write them."""
+        """Have them written with the other pages that Jupyter Book does not read; figures are drawn now."""
         today, drawn = datetime.date.today(), self.pictures()
+
+        def of_model(name: str, pictures: tuple[Picture, ...]) -> Sheet:
+            facts = self._facts(name)
+            return model_sheet(facts, against(facts), today, pictures)
+
+        def of_comparison(entry: ComparisonRecord, pictures: tuple[Picture, ...]) -> Sheet:
+            frame = read_comparison(self._run, entry)
+            return comparison_sheet(self._facts(entry.candidate), entry, frame, today, pictures)
+
         for model in filter(has_sheet, self._record.models):
-            facts = self._facts(model.name)
-            made = model_sheet(facts, against(facts), today, next(drawn))
-            _write(sources, page_names.model_sheet(model.slug), made, "../")
+            make = functools.partial(of_model, model.name, next(drawn))
+            _write(sources, page_names.model_sheet(model.slug), make, "../")
         for entry in self._record.comparisons:
-            facts, frame = self._facts(entry.candidate), read_comparison(self._run, entry)
-            made = comparison_sheet(facts, entry, frame, today, next(drawn))
-            _write(sources, page_names.comparison_sheet(entry.slug), made, "../../")
+            make = functools.partial(of_comparison, entry, next(drawn))
+            _write(sources, page_names.comparison_sheet(entry.slug), make, "../../")
 
     def _drawn(
         self, name: str, draw: Callable[[ModelFacts], list[Picture]], facts: ModelFacts, *depends: object
@@ -94,5 +101,6 @@ def _written(frame: pd.DataFrame) -> str:
     return frame.to_json(orient="split", double_precision=15)
 
 
-def _write(sources: pages.Sources, name: str, made: Sheet, top: str) -> None:
-    sources.html(name, functools.partial(page, made, f"{top}{made.page}"))
+def _write(sources: pages.Sources, name: str, make: Callable[[], Sheet], top: str) -> None:
+    made = functools.cache(make)
+    sources.html(name, lambda mark: page(made(), f"{top}{made().page}", mark))

@@ -14,6 +14,7 @@ import functools
 import importlib
 import importlib.metadata
 import pkgutil
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
 
@@ -23,6 +24,12 @@ from soundcheck.common.escaping import quoted
 __all__ = ["Registry"]
 
 Class = TypeVar("Class")
+
+
+@functools.cache
+def _installed(path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+    """Look through all that is installed on a search path, once for all registries."""
+    return importlib.metadata.entry_points()
 
 
 class Registry(Mapping[str, type[Class]], Generic[Class]):
@@ -56,7 +63,7 @@ class Registry(Mapping[str, type[Class]], Generic[Class]):
                 ours = isinstance(item, type) and issubclass(item, self._base)
                 if ours and item.__module__ == module.name and item.__dict__.get("keyword"):
                     self._add(found, item.keyword, item)
-        for point in importlib.metadata.entry_points(group=self._group):
+        for point in _installed(tuple(sys.path)).select(group=self._group):
             self._add(found, point.name, point)
         return dict(sorted(found.items()))
 

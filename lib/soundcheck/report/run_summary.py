@@ -8,10 +8,9 @@ import pandas as pd
 
 from soundcheck.common.wording import counted
 from soundcheck.report.key_figures import sentence, standing_notes
-from soundcheck.results import aspects, score, tally
+from soundcheck.results import scores, tally
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.results.standing import HOLLOW, PROVEN
-from soundcheck.results.summary import ASPECTS
 
 __all__ = ["summary_lines"]
 
@@ -34,12 +33,11 @@ def summary_lines(
     own = standing[rows.index]
     kept = rows if random else rows[own.eq(PROVEN)]
     total = tally(rows if random else rows[own.ne(HOLLOW)])
-    about = aspects(kept)
-    shares = []
-    for aspect in ASPECTS:
-        found = score(kept[about.eq(aspect)])
-        if found.share is not None:
-            shares.append(f"{aspect} {100 * found.share:.0f} % of {found.clear} clear")
+    shares = [
+        f"{aspect} {100 * found.share:.0f} % of {found.clear} clear"
+        for aspect, found in scores(kept).items()
+        if found.share is not None
+    ]
     held = f"{total.holds} {'failure holds' if total.holds == 1 else 'failures hold'}"
     name = f"{model.name} (random reference)" if random else model.name
     passes = "pass" if total.clear_pass == 1 else "passes"

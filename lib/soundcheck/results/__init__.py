@@ -34,7 +34,7 @@ from soundcheck.results.contrast import (
 from soundcheck.results.holding import settle, states
 from soundcheck.results.judged import REPLICATES, Judged, load, load_judged, save
 from soundcheck.results.reading import read_results
-from soundcheck.results.summary import Score, Tally, aspects, informative, score, tally
+from soundcheck.results.summary import Score, Tally, aspects, informative, scores, tally
 from soundcheck.results.table import to_frame, write_results
 from soundcheck.results.verdict import (
     RESULT_COLUMNS,
@@ -72,7 +72,7 @@ __all__ = [
     "load",
     "read_results",
     "save",
-    "score",
+    "scores",
     "settle",
     "states",
     "skip",

@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -33,7 +34,7 @@ __all__ = [
     "Tally",
     "aspects",
     "informative",
-    "score",
+    "scores",
     "tally",
 ]
 
@@ -118,11 +119,19 @@ def tally(frame: pd.DataFrame) -> Tally:
     return Tally(*(counts[name] for name in names))
 
 
-def score(frame: pd.DataFrame) -> Score:
-    """Sum up the rows of a model and aspect."""
+def scores(frame: pd.DataFrame) -> dict[str, Score]:
+    """Sum up the rows of a model for each of :data:`ASPECTS`."""
     found = states(frame)
     kept = informative(frame) & found.isin([CLEAR_PASS, HOLDS]) & frame["evidence"].ne(NO_INTERVAL)
-    passed = found[kept].eq(CLEAR_PASS)
-    shares = [float(rows.mean()) for _, rows in passed.groupby(frame.loc[kept, "family"], sort=True)]
+    about, passed, family = aspects(frame)[kept], found[kept].eq(CLEAR_PASS), frame["family"][kept]
+    by_aspect: dict[str, dict[str, list[bool]]] = {aspect: {} for aspect in ASPECTS}
+    for aspect, name, one in zip(about, family, passed, strict=True):
+        by_aspect.get(aspect, {}).setdefault(name, []).append(one)
+    return {aspect: _score(families) for aspect, families in by_aspect.items()}
+
+
+def _score(passed: Mapping[str, Sequence[bool]]) -> Score:
+    """Sum up which clear tests of each family are passes."""
+    shares = [sum(rows) / len(rows) for rows in passed.values()]
     share = math.fsum(shares) / len(shares) if shares else None
-    return Score(share, int(passed.sum()), len(passed), len(shares))
+    return Score(share, sum(map(sum, passed.values())), sum(map(len, passed.values())), len(shares))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-import scipy.fft
+import scipy  # scipy.fft is loaded when first used: it takes a third of a second
 
 __all__ = ["SPOKEN_RATE", "resample"]
 

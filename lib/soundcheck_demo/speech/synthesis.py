@@ -16,6 +16,7 @@ squares.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
-import scipy.fft  # takes half of the time of NumPy's where lengths are prime
+import scipy  # scipy.fft, loaded when first used, takes half of the time of NumPy's where lengths are prime
 from parselmouth.praat import call
 
 from soundcheck.common.seeds import generator
@@ -222,6 +223,7 @@ def write_forked(folder: Path, wanted: Sequence[tuple[str, int | list[str]]], jo
     int
         Exit code: 1 if a speaker failed.
     """
+    importlib.import_module("scipy.fft")  # once, and not in each of them
     waiting, running, failed = list(wanted)[::-1], {}, 0
     while running or (waiting and not failed):
         while waiting and not failed and len(running) < jobs:
