@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 import soundfile
 import yaml
+from scipy.stats import foldnorm
+from sklearn.metrics import brier_score_loss
 
 from soundcheck.common import resources
 
@@ -94,6 +96,14 @@ def run(tmp_path_factory, command, undrawn, shared_cache):
     assert done.returncode in (0, 3), done.stderr
     assert not json.loads((folder / "out" / "run.json").read_text(encoding="utf-8")).get("failures")
     found = pd.read_csv(folder / "out" / "results.csv", keep_default_na=False, na_values=[""])
+    given = pd.read_parquet(folder / "out" / "predictions" / "fair" / "beeps.parquet")
+    given = given[given["change"] == ""].drop(columns=["change", "error", "drawn"])
+    given["file"] = given.pop("key").str.partition("|")[0]
+    given["arousal"] = 0.999  # beyond the intervals of most
+    given["emotion"] = "anger"  # whatever is likeliest
+    given.iloc[:100, given.columns.str.startswith("emotion.")] = np.nan
+    given.to_csv(folder / "odd.csv", index=False)
+    table += "  odd: {predictions: odd.csv, tasks: [emotion, arousal]}\n"
     (folder / "again.yml").write_text(SUITE + table + families)
     done = undrawn("run", "again.yml", "--out", "again", "--no-book", **environment)
     assert done.returncode in (0, 3), done.stderr
@@ -113,6 +123,16 @@ def written(run, model):
     return table, truth
 
 
+def area_on_a_grid(sure, correct):
+    """Mean risk over all shares that are kept; errors rise evenly among equal confidences."""
+    kept, wrong = [0.0], [0.0]
+    for one in sorted({*sure}, reverse=True):
+        kept.append(np.mean(sure >= one))
+        wrong.append(np.mean((sure >= one) * (1 - correct)))
+    shares = (np.arange(200_000) + 0.5) / 200_000
+    return np.mean(np.interp(shares, kept, wrong) / shares)
+
+
 @pytest.mark.parametrize("model", ["fair", "bold"])
 def test_values_are_those_of_loops(run, model):
     table, truth = written(run, model)
@@ -122,8 +142,23 @@ def test_values_are_those_of_loops(run, model):
     correct, sure = (clean["emotion"] == truth["emotion"]).astype(float), given.max(axis=1)
     assert row(run, model, "Overconfidence").value == pytest.approx(sure.mean() - correct.mean())
     brier = np.square(given - true).sum(axis=1).mean()
+    assert brier == pytest.approx(
+        sum(brier_score_loss(true[:, place], given[:, place]) for place in range(len(CLASSES)))
+    )
     skill = 1 - brier / (1 - np.square(true.mean(axis=0)).sum())
     assert row(run, model, "Brier Skill").value == pytest.approx(skill)
+    bins = np.array_split(sure.argsort(), 5)  # 160 segments, none as sure as another
+    gaps = [(sure[rows] - correct.to_numpy()[rows]).sum() for rows in bins]
+    blocks = truth["speaker"].to_numpy()
+    chance = 0.0
+    for rows, gap in zip(bins, gaps, strict=True):
+        rest = pd.Series((sure - correct.to_numpy())[rows] - gap / 32).groupby(blocks[rows]).sum()
+        error = np.sqrt(np.square(rest).sum() * 20 / 19)
+        chance += foldnorm(abs(gap) / error, scale=error).mean() - abs(gap)
+    found = row(run, model, "Expected Calibration Error").value
+    assert found == pytest.approx((np.abs(gaps).sum() - chance) / 160)
+    area = area_on_a_grid(sure, correct.to_numpy()) / (1 - correct.mean())
+    assert row(run, model, "Relative Area Under Risk").value == pytest.approx(area, abs=1e-5)
     inside = (clean["arousal.low"] <= truth["arousal"]) & (truth["arousal"] <= clean["arousal.high"])
     found = row(run, model, "Interval Coverage Error", "arousal")
     assert found.value == pytest.approx(inside.mean() - 0.9, abs=1e-6)
@@ -172,11 +207,24 @@ def test_a_confidence_alone_is_enough_but_for_probabilities(run):
 def test_who_says_nothing_has_no_page_and_what_adds_up_to_less_is_listed(run):
     folder, results = run
     there = set(results.loc[results["family"] == "correctness_calibration", "model"])
-    assert there == {"fair", "bold", "sure", "table"}
+    assert there == {"fair", "bold", "sure", "table", "odd"}
     table, _ = written(run, "silent")
     assert table.columns.tolist() == ["key", "change", "emotion", "arousal", "error", "drawn"]
     left_out = (folder / "out" / "left_out.csv").read_text(encoding="utf-8")
     assert "emotion is probabilities that add up to 0.9 instead of 1" in left_out
+
+
+def test_answers_without_confidence_or_against_it_are_told(run):
+    for test in ("Expected Calibration Error", "Overconfidence", "Relative Area Under Risk"):
+        assert row(run, "odd", test).skipped == "no prediction for 100 of 160 segments"
+    notebook = run[0] / "again" / "notebooks" / "odd" / "correctness_calibration.ipynb"
+    told = notebook.read_text(encoding="utf-8")
+    for what in (
+        "answers come without how sure",
+        "name another class than the likeliest",
+        "lie outside their",
+    ):
+        assert what in told
 
 
 def test_a_table_of_a_run_gives_the_same(run):
@@ -186,5 +234,11 @@ def test_a_table_of_a_run_gives_the_same(run):
 
 def test_the_page_shows_it(run):
     page = (run[0] / "out" / "html" / "results" / "bold" / "correctness_calibration.html").read_text("utf-8")
-    for told in ("Reliability diagram", "calibration error without what chance adds", "sure that it is"):
+    groups = ("The same for groups and under noise", "Noise: 0", "sex: female")
+    for told in (
+        *groups,
+        "Reliability diagram",
+        "calibration error without what chance adds",
+        "sure that it is",
+    ):
         assert told in page

@@ -142,6 +142,58 @@ def test_what_is_missing_is_counted():
         metrics.brier_score(["anger"], np.zeros((1, 2)), CLASSES)
 
 
+def test_too_few_confidences_are_refused_by_all_measures_alike(data):
+    _, _, sure, correct, blocks = data
+    few = np.where(np.arange(400) < 150, sure, np.nan)
+    found = [
+        metrics.overconfidence(few, correct),
+        metrics.calibration_error(few, correct),
+        metrics.debiased_calibration_error(few, correct, blocks),
+        metrics.area_under_risk(few, correct, blocks),
+        metrics.area_under_risk(few, correct, blocks, relative=True),
+    ]
+    assert {measure.point().reasons for measure in found} == {("no prediction for 250 of 400 segments",)}
+    most = np.where(np.arange(400) < 300, sure, np.nan)
+    assert metrics.area_under_risk(most, correct, blocks).point().notes == (
+        "no prediction for 100 of 400 segments",
+    )
+
+
+def test_what_chance_adds_is_not_known_from_one_block(data):
+    _, _, sure, correct, _ = data
+    one = metrics.debiased_calibration_error(sure, correct, np.zeros(400, dtype=int))
+    assert one.point().reasons == ("1 block, 2 needed",)
+
+
+def test_intervals_of_the_calibration_error_reach_down_to_0_unless_chance_seldom_makes_it_as_large():
+    rng, held, bold_low = np.random.default_rng(4), 0, []
+    blocks = np.repeat(np.arange(30), 20)
+    for seed in range(40):
+        sure = rng.uniform(0.3, 1, 600)
+        correct = (rng.random(600) < sure).astype(float)
+        for own, bold in ((correct, False), (correct * (rng.random(600) < 0.6), True)):
+            found = resample(metrics.debiased_calibration_error(sure, own, blocks), blocks, 200, seed)
+            low, high = (bound[0] for bound in found.interval("t"))
+            assert 0 <= low <= found.value[0] <= high
+            if bold:
+                bold_low.append(low)
+            else:
+                held += low == 0
+    assert held >= 36  # the true error is 0
+    assert min(bold_low) > 0.1
+    # That chance is the share of replicates of the gaps, moved to 0, that are as large.
+    statistic = metrics.debiased_calibration_error(sure, correct, blocks, 5)
+    weights = rng.multinomial(30, np.full(30, 1 / 30), 300)
+    bins, gaps = metrics.equal_mass_bins(sure, 5), sure - correct
+    moved = np.zeros(300)
+    for number in range(5):
+        inside = bins == number
+        apart = np.where(inside, gaps - gaps[inside].mean(), 0.0)
+        moved += abs(weights @ np.bincount(blocks, apart)) * np.sqrt(30 / 29)
+    plain = value(metrics.calibration_error(sure, correct, 5))
+    assert statistic.by_chance(weights)[0] == pytest.approx(np.mean(moved / 600 >= plain))
+
+
 def test_coverage_and_skill_of_intervals():
     truth, low, high = (
         np.array([0.1, 0.5, 0.9, 0.3]),

@@ -76,8 +76,12 @@ def test_missing_predictions_leave_both_out_and_are_counted():
     assert point.notes[0] == f"no prediction for {N + 1} of {4 * N} segments"
     assert found.reactivity().point().reasons == ("3 files, 4 needed",)
     prediction[about[0] == "falling"] = np.nan
-    refused = file_changes(truth, prediction, pairs).mean_absolute_error().point()
-    assert refused.reasons == (f"no prediction for {2 * N + 1} of {4 * N} segments",)
+    for both in (
+        (truth, prediction),
+        (prediction, truth),
+    ):  # predictions for changed signals, or for the others
+        refused = file_changes(*both, pairs).mean_absolute_error().point()
+        assert refused.reasons == (f"no prediction for {2 * N + 1} of {4 * N} segments",)
 
 
 def test_few_segments_and_none():

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.models.stated import BOUNDS, CONFIDENCE
@@ -71,6 +72,8 @@ def stated_subsets(evaluation: Evaluation) -> list[Subset]:
             evaluation.skip(subset, NOTHING_SAID)
             continue
         found.append(stated)
+        for remark in _remarks(subset, stated):
+            evaluation.note(f"{subset.corpus}, {subset.task.name}: {remark}")
         reason = _unchanged(evaluation)
         if reason:
             test = "Interval Coverage Change" if subset.task.is_regression else "Overconfidence Change"
@@ -78,6 +81,27 @@ def stated_subsets(evaluation: Evaluation) -> list[Subset]:
         if not subset.task.is_regression and not has_probabilities(stated):
             evaluation.skip(subset, ONLY_CONFIDENCE, "Brier Skill")
     return found
+
+
+def _remarks(subset: Subset, stated: Subset) -> Iterator[str]:
+    """Say of how many answers nothing is said, and how many contradict what is said of them."""
+    answers, table = subset.predictions.clean, stated.predictions.clean
+    of_values = subset.task.is_regression
+    answered = ~np.isnan(answers) if of_values else np.array([one is not None for one in answers])
+    silent = answered & np.isnan(table[:, 0])
+    count, what = f"of {answered.sum()} answers", "an interval" if of_values else "how sure the model is"
+    if silent.any():
+        yield f"{silent.sum()} {count} come without {what}: they are left out, as if they were missing"
+    if of_values:
+        odd = np.flatnonzero((answers < table[:, 0]) | (answers > table[:, 1]))
+        what = "lie outside their own interval"
+    else:
+        likeliest, classes = probabilities_of(table), np.array(subset.task.classes, dtype=object)
+        named = np.where(answers[:, None] == classes, likeliest, -np.inf).max(axis=1)
+        odd = np.flatnonzero(answered & (named < likeliest.max(axis=1)))
+        what = "name another class than the likeliest one"
+    if len(odd):
+        yield f"{len(odd)} {count} {what}"
 
 
 def stated_sweeps(evaluation: Evaluation) -> Iterator[tuple[str, str, dict[str, Subset]]]:
@@ -101,8 +125,11 @@ def _unchanged(evaluation: Evaluation) -> str:
     return "" if evaluation.predicts_changes else NO_CHANGES
 
 
-def groups_of(evaluation: Evaluation, subset: Subset, column: str) -> list[str]:
-    """List the groups of a column that are large enough to be compared; notes name the others."""
+def groups_of(evaluation: Evaluation, subset: Subset, column: str, noun: str = "segments") -> list[str]:
+    """List the groups of a column that are large enough to be compared; notes name the others.
+
+    ``noun`` says what the rows are.
+    """
     least = evaluation.family.options["minimum_segments"]
     found = []
     for group, own in subset.segments.groupby(column, observed=True):
@@ -111,8 +138,8 @@ def groups_of(evaluation: Evaluation, subset: Subset, column: str) -> list[str]:
             found.append(str(group))
             continue
         evaluation.note(
-            f"{subset.corpus}, {column}: {group} is not compared: {len(own)} of {least} segments, "
-            f"{blocks} of {LEAST_BLOCKS} blocks"
+            f"{subset.corpus}, {column}: {group} is not compared: it has {len(own)} {noun} in "
+            f"{counted(blocks, 'block')}, needed are {least} in {LEAST_BLOCKS}"
         )
     return found
 

@@ -286,6 +286,8 @@ def concluded_value(verdict: Verdict, n: int, found: Resampled, scale: Scale) ->
         p_value = evidence.p_value(
             value, replicates, blocks, rule, threshold, scale, found.block_values(n, scale)
         )
+        if found.by_chance is not None and not passes(rule, value, threshold):
+            p_value = max(p_value, float(found.by_chance[n]))  # as the interval, which reaches down to 0 then
         added |= {
             "gap_low": verdict.low - nearest,
             "gap_high": verdict.high - nearest,

@@ -29,6 +29,13 @@ def _in_order(evaluation: Evaluation, subset: Subset) -> Neighbours:
     return neighbours(table["file"], table["start"], table["end"], minimum)
 
 
+def _whole_files(subset: Subset, pairs: Neighbours) -> Subset:
+    """Put the segments of a file into the block of its first one, whoever speaks: files are what is drawn."""
+    blocks, inside = subset.blocks.copy(), pairs.file >= 0
+    blocks[inside] = subset.blocks[pairs.first[pairs.file[inside]]]
+    return dataclasses.replace(subset, blocks=blocks)
+
+
 def changes(subset: Subset, first: np.ndarray | None, second: np.ndarray, pairs: Neighbours) -> FileChanges:
     """Compare how much two series of labels or predictions change within each file."""
     values = [first, second]
@@ -46,7 +53,7 @@ def subsets_in_time(evaluation: Evaluation) -> list[tuple[Subset, Neighbours]]:
         if not len(pairs):
             evaluation.skip(subset, f"no file has {minimum} labelled segments")
             continue
-        found.append((subset, pairs))
+        found.append((_whole_files(subset, pairs), pairs))
         few = subset.segments["file"][pairs.file < 0]
         if len(few):
             what = f"{counted(few.nunique(), 'file')} with fewer than {minimum} labelled segments"
@@ -122,5 +129,6 @@ def growing(evaluation: Evaluation, series: PerturbationSeries, steps: Mapping[s
         predictions=composed({name: subset.predictions for name, subset in steps.items()}),
         reference=composed({name: subset.reference for name, subset in steps.items()}),
     )
-    rows = np.flatnonzero(_in_order(evaluation, first).file >= 0)
-    return found.take(rows) if len(rows) else None
+    pairs = _in_order(evaluation, first)
+    rows = np.flatnonzero(pairs.file >= 0)
+    return _whole_files(found, pairs).take(rows) if len(rows) else None

@@ -20,7 +20,16 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtr
 
-from soundcheck.metrics.additive import Columns, Point, Statistic, checked_point, numbers, ratio, same_length
+from soundcheck.metrics.additive import (
+    Columns,
+    Point,
+    Statistic,
+    checked_point,
+    missing_predictions,
+    numbers,
+    ratio,
+    same_length,
+)
 from soundcheck.metrics.weighted import Weighted
 
 __all__ = [
@@ -186,9 +195,14 @@ class _OfBlocks(Weighted):
 
     def point(self) -> Point:
         count = int(self._rows.sum())
-        reason = "" if count else "no segments"
+        refusal, note = missing_predictions([Columns(self._rows, ~self._rows, ())])
+        reason = self._reason() if count else "no segments"
         value = self.evaluate(np.ones((1, self.n_blocks)))[0] if count else np.array([np.nan])
-        return checked_point(value, np.array([count]), [reason], [""])
+        return checked_point(value, np.array([count]), [refusal if count and refusal else reason], [note])
+
+    def _reason(self) -> str:
+        """Say why segments have no value."""
+        return ""
 
     def blocks(self) -> np.ndarray:
         return np.array([self.n_blocks])
@@ -203,6 +217,18 @@ class _Debiased(_OfBlocks):
         np.add.at(gaps, place, (known.confidence - known.correct)[known.rows])
         np.add.at(counts, place, 1.0)
         self._sums = np.concatenate([gaps, counts, gaps**2, gaps * counts, counts**2], axis=1)
+        self._centred = gaps - counts * ratio(gaps.sum(axis=0), counts.sum(axis=0))
+        self._counts = counts.sum(axis=1)
+        self._size = np.abs(gaps.sum(axis=0)).sum() / max(counts.sum(), 1.0)
+
+    def _reason(self) -> str:
+        return "1 block, 2 needed" if self.n_blocks < 2 else ""
+
+    def by_chance(self, weights: np.ndarray) -> np.ndarray:
+        """Say how often calibrated answers of these blocks would seem as far off, ``(1,)``."""
+        weights = np.asarray(weights, dtype=np.float64)
+        moved = np.abs(weights @ self._centred).sum(axis=1) * np.sqrt(ratio(self.n_blocks, self.n_blocks - 1))
+        return np.array([np.mean(ratio(moved, weights @ self._counts) >= self._size)])
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         weights = np.asarray(weights, dtype=np.float64)
@@ -225,7 +251,8 @@ def debiased_calibration_error(
 
     The gap of each bin is taken as normal around its true value, with the standard error that blocks have; by
     how much the expectation of its size is larger than the size is subtracted. As Kumar, Liang and Ma (2019),
-    Verified uncertainty calibration, but for blocks. Where nothing is wrong about half of it is left.
+    Verified uncertainty calibration, but for blocks. Where nothing is wrong about half of it is left, so an
+    interval reaches down to 0 unless chance alone seldom makes an error as large. One block has no value.
 
     Parameters
     ----------
@@ -397,12 +424,8 @@ class _RiskArea(_OfBlocks):
                 found[number] = ratio(found[number], ratio(wrong[-1], total[-1]))
         return found
 
-    def point(self) -> Point:
-        if self._relative and len(self._wrong) and not self._wrong.any():
-            return checked_point(
-                np.array([np.nan]), np.array([len(self._wrong)]), ["no answer is wrong"], [""]
-            )
-        return super().point()
+    def _reason(self) -> str:
+        return "no answer is wrong" if self._relative and not self._wrong.any() else ""
 
 
 def _area(total: np.ndarray, wrong: np.ndarray) -> float:

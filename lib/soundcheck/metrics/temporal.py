@@ -113,7 +113,7 @@ class FileChanges:
     file
         File of each of all ``N`` segments, -1 if it is in none of these.
     missing
-        Segments of files with enough segments that have no prediction, bool ``(N,)``.
+        Segments of files with enough segments that lack one of the two, bool ``(N,)``.
     largest
         The change that counts as the largest possible.
     """
@@ -218,7 +218,7 @@ def file_changes(
     ]
     there = counts > 0
     number = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
-    missing = (pairs.file >= 0) & np.isfinite(truth) & np.isnan(prediction)
+    missing = (pairs.file >= 0) & np.isnan(truth + prediction)
     return FileChanges(
         tuple(name for name, kept in zip(pairs.names, there, strict=True) if kept),
         *(ratio(own, counts)[there] for own in sums),

@@ -54,6 +54,14 @@ class Weighted(abc.ABC):
             float64 ``(replicates, m)``; NaN where undefined.
         """
 
+    def by_chance(self, weights: np.ndarray) -> np.ndarray | None:
+        """Say how often values of at least 0 would be as large if nothing were wrong, float64 ``(m,)``.
+
+        Their intervals reach down to 0 unless that is seldom. ``None``: values may lie anywhere, or their
+        replicates tell.
+        """
+        return None
+
 
 class _Difference(Weighted):
     def __init__(self, a: Weighted, b: Weighted) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,10 @@ from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.weighted import Weighted
 from soundcheck.report import page
 from soundcheck.report.html import Html, element, join
+from soundcheck.report.names import measure as measure_name
 from soundcheck.report.players import row
 from soundcheck.report.segment_player import segment_player
 from soundcheck.report.style import BLUE, GREY, RED, label, look, new
@@ -27,6 +29,7 @@ from soundcheck.statistics.evidence import FREE, Scale
 __all__ = [
     "class_table",
     "interval_table",
+    "measures_table",
     "reliability_figure",
     "surest_errors",
     "surest_wrong_words",
@@ -37,6 +40,10 @@ NOTHING = "who hears nothing"  # what the reference is called
 MOST_HEARD = 3
 SETTLED = 0.05  # share of segments from which on a curve of risk is worth its axis
 _SHARE = Scale(0.0, 1.0)
+BIASED = {  # whose intervals would not hold the true value, because chance adds to the value
+    "calibration error as it is computed",
+    *(f"Brier score: {part}" for part in ("reliability", "resolution", "within bins")),
+}
 
 
 def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segments") -> None:
@@ -53,6 +60,10 @@ def reliability_figure(evaluation: Evaluation, subset: Subset, noun: str = "segm
     """
     confidence, correct = judged_by(subset.predictions.clean)
     bins = evaluation.family.options["bins"]
+    missing = metrics.overconfidence(confidence, correct).point().reasons[0]
+    if missing:
+        display(element("p", f"{subset.corpus}, {subset.task.name}: {missing}, so there is no diagram."))
+        return
     with look():
         figure, (left, right) = new(9, 4.2, 1, 2)
         _draw_reliability(left, evaluation, subset, bins)
@@ -123,7 +134,7 @@ def class_table(
             found = evaluation.resample(measure(subset.predictions.clean), subset.blocks)
             of_reference = measure(subset.reference.clean).point().value
             for place, part in enumerate(found.labels):
-                cell = _cell(evaluation, found, place, FREE)
+                cell = _cell(evaluation, found, place, FREE, f"{name}{part}" in BIASED)
                 other = number(of_reference[place], 3)
                 rows.append([subset.corpus, subset.task.name, f"{name}{part}", cell, other])
     columns = ["corpus", "task", "measure", "model", NOTHING]
@@ -138,7 +149,7 @@ def _class_measures(evaluation: Evaluation, subset: Subset) -> list[tuple[str, C
             "calibration error without what chance adds",
             lambda t: metrics.debiased_calibration_error(*judged_by(t), blocks, bins),
         ),
-        ("share of right answers", lambda t: metrics.mean_of_known(judged_by(t)[1])),
+        ("share of right answers", lambda t: metrics.mean_of_known(_right_if_sure(t))),
         ("mean confidence", lambda t: metrics.mean_of_known(judged_by(t)[0])),
         ("area under risk and coverage", lambda t: metrics.area_under_risk(*judged_by(t), blocks)),
     ]
@@ -151,6 +162,47 @@ def _class_measures(evaluation: Evaluation, subset: Subset) -> list[tuple[str, C
             ),
         ]
     return found
+
+
+def _right_if_sure(table: np.ndarray) -> np.ndarray:
+    """Say what is right of the answers that come with a confidence, NaN elsewhere."""
+    confidence, correct = judged_by(table)
+    return np.where(np.isnan(confidence), np.nan, correct)
+
+
+def measures_table(
+    evaluation: Evaluation,
+    parts: Sequence[tuple[str, Subset, np.ndarray]],
+    measures: Mapping[str, Callable[[Subset, np.ndarray], Statistic | Weighted]],
+    what: str,
+) -> Html:
+    """Show what is judged of everybody for parts of a corpus or under changes; nothing is judged.
+
+    Parameters
+    ----------
+    evaluation
+        For its bootstrap.
+    parts
+        Name, subset and table of what is said; one row each.
+    measures
+        Test -> measure of a subset and a table, a column each.
+    what
+        What the names are.
+    """
+    rows = []
+    for name, subset, said in parts:
+        own = measures
+        if not subset.task.is_regression and np.isnan(said[:, 2:]).all():
+            own = {test: measure for test, measure in measures.items() if test != "Brier Skill"}
+        cells = [
+            _cell(evaluation, evaluation.resample(own[test](subset, said), subset.blocks), 0)
+            if test in own
+            else ""
+            for test in measures
+        ]
+        rows.append([subset.corpus, subset.task.name, name, len(subset), *cells])
+    columns = ["corpus", "task", what, "segments", *map(measure_name, measures)]
+    return table(rows, columns, sortable=False) if rows else Html()
 
 
 def interval_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
@@ -209,15 +261,20 @@ def sweep_figures(
 
 def _moved(frame: pd.DataFrame, name: str, what: str) -> str:
     """Say where a value begins, and where it ends under the most severe step."""
-    ends = [
-        f"of {label(task, 20)} from {number(line['value'].iloc[0], 3)} to {number(line['value'].iloc[-1], 3)}"
-        for (_, task), line in frame.groupby(["corpus", "task"], sort=False)
-    ]
+    several, ends = frame["corpus"].nunique() > 1, []
+    for (corpus, task), line in frame.groupby(["corpus", "task"], sort=False):
+        whose = f"{label(task, 20)} in {label(corpus, 20)}" if several else label(task, 20)
+        first, last = (number(line["value"].iloc[end], 3) for end in (0, -1))
+        ends.append(f"of {whose} from {first} to {last}")
     return f"{what.capitalize()} under {label(name)}: {'; '.join(ends)}"
 
 
-def _cell(evaluation: Evaluation, found: Resampled, place: int, scale: Scale) -> Cell:
+def _cell(
+    evaluation: Evaluation, found: Resampled, place: int, scale: Scale = FREE, biased: bool = False
+) -> Cell:
     low, high = (bounds[place] for bounds in found.interval(evaluation.interval, scale=scale))
+    if biased and not np.isnan(low):
+        return Cell(two_lines(number(found.value[place], 3), "chance adds"), found.value[place], "sc-number")
     span = found.reasons[place] or ("" if np.isnan(low) else f"{number(low, 3)} to {number(high, 3)}")
     return Cell(two_lines(number(found.value[place], 3), span), found.value[place], "sc-number")
 

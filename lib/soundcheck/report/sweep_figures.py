@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from soundcheck.common.wording import counted
 from soundcheck.report.html import Html
 from soundcheck.report.style import GREY, MARKS, PALETTE, label, look, name_ticks, new
 from soundcheck.report.tables import Cell, number, table, two_lines
@@ -53,8 +54,10 @@ def curves(
                 axes.plot(x, line["value"], color=color, marker=MARKS[n % len(MARKS)], label=label(task, 20))
                 axes.plot(x, line["reference"], color=color, linestyle=":", linewidth=1)
             name_ticks(axes, steps, 20, longest=5)
-            low, high = min(limits[0], own["low"].min()), max(limits[1], own["high"].max())
-            axes.set_ylim(low - 0.03, high + 0.03)
+            drawn = own[["low", "high", "value"]].to_numpy(dtype=float)  # few speakers have no interval
+            axes.set_ylim(
+                np.nanmin([limits[0], *drawn.flat]) - 0.03, np.nanmax([limits[1], *drawn.flat]) + 0.03
+            )
             axes.set_ylabel(label(ylabel, 40))
             if len(corpora) > 1:
                 axes.set_title(label(corpus), loc="left", fontweight="bold")
@@ -126,7 +129,7 @@ def curve_table(frame: pd.DataFrame, step: str) -> Html:
     rows = []
     for (corpus, value), own in frame.groupby(["corpus", "step"], sort=False):
         cells = {row.task: _cell(row) for row in own.itertuples()}
-        counts = f"{own['segments'].max()} in {own['blocks'].max()} blocks"
+        counts = f"{own['segments'].max()} in {counted(int(own['blocks'].max()), 'block')}"
         shown = [*([corpus] if several else []), Cell(value), *(cells.get(task, "") for task in tasks)]
         rows.append([*shown, counts])
     columns = [*(["Corpus"] if several else []), step, *tasks, "Segments"]

@@ -64,6 +64,9 @@ class Resampled:
         Why there is no interval although there is a value, else ``""``.
     of_blocks
         Computes the value of each block by itself, float64 ``(blocks, m)``; ``None`` if that has no meaning.
+    by_chance
+        How often values of at least 0 would be as large if nothing were wrong, see
+        :meth:`soundcheck.metrics.weighted.Weighted.by_chance`; ``None`` if values are not of this kind.
     """
 
     labels: tuple[str, ...]
@@ -75,6 +78,7 @@ class Resampled:
     notes: tuple[str, ...]
     withheld: tuple[str, ...]
     of_blocks: Callable[[], np.ndarray] | None = None
+    by_chance: np.ndarray | None = None
 
     @property
     def few_blocks(self) -> np.ndarray:
@@ -107,6 +111,9 @@ class Resampled:
                     scale=scale,
                     of_blocks=self.block_values(n, scale) if kind == "t" else None,
                 )
+        if self.by_chance is not None:
+            low = np.where(self.by_chance > (1 - level) / 2, 0.0, np.maximum(bounds[0], 0.0))
+            bounds[0] = np.where(np.isnan(bounds[0]), np.nan, low)
         return bounds[0], bounds[1]
 
     def block_values(self, n: int, scale: Scale) -> np.ndarray | None:
@@ -189,10 +196,12 @@ def resample_all(
     additive: dict[int, Statistic] = {}
     for n, statistic in enumerate(statistics):
         if isinstance(statistic, Weighted):
-            drawn = np.empty((0, len(statistic.labels)))
+            drawn, by_chance = np.empty((0, len(statistic.labels))), None
             if statistic.n_blocks > 1:
-                drawn = round_significant(statistic.evaluate(weights(statistic.n_blocks, replicates, seed)))
-            found[n] = _resampled(statistic.labels, statistic.point(), drawn, statistic.blocks())
+                times = weights(statistic.n_blocks, replicates, seed)
+                drawn, by_chance = round_significant(statistic.evaluate(times)), statistic.by_chance(times)
+            resampled = _resampled(statistic.labels, statistic.point(), drawn, statistic.blocks())
+            found[n] = dataclasses.replace(resampled, by_chance=by_chance)
         else:
             additive[n] = statistic
     if additive:

@@ -435,6 +435,7 @@ def test_what_is_wrong_with_them_is_told_with_its_line(load, row, told):
         load(f"{HEADER}a.wav,0.25,anger,{row}\n")
     assert told in str(caught.value)
     assert "line 2" in str(caught.value)
+    assert len(caught.value.problems) == 1
 
 
 def test_columns_of_unknown_classes_or_without_their_pair(load):

@@ -94,17 +94,26 @@ def _stated(cells: TextTable, tasks: Sequence[Task], problems: Problems) -> dict
             if problem:
                 problems.add(cells.header, problem)
                 continue
-        remedy = "Give a number, or leave all cells of this row and task empty"
+        empty = "or leave all cells of this row and task empty"
+        remedy = f"Give a number, {empty}"
         values = np.array([_column(cells, name, _number, remedy, problems) for name in there])
         given = ~np.isnan(values)
         for row in np.flatnonzero(given.any(axis=0)).tolist():
+            blank = (
+                cells.columns[name][row].strip()
+                for name, known in zip(there, given[:, row], strict=True)
+                if not known
+            )
+            if any(text not in _MISSING for text in blank):
+                continue  # that one of them is no number has been told
             if not task.is_regression:
                 numbers = np.where(given[:, row], values[:, row], 0.0)
                 what, values[:, row] = stated.probability_problem(numbers.tolist()), numbers
-            elif given[:, row].all():
-                what = stated.bounds_problem(*values[:, row].tolist())
+                remedy = f"Give a probability of each class, together 1 and not logits or per cent, {empty}"
             else:
-                what = "one bound without the other"
+                both = given[:, row].all()
+                what = stated.bounds_problem(*values[:, row]) if both else "one bound without the other"
+                remedy = f"Give the low and the high bound, {empty}"
             if what:
                 problems.add(cells.where(row, there[0]), f"{task.name} has {what}", remedy)
         if not task.is_regression:  # a class that has no column has no probability
