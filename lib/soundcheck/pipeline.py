@@ -354,23 +354,26 @@ def _run(
     stages.end()
     built = book and not problems
     digest = sha256(output.html / MANIFEST) if built else ""
-    record = dataclasses.replace(record, seconds=stages.seconds, book=built, book_digest=digest)
+    record = dataclasses.replace(record, seconds=dict(stages.seconds), book=built, book_digest=digest)
     record.write(output.record)
     seal(output)
     last = about_book(output, wanted=book, problems=problems, digest=digest)
-    last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account]
     unloaded = [
         f"{name} could not be loaded here, its answers are those of the shards: {why}"
         for name, why in material.unloaded.items()
     ]
     kept = [lost] if lost else []
+    measured: list[str] = []
     if efficiency is not None:
         from soundcheck.efficiency.step import measure_run  # late: most runs do without
 
+        stages.begin("efficiency")
         try:
-            last += measure_run(material, output, figures, seconds=efficiency, day=given_day() or today())
+            measured = measure_run(material, output, figures, seconds=efficiency, day=given_day() or today())
         except (SoundcheckError, OSError, ValueError) as error:  # the run is whole all the same
             kept.append(f"Efficiency could not be measured: {error}")
+        stages.end()
+    last += [f"Results: {Path(output.display_name) / 'results.csv'}", stages.account, *measured]
     outcome = sum_up(output, frame, record, reports, problems, plan, [*unloaded, *kept, *last])
     return dataclasses.replace(outcome, exit_code=EXIT_INCOMPLETE) if kept else outcome
 

@@ -5,6 +5,7 @@ import pytest
 
 from soundcheck.efficiency.costs import GIVEN, MEASURED, costs
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured
+from soundcheck.efficiency.page import page
 
 
 def model(seconds: list[float | None], kind: str = RECORDED, **more) -> Measured:
@@ -71,3 +72,14 @@ def test_times_of_a_file_are_marked_as_given():
 def test_growth_is_that_between_the_first_and_the_last_turn():
     found = model([0.1], memory=[(10, 500), (20, 700), (30, 900)])
     assert row(found, "growth of memory")["value"] == 20
+
+
+def test_what_too_few_turns_cannot_tell_is_told_by_the_first_call():
+    found = model([0.1], memory=[(13, 900_000_000)], first_bytes=140_000_000, peak_bytes=900_000_000)
+    assert np.isnan(row(found, "growth of memory")["value"])
+    assert row(found, "memory after the first call")["value"] == 140e6
+    about = {"machine": {}, "day": "2030-01-01", "notes": [], "synthetic": False, "table": "t"}
+    assert "140 MB after the first call" in page(costs([found]), [], **about)
+    grown = model([0.1], memory=[(n, 100e6 * n) for n in (1, 2, 3)], first_bytes=1, peak_bytes=300_000_000)
+    written = page(costs([grown, Measured("lost")]), [], **about)
+    assert "grows by 100 MB a call" in written and "1 of 2 models" in written

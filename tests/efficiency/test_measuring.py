@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from soundcheck.efficiency import measuring
 from soundcheck.efficiency.measuring import JOINED, MOST_LOST, OVER, RECORDED, Input, measure
 from soundcheck.predict.protocol import Call, Item, Setup
 from soundcheck.sounds.sound import Sounds
@@ -16,7 +17,8 @@ NAMES = ("sleeps", "warms", "grows", "fails", "hangs", "dies")
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
+def asked(tmp_path_factory):
+    """Give models, and what each is asked."""
     folder = tmp_path_factory.mktemp("costs")
     shutil.copy(Path(__file__).with_name("costs.py"), folder)
     models = "".join(
@@ -32,7 +34,15 @@ def measured(tmp_path_factory):
             Input(kind, seconds, Item(f"{folder}/{seconds}.wav", None, None, "", (Call("", None),)))
         )
     setups = [Setup(entry, suite, entry.about, (), Sounds({}), ()) for entry in suite.models.values()]
-    found = measure(setups, [inputs] * len(setups), seconds=0.5, cache=folder / "cache")
+    return setups, [inputs] * len(setups), folder / "cache"
+
+
+@pytest.fixture(scope="module")
+def measured(asked):
+    setups, inputs, cache = asked
+    shares: list[float] = []
+    found = measure(setups, inputs, seconds=0.5, cache=cache, told=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1
     return {one.model: one for one in found}
 
 
@@ -55,6 +65,16 @@ def test_what_a_model_holds_is_seen_to_grow(measured):
     (first, before), (last, after) = found.memory[0], found.memory[-1]
     assert (after - before) / (last - first) == pytest.approx(20e6, rel=0.05)
     assert found.peak_bytes >= 20e6 * len(found.calls)
+    assert 20e6 < found.first_bytes < before
+
+
+def test_a_model_is_stopped_before_the_machine_has_no_memory_left(asked, monkeypatch):
+    setups, inputs, cache = asked
+    (place,) = (n for n, one in enumerate(setups) if one.entry.name == "grows")
+    monkeypatch.setattr(measuring, "_free", lambda: (100_000_000, 2_000_000_000))
+    (found,) = measure([setups[place]], [inputs[place]], seconds=30, cache=cache)
+    assert found.stopped == measuring.FULL
+    assert 1 <= len(found.calls) < 5 and found.memory  # it was seen to grow all the same
 
 
 def test_failures_are_counted_and_have_no_latency(measured):

@@ -56,6 +56,7 @@ def _measured(model: Measured) -> Iterator[tuple]:
         yield row("latency 50%", *_with_unit([s for s in own if s is not None], 0.5), sound=length)
     yield row("load", model.load_seconds, "s", 1)
     yield row("first call", model.first_seconds, "s", 1)
+    yield row("memory after the first call", model.first_bytes or None, "bytes", 1)
     yield row("peak memory", model.peak_bytes or None, "bytes", len(model.calls))
     yield row("growth of memory", growth(model), "bytes a call", len(model.calls))
     yield row("size on disk", sum(model.files.values()) or None, "bytes")

@@ -31,6 +31,8 @@ RECORDED, JOINED = "recorded", "joined"  # a segment as it is; segments behind e
 TURNS = 40  # of a model, at most
 OVER = "its seconds were over"
 MOST_LOST = 3  # processes of a model, after which it is asked nothing more
+LEAST_FREE = 0.1  # of the machine's memory; who holds more than is left is then asked nothing more
+FULL = "it held more memory than the machine had left"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,8 +86,10 @@ class Measured(JsonFile):
         All further ones.
     first_problems
         Why first calls of processes gave no answer.
+    first_bytes
+        That the model's process, and what it has started, held after its first call; 0 = nobody knows.
     memory
-        After each turn: calls so far, and bytes that the model's process and what it has started hold then.
+        After each turn: calls so far, and bytes that they held then.
     peak_bytes
         The most that they held at any time; programs that end with their call are not seen.
     files
@@ -103,6 +107,7 @@ class Measured(JsonFile):
     first_seconds: float | None = None
     calls: list[Call] = dataclasses.field(default_factory=list)
     first_problems: list[str] = dataclasses.field(default_factory=list)
+    first_bytes: int = 0
     memory: list[tuple[int, int]] = dataclasses.field(default_factory=list)
     peak_bytes: int = 0
     files: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -118,7 +123,7 @@ def measure(
     seconds: float,
     cache: Path,
     log: Callable[[bytes], None] = lambda _: None,
-    told: Callable[[], None] = lambda: None,
+    told: Callable[[float], None] = lambda _: None,
 ) -> list[Measured]:
     """Measure models, all of which are in memory at a time.
 
@@ -135,7 +140,7 @@ def measure(
     log
         Takes what they print.
     told
-        Called after each turn.
+        Called after each turn with the share of all that has been done.
     """
     models = [_Asked(setup, own, seconds, cache, log) for setup, own in zip(setups, inputs, strict=True)]
     try:
@@ -143,7 +148,7 @@ def measure(
             for turn in range(TURNS):
                 for model in models if turn % 2 == 0 else models[::-1]:
                     model.take_turn(turn)
-                    told()
+                    told(sum(one.done(seconds) for one in models) / len(models))
     finally:
         for model in models:
             model.end()
@@ -159,7 +164,11 @@ class _Asked:
         self.found = Measured(setup.entry.name)
         self._inputs, self._left = inputs, seconds
         self._process = Supervised(setup, cache, log)
-        self._warm, self._lost = False, 0
+        self._warm, self._lost, self._turns = False, 0, 0
+
+    def done(self, seconds: float) -> float:
+        """Give the share that is done of what there is time for."""
+        return 1.0 if self.found.stopped else max(self._turns / TURNS, 1 - self._left / seconds)
 
     def take_turn(self, turn: int) -> None:
         """Ask about all inputs, as far as there is time."""
@@ -171,11 +180,22 @@ class _Asked:
             if self.found.stopped:
                 break
             self._ask(turn, one)
-        process = self._process.process_id
-        if process is not None:
-            held, peak = _memory(process)
+            free, whole = _free()
+            if free < LEAST_FREE * whole and free < self._held():  # before the system ends any process
+                self.found.stopped = FULL
+                break
+        if held := self._held():
             self.found.memory.append((len(self.found.calls), held))
-            self.found.peak_bytes = max(self.found.peak_bytes, peak)
+        self._turns += 1
+        if self.found.stopped:
+            self.end()
+
+    def _held(self) -> int:
+        """Look at the memory of the process: what it holds; 0 if there is none."""
+        process = self._process.process_id
+        held, peak = (0, 0) if process is None else _memory(process)
+        self.found.peak_bytes = max(self.found.peak_bytes, peak)
+        return held
 
     def end(self) -> None:
         """End the process."""
@@ -187,7 +207,7 @@ class _Asked:
         if result.problem:
             self.found.first_problems.append(result.problem)
         elif self.found.first_seconds is None:
-            self.found.first_seconds = result.seconds
+            self.found.first_seconds, self.found.first_bytes = result.seconds, self._held()
 
     def _ask(self, turn: int, one: Input) -> None:
         result, late, took = self._call(one.item)
@@ -228,6 +248,12 @@ def _one_core() -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+def _free() -> tuple[int, int]:
+    """Give the bytes of memory that the machine has left, and all of them."""
+    memory = psutil.virtual_memory()
+    return memory.available, memory.total
 
 
 def _memory(process: int) -> tuple[int, int]:

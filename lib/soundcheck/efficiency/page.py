@@ -114,7 +114,8 @@ class _Found:
         told = [f"{name} takes a second for {_plain(speeds[name])} s of sound" for name in self._ends(speeds)]
         lost = [name for name in self.models if any(self.value(name, what) for what in _LOST)]
         calls = f"; {', '.join(lost)} did not answer every call" if lost else ""
-        return f"{counted(len(speeds), 'model')}: {', '.join(told)}{calls}."
+        count = f"{len(speeds)} of " if len(speeds) < len(self.models) else ""
+        return f"{count}{counted(len(self.models), 'model')}: {', '.join(told)}{calls}."
 
     def _ends(self, speeds: Mapping[str, float]) -> Iterable[str]:
         order = sorted(speeds, key=speeds.__getitem__)
@@ -135,9 +136,15 @@ class _Found:
         load, first = self.value(model, "load"), self.value(model, "first call")
         row += [tables.Cell(_plain(load), load, "sc-number"), _number(first, 1000)]
         peak, more = self.value(model, "peak memory"), self.value(model, "growth of memory")
-        growing = more is not None and more > 1e6  # less is what garbage collectors do
-        held = tables.two_lines(_bytes(peak), f"grows by {_bytes(more)} a call") if growing else _bytes(peak)
-        row.append(tables.Cell(held, peak, "sc-number"))
+        early = self.value(model, "memory after the first call")
+        told = ""
+        if more is not None and more > 1e6:  # less is what garbage collectors do
+            told = f"grows by {_bytes(more)} a call"
+        elif more is None and early is not None and peak > 2 * early:  # too few turns to know
+            told = f"{_bytes(early)} after the first call"
+        row.append(
+            tables.Cell(tables.two_lines(_bytes(peak), told) if told else _bytes(peak), peak, "sc-number")
+        )
         disk, numbers = self.value(model, "size on disk"), self.value(model, "parameters")
         row.append(tables.Cell(_bytes(disk) or "unknown" * (not given), disk, "sc-number"))
         row.append(

@@ -143,9 +143,16 @@ def _measured(
         ignored = (str(output.folder), str(cache))
         setups.append(Setup(entry, suite, entry.about, (), material.sounds, ignored))
     log = Log.file(output.logs / f"{NAME}.log")
-    with Progress("efficiency", "turns", TURNS * len(setups)) as told:
+    with Progress("efficiency", "percent", 100) as progress:
         asked = [inputs[setup.entry.name] for setup in setups]
-        options = {"seconds": seconds, "cache": cache, "log": log.write, "told": told.update}
+        shown = 0
+
+        def told(share: float) -> None:
+            nonlocal shown
+            progress.update(int(100 * share) - shown)
+            shown = int(100 * share)
+
+        options = {"seconds": seconds, "cache": cache, "log": log.write, "told": told}
         for setup, one in zip(setups, measure(setups, asked, **options), strict=True):
             # Libraries look up what the time is; that is no part of a model.
             seen = {name: size for name, size in one.files.items() if "/zoneinfo/" not in name}
