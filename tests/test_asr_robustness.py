@@ -1,6 +1,7 @@
 """Word errors under stress, through the command, against plain loops over what was written."""
 
 import json
+import re
 
 import jiwer
 import numpy as np
@@ -145,6 +146,46 @@ def test_changes_are_those_of_jiwer(results, written, model):
         if f"{name} {level}" in rows.index:
             expected = (errors(said, texts)[0] - clean) / words
             assert rows.loc[f"{name} {level}", "value"] == pytest.approx(expected, abs=1e-6)
+
+
+def rows_below(page, caption):
+    """Give the cells of the table with a caption, without what stands in a second line."""
+    start = page.index(caption)
+    rows = re.findall(r"<tr.*?</tr>", page[start : page.index("</table>", start)], re.DOTALL)[1:]
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows]
+    return [
+        [" ".join(re.sub(r"<[^>]*>", "\n", cell).strip().split("\n")[:1]) for cell in row] for row in cells
+    ]
+
+
+def reached(levels, excess):
+    """Say where the excess over a limit becomes positive, as pages do; by a loop."""
+    for n, own in enumerate(excess):
+        if own >= 0:
+            if n == 0:
+                return f"milder than {levels[0].removesuffix('.0')}"
+            before, after = float(levels[n - 1]), float(levels[n])
+            return f"{before + (after - before) * -excess[n - 1] / (own - excess[n - 1]):.3g}"
+    return f"not reached up to {levels[-1].removesuffix('.0')}"
+
+
+def test_levels_at_which_rates_double_are_those_of_jiwer(run, written, shown):
+    said, heard = written("hearing")
+    clean, words = errors(said, heard["", ""])
+    found = rows_below(shown(run / "out", "hearing", "asr_robustness"), "Levels at which the word error rate")
+    told = {row[1]: row[4:] for row in found if row[0] == "beeps"}
+    assert set(told) == set(LEVELS)
+    for name, levels in LEVELS.items():
+        changed = [errors(said, heard[name, level.removesuffix(".0")])[0] for level in levels]
+        limits = (2 * clean, words / 2)
+        assert told[name] == [reached(levels, [own - limit for own in changed]) for limit in limits], name
+    assert any(re.fullmatch(r"[\d.]+", cell) for cells in told.values() for cell in cells)
+
+
+def test_the_random_reference_says_the_same_under_every_change(results):
+    for test in ("Word Error Rate Change", "Word Error Rate Change Difference"):
+        rows = rows_of(results, "hearing", test).dropna(subset="value")
+        assert rows["reference"].eq(0).all() and rows["reference_passed"].eq(True).all()
 
 
 def test_differences_of_groups_are_those_of_jiwer(run, results, written):

@@ -50,6 +50,7 @@ SUITE = """
 title: Sounds
 studies: false
 replicates: 100
+interval: t
 card: {{languages: [en]}}
 corpora:
   beeps: {{format: csv, path: segments.csv}}
@@ -135,8 +136,25 @@ def test_values_are_those_of_plain_loops(results, signals, model):
             alone = [re.sub(r"\W+", " ", write(signal)).split() for signal in signals[""]]
             more = sum(len(text) - len(before) for text, before in zip(texts, alone, strict=True))
             expected["Inserted Words Per Minute"] = more / (0.5 * len(texts))
+        if kind != "Looped Speech":
+            again = [
+                re.search(r"(?:^| )((?:\S+ ){0,4}\S+)(?: \1){3}(?: |$)", " ".join(text)) for text in texts
+            ]
+            expected["Repeated Words"] = sum(map(bool, again)) / len(again)
         for test, value in expected.items():
             assert found(results, model, test, kind)["value"] == pytest.approx(value, rel=1e-5), (kind, test)
+
+
+def test_empty_answers_leave_room_for_speakers_who_get_words(results, run, shown):
+    """Six of six speakers without a word: up to a share of them may get as many as people say."""
+    share = 1 - 0.025 ** (1 / 6)
+    for test, everything in (("Words Per Minute", 150), ("Characters Per Minute", 4000)):
+        row = found(results, "silent", test, "Silence")
+        assert row["value"] == row["low"] == 0 and row["high"] == pytest.approx(share * everything)
+    assert found(results, "silent", "Words Per Minute", "Silence")["evidence"] == "open"
+    assert found(results, "silent", "Share Of Empty Answers", "Silence")["low"] == pytest.approx(1 - share)
+    page = shown(run / "out", "silent", "asr_hallucination")
+    assert "1.00 to 1.00" not in page and "0.54 to 1.00" in page.replace("\xa0", " ").replace("&nbsp;", " ")
 
 
 def test_what_each_recogniser_does_wrong_is_found(results):

@@ -788,6 +788,21 @@ def test_the_page_tells_what_is_missing_and_which_wordings_count(field, shown):
             r"talk\.csv.*3.*\{ and not closed",
         ),
         ("words.csv", "phrase,synonym\na,b\nb,a\n", r"words\.csv line 3: .*makes a circle"),
+        (
+            "words.csv",
+            "phrase,synonym\nOK,ok!\n",
+            r"line 2: 'OK' and 'ok!' are the same already once they are",
+        ),
+        (
+            "words.csv",
+            ";; ours\n[GONNA] => [GOING TO] / [ ] __ [ ]\n",
+            r"words\.csv: rules such as those of sclite",
+        ),
+        (
+            "words.csv",
+            "i am | i'm\nok | okay ; o k\n",
+            r"fstalign \(a \| b\) are not read\. Write phrase,syn",
+        ),
         ("words.csv", "phrase,synonym\na,\n", r"words\.csv line 2, column synonym: it is empty"),
         ("field.yml", FIELD.replace("words.csv", "absent.csv"), "absent.csv: the file does not exist"),
     ],

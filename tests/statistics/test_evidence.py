@@ -63,6 +63,9 @@ def test_on_a_limit_the_speakers_that_reach_it_are_counted():
     assert t_interval(1.0, np.ones(100), 10, SHARE) == pytest.approx((0.025**0.1, 1.0))
     assert t_interval(0.0, np.zeros(100), 10, SHARE) == pytest.approx((0.0, 1 - 0.025**0.1))
     assert t_interval(0.0, np.zeros(100), 10, Scale(low=0.0)) == pytest.approx((0.0, 1 - 0.025**0.1))
+    a_minute = Scale(low=0.0, all_wrong=150.0)  # words: one of ten speakers may be spoken to throughout
+    assert t_interval(0.0, np.zeros(100), 10, a_minute) == pytest.approx((0.0, 150 * (1 - 0.025**0.1)))
+    assert p_value(0.0, np.zeros(100), 10, "<", 15.0, a_minute) == pytest.approx(1.0)
     drawn = np.where(np.arange(100) < 40, 1.0, 0.97)
     of_blocks = np.array([1.0] * 8 + [0.9, 0.8])
     expected = stats.binomtest(8, 10).proportion_ci()

@@ -119,7 +119,7 @@ def scale_of(definition: TestDefinition, found: Resampled) -> Scale:
     if definition.range is not None:
         scale = Scale(*definition.range)
     elif definition.rule == BELOW:
-        scale = Scale(low=0.0)  # an error without upper end
+        scale = Scale(low=0.0, all_wrong=definition.all_wrong)  # an error without upper end
     else:
         return FREE
     known = np.append(found.replicates.ravel(), found.value)

@@ -33,6 +33,7 @@ from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.verdict import KEY
 from soundcheck.statistics import bootstrap
+from soundcheck.statistics.evidence import FREE, Scale
 from soundcheck.statistics.rules import WITHIN
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
 from soundcheck.suite.families import Family, TestDefinition
@@ -62,8 +63,17 @@ class Judging:
     _population_of: pd.DataFrame | None = None
     _digest_of: Callable[[str], str]
 
-    def curve(self, steps: Mapping[str, Subset], measure: Measure) -> pd.DataFrame:
+    def curve(self, steps: Mapping[str, Subset], measure: Measure, scale: Scale = FREE) -> pd.DataFrame:
         """Compute a measure at each step of a sweep, with intervals and without verdicts.
+
+        Parameters
+        ----------
+        steps
+            Step -> what was heard there.
+        measure
+            See :meth:`judge`; a single value.
+        scale
+            Where its values may lie.
 
         Returns
         -------
@@ -81,7 +91,7 @@ class Judging:
                 numbers = dict.fromkeys(("value", "low", "high"), np.nan)
                 rows.append(row | numbers | {"segments": len(subset), "blocks": 0, "reference": np.nan})
                 continue
-            low, high = found.interval(self.interval)
+            low, high = found.interval(self.interval, scale=scale)
             rows.append(
                 row
                 | {

@@ -88,7 +88,9 @@ class TrialRobustness:
         about = b"" if mask is None else mask.tobytes()
         place = (subset.corpus, predictions.random, setting, about, cost)
         if place not in self._known:
-            trials = self._evaluation.trials(subset, scores_under(predictions, setting))
+            # The random reference scores alike whatever it hears; drawn anew it would change by chance.
+            heard = CLEAN if predictions.random else setting
+            trials = self._evaluation.trials(subset, scores_under(predictions, heard))
             trials = trials if mask is None else trials.only(mask)
             found = (
                 min_dcf(trials, **self._evaluation.cost.plain, normalised=True)

@@ -70,9 +70,13 @@ def note_missing(evaluation: Recognition, subset: Subset, settings: Sequence[Set
 def _errors(
     subset: Subset, predictions: TransformedPredictions, setting: Setting
 ) -> tuple[Counts, np.ndarray]:
-    """Count errors as the speech is, and all errors under a setting, float64 ``(segments,)``."""
+    """Count errors as the speech is, and all errors under a setting, float64 ``(segments,)``.
+
+    The random reference says the same whatever it hears: drawn anew it would change by chance, and a test
+    that it fails by chance would seem to tell something.
+    """
     count = characters_of if units_of(subset) == "character" else word_errors
-    texts = missing_as_empty(predictions.settings[setting])
+    texts = missing_as_empty(predictions.clean if predictions.random else predictions.settings[setting])
     return count(subset.truth, predictions.clean), count(subset.truth, texts).errors
 
 

@@ -28,6 +28,7 @@ from soundcheck.report import (
 from soundcheck.report.html import Html, folded, join
 from soundcheck.report.names import remark
 from soundcheck.report.verdict_tables import verdict_table
+from soundcheck.statistics.evidence import FREE, Scale
 
 __all__ = ["curves", "intervals", "movements", "opening", "show", "speakers", "verdicts"]
 
@@ -77,7 +78,13 @@ def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
 
 
 def curves(
-    evaluation: Evaluation, swept: Iterable[Swept], measure: Measure, unit: str, what: str = ""
+    evaluation: Evaluation,
+    swept: Iterable[Swept],
+    measure: Measure,
+    unit: str,
+    what: str = "",
+    *,
+    share: bool = False,
 ) -> None:
     """Draw a measure at each step of series of changes, with a table of its values.
 
@@ -94,10 +101,13 @@ def curves(
         What the measure is, for the axis.
     what
         The same in words, for those who do not see the figure; default: ``unit``.
+    share
+        Whether it is a share, from 0 to 1.
     """
+    scale = Scale(0, 1) if share else FREE
     for series, everywhere in swept:
         if everywhere:
-            frame = pd.concat([evaluation.curve(steps, measure) for steps in everywhere])
+            frame = pd.concat([evaluation.curve(steps, measure, scale) for steps in everywhere])
             figure = figures.curves(frame, series.axis, unit)
             title = f"{series.name}: {what or unit}"
             show(evaluation, figure, title, findings_of_curves.steps(frame, title, series.axis))

@@ -187,7 +187,9 @@ def group_table(frames: Sequence[pd.DataFrame], rate: str, rests_on: Sequence[st
         for row in own[own["transformation"] == ""].sort_values("value", ascending=False).itertuples():
             others = excess.loc[row.group].drop("").dropna()
             most = others.idxmax() if len(others) else ""
-            told = f"{most}, by {number(100 * others[most], 1)} points" if most else ""
+            told = "none"
+            if most and others[most] > 0:
+                told = f"{most}, by {number(100 * others[most], 1)} points"
             span = percent_cell(row.value, row.low, row.high, POINTS)
             rows.append([corpus, column, row.group, span, told, row.segments, row.blocks])
     if not rows:

@@ -53,10 +53,14 @@ class Scale:
     ----------
     low, high
         Limits; infinite if there is none. Differences have none that matters.
+    all_wrong
+        What one that does everything wrong scores where there is no upper end: 1 for errors by what there
+        was, 150 for words a minute.
     """
 
     low: float = -np.inf
     high: float = np.inf
+    all_wrong: float = 1.0
 
     def free(self, values: np.ndarray | float) -> np.ndarray:
         """Map values to a scale without limits; those on a limit become infinite."""
@@ -83,17 +87,19 @@ class Scale:
     def proportion(self, value: float, limit: float) -> float:
         """Say how near a value lies to a limit, 1 on it and 0 at the other end of the scale.
 
-        Errors without upper end are looked at up to 1.
+        Errors without upper end are looked at up to :attr:`all_wrong`.
         """
-        other = self.high if limit == self.low else self.low
-        other = other if np.isfinite(other) else self.low + 1.0
+        other = self._other(limit)
         return float(np.clip((value - other) / (limit - other), 0.0, 1.0))
 
     def value(self, proportion: float, limit: float) -> float:
         """Undo :meth:`proportion`."""
-        other = self.high if limit == self.low else self.low
-        other = other if np.isfinite(other) else self.low + 1.0
+        other = self._other(limit)
         return other + proportion * (limit - other)
+
+    def _other(self, limit: float) -> float:
+        other = self.high if limit == self.low else self.low
+        return other if np.isfinite(other) else self.low + self.all_wrong
 
 
 FREE = Scale()

@@ -150,6 +150,8 @@ class TestDefinition:
         they are not ``samples``; see :mod:`soundcheck.statistics.simulation`. Empty if there was none.
     range
         Lowest and highest score that is possible; ``None`` if not stated.
+    all_wrong
+        What one that does everything wrong scores where no highest score is possible.
     difference
         Whether the score is a difference, which nothing keeps away from the ends of its range.
     classes
@@ -177,6 +179,7 @@ class TestDefinition:
     difference: bool = False
     classes: int | None = None
     matters: float | None = None
+    all_wrong: float = 1.0
     off: str = ""
     shipped: TestDefinition | None = None
     why: str = ""

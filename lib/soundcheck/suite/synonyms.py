@@ -20,6 +20,7 @@ from soundcheck.metrics.alternatives import synonym_sets
 __all__ = ["read_synonyms"]
 
 COLUMNS = ["phrase", "synonym"]
+_RULES = ("=>", "|")  # of sclite's and fstalign's files
 _EXAMPLE = "Write phrase,synonym in the first row and pairs such as gonna,going to below"
 
 
@@ -48,7 +49,11 @@ def read_synonyms(
     try:
         table = read_text_table(path, shown)
     except InputError as error:
-        problems.extend(error)
+        if path.is_file() and any(sign in path.read_text("utf-8", "replace") for sign in _RULES):
+            what = "rules such as those of sclite (a => b) and fstalign (a | b) are not read"
+            problems.add(shown, what, _EXAMPLE)
+        else:
+            problems.extend(error)
         return ()
     if list(table.columns) != COLUMNS:
         problems.add(table.header, "the columns are not phrase and synonym", _EXAMPLE)
@@ -68,6 +73,8 @@ def read_synonyms(
     except ValueError as error:
         place = error.args[0]
         one, other = map(quoted, pairs[place])
-        what = f"{one} and {other} are the same already by rows before, which makes a circle"
+        alike = normalise(pairs[place][0]) == normalise(pairs[place][1])
+        why = "once they are normalised" if alike else "by rows before, which makes a circle"
+        what = f"{one} and {other} are the same already {why}"
         problems.add(places[place], what, "Remove the row")
     return tuple(pairs)

@@ -143,6 +143,7 @@ class _Test(schema.Section):
     decimals: schema.whole(0, 9) = 3
     simulation: dict[str, object] | None = None
     range: schema.Range | None = None
+    all_wrong: schema.number(positive=True) = 1.0
     difference: schema.Boolean = False
     classes: schema.whole(2, 1000) | None = None
 
@@ -352,6 +353,7 @@ class _Reader(DocumentReader):
             decimals=test.decimals,
             simulation=self.read_simulation((*path, "simulation"), test.simulation),
             range=test.range,
+            all_wrong=test.all_wrong,
             difference=test.difference,
             classes=test.classes,
         )
