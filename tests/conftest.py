@@ -173,7 +173,7 @@ def full_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def started(
-    *arguments: object, cwd: Path, timeout: float = 300, **environment: str
+    *arguments: object, cwd: Path, timeout: float = 900, **environment: str
 ) -> subprocess.CompletedProcess:
     """Run the real command in a process of its own."""
     return subprocess.run(
@@ -248,7 +248,7 @@ def command(preloaded):
     """
 
     def run(
-        *arguments: object, cwd: Path, timeout: float = 300, **environment: str
+        *arguments: object, cwd: Path, timeout: float = 900, **environment: str
     ) -> subprocess.CompletedProcess:
         words = [str(argument) for argument in arguments]
         if words[0] in ("run", "compare") and "--jobs" not in words:

@@ -1,20 +1,15 @@
 """Whole runs through the real command: own data, own model, and a family that the test adds."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import soundfile
+from killed import killed_run
 
 from soundcheck import results
-from soundcheck.predict import recorder
 
 HOSTILE = '<img src=x onerror="document.documentElement.dataset.pwn=1">'
 
@@ -26,9 +21,6 @@ def predict(signal, sampling_rate):
     """Louder is more aroused; keeps count of its calls."""
     with open(os.environ["CALLS"], "a") as file:
         file.write("x")
-    if os.environ.get("SLOW"):
-        import time
-        time.sleep(float(os.environ["SLOW"]))
     level = 10 * np.log10(max(1e-12, float(np.mean(np.square(signal)))))
     return {"arousal": float(np.clip((level + 40) / 30, 0, 1))}
 '''
@@ -199,41 +191,16 @@ def test_jobs_do_not_change_results(project, undrawn):
 
 def test_killed_run_goes_on(project, tmp_path, undrawn):
     folder, _ = project
+    words = ("run", "suite.yml", "--out", tmp_path / "out", "--no-book")
+    killed_run(*words, cwd=folder, answers=20, **environment(tmp_path))
     calls = tmp_path / "calls.txt"
-    settings = os.environ | environment(tmp_path, SLOW="0.1")
-    arguments = [
-        sys.executable,
-        "-P",
-        "-m",
-        "soundcheck.cli",
-        "run",
-        "suite.yml",
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    process = subprocess.Popen(
-        arguments,
-        cwd=folder,
-        env=settings,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while not (calls.exists() and calls.stat().st_size >= 20) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    done_before = calls.stat().st_size
-    assert 20 <= done_before < 48  # killed half-way
-    options = ("--out", tmp_path / "out", "--no-book")
-    done = undrawn("run", "suite.yml", *options, cwd=folder, **environment(tmp_path))
+    before = calls.stat().st_size
+    done = undrawn(*words, cwd=folder, **environment(tmp_path))
     assert done.returncode == 0
     assert (tmp_path / "out" / "results.csv").read_bytes() == (folder / "out" / "results.csv").read_bytes()
     asked_twice = 8  # the check whether answers repeat
     confirming = 5
-    lost = (os.cpu_count() or 1) * (1 + round(recorder.SECONDS / 0.1))  # what was asked or not yet stored
-    assert calls.stat().st_size <= 48 + asked_twice + confirming + lost
+    assert 48 - 20 <= calls.stat().st_size - before <= 48 - 20 + asked_twice + confirming
 
 
 def test_check_judges_and_writes_junit(project, command):

@@ -32,6 +32,7 @@ FAMILIES = (
 EACH, SECONDS = 40, 0.4
 SUITE = f"""
 title: Families
+replicates: 200
 studies: false
 corpora:
   db:
@@ -292,6 +293,7 @@ def test_balanced_families(results):
 
 ODD = f"""
 title: Odd
+replicates: 200
 studies: false
 corpora:
   odd: {{format: csv, path: odd.csv}}

@@ -201,6 +201,7 @@ level = kinds:LevelModel
 """
 
 OWN = """
+replicates: 100
 corpora:
   calls: {format: list, path: data/calls.list, separator: "|"}
 models:
@@ -268,6 +269,7 @@ def test_everything_but_the_demo_works_without_it(tmp_path, started_command):
     site = package(tmp_path / "site", "soundcheck_speech", "", soundcheck_demo=absent)
     corpus(tmp_path / "data")
     text = """
+replicates: 100
 corpora:
   calls: {format: csv, path: data/calls.csv}
 models:

@@ -1,6 +1,7 @@
 """The demo model on recordings of people, where there are any."""
 
 import shutil
+import types
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ FAMILIES = (
     "spectral_tilt",
 )
 SUITE = """
+replicates: 200
 corpora:
   people: {{format: csv, path: segments.csv, root: {root}}}
 models:
@@ -27,13 +29,13 @@ studies: false
 """
 
 
-def test_robustness_without_labels(speech, tmp_path, command, shared_cache):
+def test_robustness_without_labels(speech, tmp_path, undrawn, shared_cache):
     segments = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
-    segments.groupby("speaker").head(5).to_csv(tmp_path / "segments.csv", index=False)
+    segments.groupby("speaker").head(2).to_csv(tmp_path / "segments.csv", index=False)
     families = ", ".join(f"robustness_{name}" for name in FAMILIES)
     (tmp_path / "suite.yml").write_text(SUITE.format(root=speech, families=families))
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
+    done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv")
     conditions = frame["family"] == "robustness_recording_condition"
@@ -47,6 +49,7 @@ def test_robustness_without_labels(speech, tmp_path, command, shared_cache):
 
 
 DIGITS = """
+replicates: 200
 corpora:
   people: {{format: csv, path: segments.csv, root: {root}}}
 models:
@@ -56,12 +59,12 @@ studies: false
 """
 
 
-def test_digits_are_recognised(speech, tmp_path, command, shared_cache):
+def test_digits_are_recognised(speech, tmp_path, undrawn, shared_cache):
     segments = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
     segments.groupby(["speaker", "transcript"]).head(3).to_csv(tmp_path / "segments.csv", index=False)
     (tmp_path / "suite.yml").write_text(DIGITS.format(root=speech))
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
+    done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv")
     rate = frame[frame["test"] == "Word Error Rate"].iloc[0]
@@ -76,23 +79,23 @@ def test_digits_are_recognised(speech, tmp_path, command, shared_cache):
 STRESS = (
     DIGITS.replace("[asr_word_errors]", "[asr_robustness, asr_hallucination]")
     + """
-limits: {{segments_per_change: 30, levels: 2}}
+limits: {{segments_per_change: 18, levels: 2}}
 """
 )
 
 
-def test_digits_under_stress(speech, tmp_path, command, shared_cache):
+def test_digits_under_stress(speech, tmp_path, undrawn, shared_cache):
     segments = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
     segments.groupby(["speaker", "transcript"]).head(1).to_csv(tmp_path / "segments.csv", index=False)
     (tmp_path / "suite.yml").write_text(STRESS.format(root=speech))
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
+    done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv")
     changes = frame[frame["test"] == "Word Error Rate Change"].set_index("label")
     assert {"Noise 10", "Babble 20", "Faster 1.1", "Cut Beginning 100", "Tone 45"} <= set(changes.index)
     assert len(changes) == 18 and changes.index.is_unique and changes["value"].notna().all()
-    assert changes["segments"].eq(30).all() and changes["blocks"].eq(6).all()
+    assert changes["segments"].eq(18).all() and changes["blocks"].eq(6).all()
     assert changes.loc["Faster 1.1", "value"] > -0.2  # each word is an utterance: chance moves a rate a lot
     empty = frame[frame["test"] == "Share Of Empty Answers"].set_index("label")
     assert empty.loc["Silence", "value"] == 1
@@ -111,8 +114,12 @@ def few(speech, tmp_path_factory):
     return folder / "segments.csv"
 
 
-def test_noise_and_other_languages_harm_a_recogniser_of_digits(few, monkeypatch, shared_cache):
-    monkeypatch.setenv("SOUNDCHECK_CACHE", str(shared_cache))
+def test_noise_and_other_languages_harm_a_recogniser_of_digits(few, undrawn, monkeypatch, shared_cache):
+    def run(words, *, cwd, **_):
+        assert words[1:3] == ["-m", "soundcheck.cli"]
+        return undrawn(*words[3:], cwd=cwd, SOUNDCHECK_CACHE=str(shared_cache))
+
+    monkeypatch.setattr(human_recognition, "subprocess", types.SimpleNamespace(run=run))
     found = human_recognition.recognised(few, 24, [30, 10, -10])
     assert list(found) == human_recognition.COLUMNS and found["value"].notna().all()
     values = found.set_index(["measure", "sound"])["value"]
@@ -123,21 +130,23 @@ def test_noise_and_other_languages_harm_a_recogniser_of_digits(few, monkeypatch,
 
 
 VOICES = """
+replicates: 200
 corpora:
   people: {{format: csv, path: segments.csv, root: {root}}}
 models:
   voiceprint: {{python: "soundcheck_demo.models.voiceprint:predict", tasks: [embedding]}}
 families: [speaker_verification]
+limits: {{segments_per_change: 60}}
 studies: false
 """
 
 
-def test_speakers_are_verified(speech, tmp_path, command, shared_cache):
+def test_speakers_are_verified(speech, tmp_path, undrawn, shared_cache):
     segments = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
     segments.groupby(["speaker", "transcript"]).head(3).to_csv(tmp_path / "segments.csv", index=False)
     (tmp_path / "suite.yml").write_text(VOICES.format(root=speech))
     settings = {"SOUNDCHECK_DEMO_SIZE": "small", "SOUNDCHECK_CACHE": str(shared_cache)}
-    done = command("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
+    done = undrawn("run", "suite.yml", "--no-book", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     frame = results.read_results(tmp_path / "build" / "results.csv").set_index("test")
     speakers = segments["speaker"].nunique()

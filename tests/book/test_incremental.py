@@ -5,7 +5,9 @@ import os
 import pickle
 import re
 import shutil
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -250,3 +252,45 @@ def test_a_build_that_takes_too_long_is_ended(book, monkeypatch):
     source, out = book.folder / "out" / "src", book.folder / "late"
     problem = jupyter_book.run_jupyter_book(source, out / "work", book.folder / "late.txt")
     assert "did not end within" in str(problem)
+
+
+@pytest.mark.parametrize("collapsed", [False, True])
+@pytest.mark.parametrize("ancestors", [(), ("a",), ("c", "a")])
+def test_menus_of_titles_are_those_that_sphinx_makes(monkeypatch, collapsed, ancestors):
+    """Of pages with headings, and with pages below them that have some, too."""
+    from docutils import nodes
+    from sphinx import addnodes
+    from sphinx.environment.adapters import toctree
+    from sphinx.util.tags import Tags
+
+    from soundcheck.book import incremental
+
+    def item(page: str, anchor: str, *below: nodes.Node) -> nodes.list_item:
+        link = nodes.reference("", page + anchor, internal=True, refuri=page, anchorname=anchor)
+        paragraph = addnodes.compact_paragraph("", "", link)
+        return nodes.list_item("", paragraph, *([nodes.bullet_list("", *below)] if below else []))
+
+    def menu(*pages: str) -> addnodes.toctree:
+        return addnodes.toctree("", entries=[(None, page) for page in pages], hidden=True, maxdepth=-1)
+
+    tocs = {
+        "a": [item("a", "", item("a", "#1", item("a", "#2")), menu("c", "b"))],
+        "b": [item("b", ""), item("b", "#1", item("b", "#2"))],
+        "c": [item("c", "", item("c", "#1"), item("c", "#2"), menu("d"))],
+        "d": [item("d", "", item("d", "#1"))],
+    }
+    tocs = {page: nodes.bullet_list("", *items) for page, items in tocs.items()}
+    env = SimpleNamespace(tocs=tocs, metadata={page: {} for page in tocs})
+
+    def made() -> list[str]:
+        given = (env, True, True, collapsed, True, Tags(), dict.fromkeys(ancestors).keys(), None, None)
+        return [one.pformat() for one in toctree._entries_from_toctree(*given, menu("a", "b", "d"), [])]
+
+    expected = made()
+    monkeypatch.setattr(incremental, "_menu", {})
+    original = toctree._toctree_standard_entry
+    monkeypatch.setattr(toctree, "_toctree_standard_entry", partial(incremental._titled, original))
+    assert made() == made() == expected
+    shown = "".join(expected)
+    assert "a#1" not in shown and (collapsed or "c#1" not in shown and "c\n" in shown)
+    assert {"a", "b", "d"} <= incremental._menu.keys()

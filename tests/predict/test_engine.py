@@ -562,7 +562,7 @@ specification = importlib.util.spec_from_file_location("engine_test", {file!r})
 module = importlib.util.module_from_spec(specification)
 sys.modules["engine_test"] = module
 specification.loader.exec_module(module)
-module.World(Path({root!r}), segments=module.SEGMENTS).run(jobs=2)
+module.World(Path({root!r}), segments=module.SEGMENTS).run(jobs=2, time_limit=600.0)
 """
 
 
@@ -608,34 +608,44 @@ def left_behind(preloaded):
     return left
 
 
-def slow(world: World) -> Path:
-    calls = world.root / "calls"
-    world.model(f"number /= 10; time.sleep(0.05); open({str(calls)!r}, 'a').write('x')", before="import time")
+HALF = 12  # answers after which a model stands still that is held
+
+
+def slow(world: World, then: str = "number /= 10", before: str = "", held: bool = False) -> Path:
+    """Write a model that notes when it was asked; held, it waits half-way until the file `hold` is gone."""
+    calls, hold = world.root / "calls", world.root / "hold"
+    calls.touch()
+    waits = f"while os.path.getsize({str(calls)!r}) >= {16 * HALF} and os.path.exists({str(hold)!r}):"
+    notes = f"print(f'{{time.time():.4f}}', file=open({str(calls)!r}, 'a'))"  # 16 letters
+    world.model(
+        f"{waits}\n    time.sleep(0.02)\ntime.sleep(0.05)\n{notes}\n{then}", f"import os, time\n{before}"
+    )
+    if held:
+        hold.touch()
     return calls
 
 
-def wait_for(path: Path, size: int) -> None:
-    end = time.monotonic() + 20
-    while not path.exists() or path.stat().st_size < size:
+def wait_for(path: Path, asked: int) -> None:
+    end = time.monotonic() + 120
+    while path.stat().st_size < 16 * asked:
         assert time.monotonic() < end
         time.sleep(0.01)
 
 
 def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path, start, left_behind):
     world = World(tmp_path, segments=SEGMENTS)
-    calls = world.root / "calls"
-    body = f"number /= 10; time.sleep(0.15); print(time.time(), file=open({str(calls)!r}, 'a'))"
-    world.model(body, before="import time")
+    calls = slow(world, held=True)
     late = recorder.SECONDS + 0.7  # half a second may be lost, and this machine may be busy
     with start(world) as process:
-        wait_for(calls, 8)
-        time.sleep(late)
+        wait_for(calls, HALF)
+        time.sleep(late + 0.1)  # times are rounded
         killed = time.time()
         process.kill()
     assert not left_behind(world)
+    (world.root / "hold").unlink()
     ended = [float(line) for line in calls.read_text().splitlines()]
     report = world.run(jobs=2)
-    assert 0 < sum(end < killed - late for end in ended) <= report.reused < SEGMENTS
+    assert HALF <= sum(end < killed - late for end in ended) <= report.reused <= HALF + 1
     assert (report.computed + report.reused, report.failed) == (SEGMENTS, 0)
     asked = len(calls.read_text().splitlines()) - len(ended)
     assert asked == report.computed + report.repeated + report.confirmation.asked
@@ -648,11 +658,11 @@ def test_nothing_finished_is_computed_twice_after_a_kill(tmp_path, start, left_b
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_no_process(tmp_path, number, start, left_behind):
     world = World(tmp_path, segments=SEGMENTS)
-    calls = slow(world)
+    calls = slow(world, held=True)
     with start(world) as process:
         wait_for(calls, 5)
         os.kill(process.pid, number)
-        assert process.wait(10) != 0
+        assert process.wait(120) != 0
     assert not left_behind(world)
 
 
@@ -708,7 +718,7 @@ def test_two_runs_at_once_share_a_cache(tmp_path, start):
     slow(world)
     with start(world) as process:
         report = world.run(jobs=1, out=tmp_path / "second")
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
     assert (report.failures, report.computed + report.reused) == ([], SEGMENTS)
     first, second = world.out / "predictions" / "mine" / "demo.parquet", report.tables["demo"]
     pd.testing.assert_frame_equal(read_predictions(first), read_predictions(second))  # says what differs
@@ -851,13 +861,12 @@ def test_a_module_that_is_imported_late_counts(world):
 def test_weights_change_after_a_run_was_killed(tmp_path, start):
     world = World(tmp_path, segments=SEGMENTS)
     write_weights(world, "1")
-    calls = world.root / "calls"
-    body = f"time.sleep(0.1); open({str(calls)!r}, 'a').write('x')\n"
-    world.model(body + WEIGHT, before="import time\n" + HERE)
+    calls = slow(world, WEIGHT, HERE, held=True)
     with start(world) as process:
-        wait_for(calls, 8)
-        time.sleep(recorder.SECONDS + 0.2)
+        wait_for(calls, HALF)
+        time.sleep(recorder.SECONDS + 0.7)
         process.kill()
+    (world.root / "hold").unlink()
     write_weights(world, "2")
     report = world.run(jobs=2)
     assert report.reused == 0 and report.outdated > 0

@@ -10,19 +10,24 @@ from __future__ import annotations
 import functools
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from docutils import nodes
 from jupyter_book.sphinx import build_sphinx
 from pybtex import plugin
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.environment.adapters import toctree
 from sphinx.search import js_index
 from sphinx.search.en import SearchEnglish
 
 from soundcheck.common import files
 
 __all__ = ["build", "setup"]
+
+_menu: dict[str, nodes.bullet_list] = {}  # entries of pages, without their headings
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -67,6 +72,7 @@ def _touched(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
     # Reading is quick, and not all extensions can do it in parallel. Sphinx counts itself as one of the
     # processes, although it waits for those that write.
     app.parallel = app.config.writing_jobs + (app.config.writing_jobs > 1)
+    _menu.clear()
     before, env.soundcheck_shared = getattr(env, "soundcheck_shared", digest), digest
     return sorted(env.found_docs) if before != digest else []
 
@@ -92,6 +98,8 @@ def build(source: Path, work: Path, jobs: int) -> int:
     SearchEnglish.stem = functools.cache(SearchEnglish.stem)
     # Each citation asks for its style, by a look through all that is installed.
     plugin._load_entry_point = functools.cache(plugin._load_entry_point)
+    # For the menu of each page Sphinx copies all headings of all pages, of which it shows none.
+    toctree._toctree_standard_entry = functools.partial(_titled, toctree._toctree_standard_entry)
     ended = build_sphinx(
         source,
         work / "html",
@@ -110,6 +118,18 @@ def build(source: Path, work: Path, jobs: int) -> int:
         return ended if isinstance(ended, int) else 2  # an exception, which was told
     _forget_lost_words(work / "html" / "searchindex.js")
     return 0
+
+
+def _titled(entry: Callable[..., object], title: str, page: str, depth: int, toc: nodes.Node, *more: object):
+    """Make the entry of a page in a menu as Sphinx does, from its titles and menus only."""
+    if page not in _menu:
+        _menu[page] = toc.deepcopy()
+        for item in _menu[page].children:
+            if isinstance(item, nodes.list_item) and len(item) > 1:
+                item[1][:] = list(item.findall(addnodes.toctree))
+                if not item[1].children:
+                    item.pop(1)
+    return entry(title, page, depth, _menu[page], *more)
 
 
 def _forget_lost_words(path: Path) -> None:

@@ -1,18 +1,15 @@
 """Folders of Transformers as models: tiny networks with random weights, against the library itself."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from killed import killed_run
 from late import late
 from pages import example
 from tiny_transformers import moonshine, paired, wav2vec2, whisper
@@ -546,22 +543,12 @@ def test_runs_give_the_same_on_any_number_of_processes_and_after_a_kill(world, u
     done = undrawn("run", "suite.yml", "--out", "one", "--no-book", "--no-code", cwd=world)
     assert done.returncode == 0, done.stderr
     results = (world / "one" / "results.csv").read_bytes()
-    run = [sys.executable, "-P", "-m", "soundcheck.cli", "run", "suite.yml", "--out", "two", "--no-book"]
-    cache = {"SOUNDCHECK_CACHE": str(world / "cache")}
-    process = subprocess.Popen(
-        [*run, "--jobs", "2"],
-        cwd=world,
-        env=os.environ | cache,
-        start_new_session=True,
-        stderr=subprocess.DEVNULL,
+    words, cache = (
+        ("run", "suite.yml", "--out", "two", "--no-book", "--jobs", "2"),
+        {"SOUNDCHECK_CACHE": str(world / "cache")},
     )
-    kept, end = world / "cache" / "predictions.sqlite", time.monotonic() + 60
-    while not kept.exists() and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL  # it was not done
-    again = undrawn("run", "suite.yml", "--out", "two", "--no-book", "--jobs", "2", cwd=world, **cache)
+    killed_run(*words, cwd=world, answers=5, **cache)
+    again = undrawn(*words, cwd=world, **cache)
     assert again.returncode == 0, again.stderr
     assert (world / "two" / "results.csv").read_bytes() == results
 

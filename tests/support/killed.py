@@ -1,0 +1,69 @@
+"""A run that is killed half-way: it waits for that of its own accord, so that the moment cannot be missed.
+
+However fast or slow a machine is, the run stands still once it has kept a number of answers, neither one more
+nor one less, and does so for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+STANDING = "stands still"
+CODE = f"""
+import itertools, sys, threading, time
+from soundcheck import cli
+from soundcheck.predict.sessions import Session
+
+left, keep, alone = int(sys.argv.pop(1)), Session.add, threading.Lock()
+
+def add(session, entries, *more):
+    global left
+    with alone:
+        if left:
+            first = dict(itertools.islice(entries.items(), left))
+            keep(session, first, *more)
+            left -= len(first)
+        if not left:
+            print({STANDING!r}, flush=True)
+            time.sleep(10_000)
+
+Session.add = add
+cli.main()
+"""
+
+
+def killed_run(*arguments: object, cwd: Path, answers: int, **environment: str) -> None:
+    """Start a run in a process of its own, and kill all of it when it has kept so many answers.
+
+    Parameters
+    ----------
+    arguments
+        What follows ``soundcheck``.
+    cwd
+        Folder of the run.
+    answers
+        How many it has kept when it is killed; fewer than it would.
+    environment
+        Variables beside those of the test.
+    """
+    words = [str(answers), *map(str, arguments)]
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", CODE, *words],
+        cwd=cwd,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        text=True,
+    ) as process:
+        try:
+            told = any(line.strip() == STANDING for line in process.stdout)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    assert told, f"the run ended before it had kept {answers} answers"
