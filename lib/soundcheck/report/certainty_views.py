@@ -301,7 +301,7 @@ def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:
 def surest_wrong_words(evaluation: Evaluation, subset: Subset) -> Html:
     """Play the segments with the words that the recogniser is surest of and wrong about."""
     confidence, correct = judged_by(subset.predictions.clean)
-    wrong = np.flatnonzero(correct == 0)
+    wrong = np.flatnonzero((correct == 0) & ~np.isnan(confidence))
     if not len(wrong):
         return element("p", f"{subset.corpus}: no word is wrong.")
     view, players = evaluation.view(subset), []
