@@ -100,9 +100,13 @@ def run(tmp_path_factory, command, shared_cache):
         for place, (word, sure) in enumerate(read_words(text))
     ]
     (folder / "words.ctm").write_text("\n".join(lines))
-    table = "  table: {predictions: out/predictions/fair/tones.parquet, tasks: [transcript]}\n"
+    given = "  table: {predictions: out/predictions/fair/tones.parquet, tasks: [transcript]}\n"
     ctm = "  ctm: {predictions: words.ctm, tasks: [transcript]}\n"
-    (folder / "again.yml").write_text(SUITE + table + ctm)
+    few = table.assign(file=table["key"].str.partition("|")[0])[["file", "transcript", "transcript.words"]]
+    few.loc[few.index % 3 > 0, "transcript.words"] = ""
+    few.to_csv(folder / "few.csv", index=False)
+    few = "  few: {predictions: few.csv, tasks: [transcript]}\n"
+    (folder / "again.yml").write_text(SUITE + given + ctm + few)
     done = command("run", "again.yml", "--out", "again", "--no-book", **environment)
     assert done.returncode in (0, 3), done.stderr
     found = [
@@ -184,9 +188,17 @@ def test_transcripts_are_right_if_no_word_is_wrong(run):
 
 def test_who_says_nothing_has_no_page_and_words_that_do_not_join_are_listed(run):
     folder, results = run
-    assert {*results["model"]} == {"fair", "bold", "whole", "table", "ctm"}
+    assert {*results["model"]} == {"fair", "bold", "whole", "table", "ctm", "few"}
     left_out = (folder / "out" / "left_out.csv").read_text(encoding="utf-8")
     assert "words that do not join to the transcript" in left_out
+
+
+def test_few_confidences_are_not_judged_as_if_they_were_all(run):
+    table = pd.read_csv(run[0] / "few.csv", keep_default_na=False)
+    words = table["transcript"].str.split().str.len()
+    missing = words[table["transcript.words"] == ""].sum()
+    for test in ("Expected Calibration Error", "Normalised Cross Entropy", "Relative Area Under Risk"):
+        assert row(run, "few", test).skipped == f"no prediction for {missing} of {words.sum()} segments"
 
 
 @pytest.mark.parametrize("model", ["table", "ctm"])

@@ -30,4 +30,5 @@ def test_the_finding_says_which_is_more():
     sure = np.array([0.9, 0.8])
     assert "85.0 % sure and right in 50.0 %" in _finding(sure, np.array([1.0, 0.0]))
     assert _finding(sure, np.array([1.0, 0.0])).endswith(": surer than it is right")
-    assert "less sure" in _finding(sure, np.array([1.0, 1.0]))
+    assert _finding(sure, np.array([1.0, 1.0])).endswith(": less sure than it is right")
+    assert _finding(np.array([0.5, 0.5]), np.array([1.0, 0.0])).endswith(": as sure as it is right")

@@ -56,21 +56,26 @@ def _of_words(evaluation: Recognition, subset: Subset, said: dict[int, list[tupl
     sure: list[float] = []
     written = subset.predictions.clean
     apart = 0
-    for row, words in said.items():
-        pieces = [(piece, number) for word, number in words for piece in evaluation.normaliser(word).split()]
-        if written[row] is None or [piece for piece, _ in pieces] != written[row].split():
-            apart += 1
+    for row, text in enumerate(written):
+        words = said.get(row)
+        pieces = [(word, np.nan) for word in (text or "").split()]  # of which nothing is said
+        if words:
+            pieces = [
+                (piece, number) for word, number in words for piece in evaluation.normaliser(word).split()
+            ]
+        if text is None or [piece for piece, _ in pieces] != text.split():
+            apart += bool(words)
             continue
         rows += [row] * len(pieces)
-        steps += recognised_words(subset.truth[row], written[row])
+        steps += recognised_words(subset.truth[row], text)
         sure += [number for _, number in pieces]
     silent = sum(bool(text) for text in written) - len(said)
     for count, what in (
-        (silent, "without confidences of words"),
-        (apart, "whose words are written otherwise"),
+        (silent, "without confidences of words: left out, as if these were missing"),
+        (apart, "whose words are written otherwise: left out"),
     ):
         if count > 0:
-            evaluation.note(f"{subset.corpus}: {counted(count, 'transcript')} {what}: left out")
+            evaluation.note(f"{subset.corpus}: {counted(count, 'transcript')} {what}")
     truth = np.empty(len(steps), dtype=object)
     for place, step in enumerate(steps):
         truth[place] = step

@@ -114,7 +114,8 @@ def _finding(confidence: np.ndarray, correct: np.ndarray, noun: str = "segments"
     if not known.any():
         return ""
     sure, right = confidence[known].mean(), correct[known].mean()
-    word = "surer than" if sure > right else "as sure as, or less sure than,"
+    apart = round(100 * (sure - right), 1)
+    word = "surer than" if apart > 0 else "less sure than" if apart < 0 else "as sure as"
     return (
         f"On average the model is {number(100 * sure, 1)} % sure and right in {number(100 * right, 1)} % of "
         f"{noun}: {word} it is right"
@@ -128,6 +129,8 @@ def class_table(
 
     ``more`` are further measures of a table of confidences, by name.
     """
+    if not subsets:
+        return element("p", "The model does not say how sure it is of classes or words.")
     rows = []
     for subset in subsets:
         for name, measure in (*_class_measures(evaluation, subset), *more):
@@ -207,6 +210,8 @@ def measures_table(
 
 def interval_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     """Show how often intervals hold the true value, and how wide they are."""
+    if not subsets:
+        return element("p", "The model gives no intervals for values.")
     rows = []
     for subset in subsets:
         cells = []
@@ -301,7 +306,7 @@ def surest_errors(evaluation: Evaluation, subset: Subset) -> Html:
 def surest_wrong_words(evaluation: Evaluation, subset: Subset) -> Html:
     """Play the segments with the words that the recogniser is surest of and wrong about."""
     confidence, correct = judged_by(subset.predictions.clean)
-    wrong = np.flatnonzero(correct == 0)
+    wrong = np.flatnonzero((correct == 0) & ~np.isnan(confidence))
     if not len(wrong):
         return element("p", f"{subset.corpus}: no word is wrong.")
     view, players = evaluation.view(subset), []

@@ -8,7 +8,7 @@ from soundcheck.common.tasks import EMOTION
 from soundcheck.corpora import audio
 from soundcheck.corpora.measures.pitch import mean_pitch
 from soundcheck.evaluation.pitch import VOICES, voice_groups
-from soundcheck.metrics import classification, regression
+from soundcheck.metrics import classification, confidence, regression
 from soundcheck.metrics.combinators import against_all
 from soundcheck.statistics import bootstrap, draws, simulation
 from soundcheck.statistics.simulated_thresholds import simulated_threshold
@@ -34,8 +34,13 @@ def answers(full_cache):
         signals = [audio.read(folder / name) for name in table["file"]]
         for signal in signals:
             extracted = features.extract(signal, 16000)
-            found["prosody"].append(prosody.answer(extracted))
-            found["biased"].append(biased.answer(extracted))
+            for name, model, sharpness in (
+                ("prosody", prosody, prosody.SHARPNESS),
+                ("biased", biased, biased.SHARPNESS),
+            ):
+                answer = model.answer(extracted)
+                said = prosody.with_doubt(answer, extracted, sharpness)["emotion"]
+                found[name].append(answer | {"confidence": said[answer["emotion"]]})
             hertz.append(mean_pitch(signal, 16000))
         table["hertz"] = hertz
         # Within the patch: what comes later finds the trained model in the same cache.
@@ -52,6 +57,18 @@ def threshold(family, test, groups, samples):
     definition = read_family(family).tests[test]
     published = definition.thresholds["arousal"]
     return simulated_threshold(published, definition.simulation, groups, samples).threshold
+
+
+def test_one_is_calibrated_and_the_other_too_sure(answers):
+    table, found, _ = answers
+    blocks = draws.block_codes(table["speaker"])[0]
+    limit = read_family("correctness_calibration").tests["Expected Calibration Error"].thresholds["emotion"]
+    bounds = {}
+    for name, own in found.items():
+        correct = own["emotion"].eq(table["emotion"]).to_numpy(dtype=float)
+        error = confidence.debiased_calibration_error(own["confidence"], correct, blocks)
+        bounds[name] = [end[0] for end in bootstrap.resample(error, blocks).interval("t")]
+    assert bounds["prosody"][1] < limit < bounds["biased"][0]
 
 
 def test_the_shift_of_one_accent_is_found(answers):
