@@ -14,4 +14,4 @@ def test_a_cohort_of_which_all_are_looked_at_is_told(monkeypatch, top, same):
     evaluation = SimpleNamespace(corpus=lambda _: None, family=SimpleNamespace(options={"cohort_top": top}))
     told = cohorts.cohort_told(evaluation, SimpleNamespace(fitting=None, told="here: fitted on 4 speakers."))
     assert told.startswith("here: a cohort of 4 speakers.")
-    assert (f"no more than {top}, so that the adaptive way is the same" in told) == same
+    assert (f"no more than {top} speakers, so that the adaptive way is the same" in told) == same

@@ -64,7 +64,8 @@ def cohort_told(evaluation: Verification, split: Split) -> str:
     told = split.told.replace("fitted on", "a cohort of")
     if len(_cohort(evaluation.corpus(split.fitting), split.fitting)) > (top := _top(evaluation)):
         return told
-    return f"{told} These are no more than {top}, so that the adaptive way is the same as the s-norm."
+    few = f"The cohort has no more than {top} speakers"
+    return f"{told} {few}, so that the adaptive way is the same as the s-norm."
 
 
 def normalised_trials(evaluation: Verification, split: Split, predictions: Predictions) -> dict[str, Trials]:
