@@ -44,6 +44,17 @@ def test_the_same_bytes_need_no_fingerprint(prints):
     assert (found.compared, found.sounds) == (1, 3)
 
 
+def test_of_other_splits_only_what_is_evaluated_too_is_told(prints):
+    rows = table("v0", "v1", speaker="a", split="test", emotion="anger")
+    others = table("quiet", "v2", "v2", speaker="b", split="train", emotion="sadness")
+    others["file"] = "train/" + others["file"]
+    found = find_repeats(rows, prints, ["emotion"], others)
+    (one,) = found.recordings
+    assert (one.files, one.splits) == (("0.wav", "train/0.wav"), ("test", "train"))
+    assert (one.speakers, one.differing) == (("a", "b"), ("emotion",))
+    assert (found.compared, found.sounds, found.others) == (2, 2, 3)
+
+
 def test_a_thousand_copies_of_one_file_are_one_recording(prints):
     (one,) = find_repeats(table(*["v0"] * 1000), prints, []).recordings
     assert len(one.files) == 1000 and one.identical

@@ -71,14 +71,19 @@ def test_another_corpus_fits_without_the_speakers_that_both_have():
     [
         ("a", HALF, "fewer than 2 trials of each kind with a score to fit on"),
         ("ab", HALF, "fewer than 2 trials of each kind with a score to fit on"),
-        ("abcd", "same", "fewer than 2 trials of each kind with a score to fit on"),
+        (
+            "abcd",
+            "same",
+            "fewer than 2 trials of each kind with a score to fit on; speakers in both corpora: 4, and the "
+            "SAME trials of same with them are left out",
+        ),
         ("abcd", "gone", "no trials of the corpus 'gone', which the option calibration names"),
     ],
 )
 def test_what_cannot_be_fitted_says_why(names, calibration, reason):
     here, same = corpus("here", list(names)), corpus("same", list(names))
     split = split_speakers(evaluation(calibration), here, [here, same])
-    assert split.reason == reason
+    assert split.reason == reason.replace("SAME", str(len(same)))
     assert split.tested.corpus == "here"
 
 

@@ -8,6 +8,7 @@ import pytest
 import soundfile
 
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.corpora import other_splits
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.evaluation import corpus_audit
@@ -172,6 +173,25 @@ def test_what_cannot_be_read_again_is_counted(corpus, tmp_path):
     every = corpus(sex=np.repeat(["female", "male"], 32))
     (tmp_path / "0_0.wav").unlink()
     assert audit(every, {}, tmp_path / "cache").unreadable == 1
+
+
+def test_copies_and_speakers_in_splits_that_are_not_evaluated(corpus, tmp_path, monkeypatch):
+    every = corpus()
+    soundfile.write(tmp_path / "louder.wav", 2 * soundfile.read(tmp_path / "0_0.wav")[0], RATE)
+    (tmp_path / "broken.wav").write_bytes(b"no sound")
+    rows = {"file": ["louder.wav", "broken.wav", "9_1.wav"], "start": np.nan, "end": [np.nan, np.nan, 0.95]}
+    rows |= {"speaker": ["s0", "somebody", "else"], "split": "train"}
+    table = every.segments.assign(split="test")
+    made = dataclasses.replace(every, segments=table, elsewhere=pd.DataFrame(rows))
+    found = audit(made, {}, tmp_path / "cache")
+    copied = {one.files: one.speakers for one in found.repeats.recordings}
+    assert copied == {("0_0.wav", "louder.wav"): ("s0",), ("9_1.wav", "9_1.wav"): ("else", "s9")}
+    assert (found.repeats.others, found.unused, found.repeats.sounds) == (2, 3, 64)
+    assert (found.splits, found.shared) == (("test", "train"), ("s0",))
+    assert found.measured["level"] == (64, 64)  # what is not evaluated is in no mean
+    monkeypatch.setattr(other_splits, "MOST", 0)
+    found = audit(made, {}, tmp_path / "cache").repeats
+    assert found.recordings == () and found.others == 0
 
 
 def test_ranges_of_a_measure_are_not_compared_by_it(corpus, tmp_path):

@@ -99,6 +99,15 @@ def test_copies_splits_and_what_is_heard_twice():
 def test_speech_that_is_none_and_one_speaker_are_told():
     text = str(audited(audit(measured={"signal_to_noise": (1, 40)}, blocks=1), audio=True))
     assert "In 39 of 40 segments nothing stands out from the noise" in text and "A single speaker" in text
+    steady = {"signal_to_noise": (40, 40), "silence": (0, 1000)}  # noise has a ratio, but nothing above it
+    assert "In 1,000 of 1,000 segments nothing" in str(audited(audit(measured=steady), audio=True))
+    assert "is there speech" not in str(audited(audit(measured={"silence": (0, 0)}), audio=True))
+
+
+def test_splits_that_are_not_evaluated_are_told():
+    some = audit(repeats=dataclasses.replace(NOTHING, others=20_000), unused=50_000)
+    assert "Compared with 20,000 of 50,000 segments of splits that are not" in str(audited(some, audio=True))
+    assert "splits that are not" not in str(audited(audit(), audio=True))
 
 
 def test_pages_of_fairness_name_groups_that_were_recorded_otherwise():

@@ -100,7 +100,7 @@ def test_cells_carry_what_they_are_sorted_by():
 
 def test_numbers_of_numpy_are_numbers():
     html = str(tables.table([[np.float32(0.5), np.float64(2), np.int64(3)]], ["a", "b", "c"]))
-    assert html.count('class="sc-number"') == 3
+    assert html.count('<td class="sc-number"') == 3
     assert 'data-sort="0.5"' in html
     assert Cells(html).rows[1] == ["0.500", "2.00", "3"]
 
@@ -170,3 +170,9 @@ def test_numbers_that_belong_together_share_their_digits():
     assert tables.digits_for(12.0, 0.5) == 1
     assert tables.digits_for(float("nan"), float("inf"), None, 0.0) == tables.DIGITS
     assert tables.digits_for(1e-12) == tables.MOST_DIGITS
+
+
+def test_headers_stand_above_their_numbers():
+    html = str(tables.table([["a", 1, 2.5, 1], ["b", "", None, "x"]], ["name", "count", "value", "both"]))
+    heads = re.findall("<th([^>]*)>([a-z]+)<", html)
+    assert [name for about, name in heads if "sc-number" in about] == ["count", "value"]

@@ -48,6 +48,9 @@ class Corpus:
         Names of all columns of the source.
     formats
         How the sounds of its segments are stored, the most frequent format first; empty without audio.
+    elsewhere
+        Rows of the table that belong to splits which are not evaluated, without ``duration`` and ``audio``:
+        nobody has opened their files.
     """
 
     name: str
@@ -64,3 +67,4 @@ class Corpus:
     adjust: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     formats: tuple[SoundFormat, ...] = ()
+    elsewhere: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame)

@@ -80,7 +80,7 @@ def load_corpus(
         table, left_out = parsed.table, list(parsed.left_out)
         length = table["end"] - table["start"].fillna(0.0)  # as far as the table knows
         table = table.assign(duration=length.where(table["end"].notna(), table["duration"]))
-        table = _identified(table, {name: files.digest(name) for name in table["file"].unique()})
+        table = identified(table, {name: files.digest(name) for name in table["file"].unique()})
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
         raise input_error(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
@@ -105,6 +105,7 @@ def load_corpus(
         unlabelled=strange,
         offered=raw.offered,
         formats=sound_formats(table["file"], facts),
+        elsewhere=parsed.elsewhere,
     )
 
 
@@ -147,15 +148,15 @@ def _join(
     start = table["start"].fillna(0.0).to_numpy()
     end = table["end"].to_numpy()
     table["duration"] = np.where(np.isnan(end), length, np.minimum(end, length)) - start
-    return _identified(table, {name: fact.digest for name, fact in facts.items()}), left_out
+    return identified(table, {name: fact.digest for name, fact in facts.items()}), left_out
 
 
-def _identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:
-    """Add the key of each segment, and the digest of its sound."""
+def identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:
+    """Add the key of each segment, and the digest of its sound by that of its file."""
     names, times = table["file"].tolist(), _times(table)
     key = [f"{file}|{time}" for file, time in zip(names, times, strict=True)]
     audio = [files.digest(f"{contents[file]}|{time}") for file, time in zip(names, times, strict=True)]
-    return table.assign(key=key, audio=audio).drop(columns="place")
+    return table.assign(key=key, audio=audio).drop(columns="place", errors="ignore")
 
 
 def _times(table: pd.DataFrame) -> Sequence[str]:

@@ -6,6 +6,7 @@ Conventions
   have one (see :mod:`soundcheck.corpora.copies`).
 - Segments of one file that overlap are told from the times of the table, and are no copies.
 - Recordings of one item under several conditions at the same time are meant to be alike, and are no copies.
+- Of splits that are not evaluated only what is in the evaluated one, too, is told.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Repeats:
         Segments that begin before another one of their file has ended, and files with such.
     compared, sounds
         Different sounds whose fingerprints were compared, and all.
+    others
+        Segments of splits that are not evaluated with which they were compared.
     """
 
     recordings: tuple[Repeated, ...]
@@ -69,10 +72,14 @@ class Repeats:
     overlapping_files: int
     compared: int
     sounds: int
+    others: int = 0
 
 
 def find_repeats(
-    table: pd.DataFrame, fingerprints: Mapping[str, str | None], tasks: Sequence[str]
+    table: pd.DataFrame,
+    fingerprints: Mapping[str, str | None],
+    tasks: Sequence[str],
+    others: pd.DataFrame | None = None,
 ) -> Repeats:
     """Find what is in a corpus more than once.
 
@@ -84,8 +91,11 @@ def find_repeats(
         Digest of the sound -> fingerprint, for the sounds that were listened to.
     tasks
         Names of tasks, whose labels ought to be the same for the same recording.
+    others
+        Segments of splits that are not evaluated, like ``table``.
     """
-    sounds = pd.Index(table["audio"].unique())
+    own, table = table, table if others is None else pd.concat([table, others], ignore_index=True)
+    sounds = pd.Index(table["audio"].unique())  # those of the evaluated segments first
     heard = [codes(fingerprints.get(sound) or "") for sound in sounds]
     number = dict(zip(sounds, together(copies(heard), len(sounds)), strict=True))
     overlapping = _overlapping(table)
@@ -93,21 +103,26 @@ def find_repeats(
     several = table[recording.duplicated(keep=False)]
     found, parallel = [], 0
     for _, rows in several.groupby(recording, sort=True):
+        if rows.index[0] >= len(own):
+            continue
         if _parallel(rows):
             parallel += len(rows)
             continue
-        if rows["file"].nunique() == 1 and rows["audio"].nunique() > 1:
+        within = rows.index[-1] < len(own)  # what lies in two splits is told whatever the times
+        if within and rows["file"].nunique() == 1 and rows["audio"].nunique() > 1:
             rows = rows[~overlapping[rows.index]]
         if len(rows) > 1:
             found.append(_repeated(rows, tasks))
-    compared = sum(np.count_nonzero(own) >= FEWEST for own in heard)
+    overlapping, count = overlapping[: len(own)], own["audio"].nunique()
+    compared = sum(np.count_nonzero(one) >= FEWEST for one in heard[:count])
     return Repeats(
         tuple(sorted(found, key=lambda one: (-len(one.files), one.files))),
         parallel,
         int(overlapping.sum()),
-        int(table["file"][overlapping].nunique()),
+        int(own["file"][overlapping.to_numpy()].nunique()),
         compared,
-        len(sounds),
+        count,
+        len(table) - len(own),
     )
 
 

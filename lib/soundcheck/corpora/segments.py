@@ -92,13 +92,14 @@ class SegmentTable:
 
     ``table`` has a column ``place`` more, the number of the row in the raw table, and ``duration`` if the
     corpus has no audio: in seconds, NaN = not known. ``remedies`` say by task what to do about labels that
-    are none of its classes.
+    are none of its classes. ``elsewhere`` are rows of splits that are not evaluated.
     """
 
     table: pd.DataFrame
     left_out: tuple[Excluded, ...]
     notices: tuple[str, ...]
-    remedies: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    remedies: Mapping[str, str]
+    elsewhere: pd.DataFrame
 
 
 def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> SegmentTable:
@@ -165,12 +166,14 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     problems.raise_if_any()
     parsed = _blocks(parsed, entry, raw, left_out, notices)
     parsed = parsed[parsed["file"].notna()]
-    parsed = _split(parsed, entry, raw, notices)
+    every, parsed = parsed, _split(parsed, entry, raw, notices)
+    unused = ~every["place"].isin(parsed["place"])
+    elsewhere = every[unused].drop(columns="place").reset_index(drop=True)
     _note(parsed, tasks, notices)
     parsed = parsed.sort_values(
         ["file", "start", "end"], kind="stable", na_position="first", ignore_index=True
     )
-    return SegmentTable(parsed, tuple(left_out), tuple(notices), remedies)
+    return SegmentTable(parsed, tuple(left_out), tuple(notices), remedies, elsewhere)
 
 
 # Cells ------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
+from soundcheck.common.wording import counted
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.verification import Verification
 from soundcheck.metrics.calibration import cllr, min_cllr
@@ -128,13 +129,13 @@ def split_speakers(
     shared = set(_speakers(subset)) & set(_speakers(other))
     apart = ~other.segments[_SIDES].isin(shared).any(axis=1).to_numpy()
     fitting = other.take(np.flatnonzero(apart))
-    told = f"fitted on {_count(fitting)} of {wanted}, tested on {_count(subset)}"
+    told, left = f"fitted on {_count(fitting)} of {wanted}, tested on {_count(subset)}", ""
     if shared:
-        told += (
+        left = (
             f"; speakers in both corpora: {len(shared)}, and the {len(other) - len(fitting):,} trials of "
             f"{wanted} with them are left out"
         )
-    return _checked(evaluation, fitting, subset, told)
+    return _checked(evaluation, fitting, subset, told + left, left)
 
 
 def _dealt(evaluation: Verification, subset: Subset, share: float) -> tuple[Subset, Subset, str]:
@@ -151,12 +152,12 @@ def _dealt(evaluation: Verification, subset: Subset, share: float) -> tuple[Subs
     return fitting, tested, told
 
 
-def _checked(evaluation: Verification, fitting: Subset, tested: Subset, told: str) -> Split:
-    """Say why what is to be carried over cannot be fitted."""
+def _checked(evaluation: Verification, fitting: Subset, tested: Subset, told: str, left: str = "") -> Split:
+    """Say why what is to be carried over cannot be fitted, and what was left out before."""
     least = int(evaluation.family.options["minimum_trials"])
     scored = fitting.truth[np.isfinite(fitting.predictions.clean)]
     few = min(int(scored.sum()), int((~scored).sum())) < least
-    reason = f"fewer than {least} trials of each kind with a score to fit on" if few else ""
+    reason = f"fewer than {least} trials of each kind with a score to fit on{left}" if few else ""
     if not reason and not len(tested):
         reason = "no trials to test on"
     return Split(fitting, tested, f"{tested.corpus}: {told}.", reason)
@@ -167,7 +168,7 @@ def _speakers(subset: Subset) -> list[str]:
 
 
 def _count(subset: Subset) -> str:
-    return f"{len(_speakers(subset))} speakers ({len(subset):,} trials)"
+    return f"{counted(len(_speakers(subset)), 'speaker')} ({len(subset):,} trials)"
 
 
 def carry_over(evaluation: Verification, split: Split, predictions: Predictions) -> CarriedOver:

@@ -32,6 +32,7 @@ __all__ = [
     "ERRORS",
     "clean_embeddings",
     "cohort_obstacle",
+    "cohort_told",
     "errors_of",
     "normalised_trials",
     "recordings_of",
@@ -58,6 +59,15 @@ def cohort_obstacle(evaluation: Verification, split: Split) -> str:
     return f"the cohort has {there} speakers with embeddings, fewer than {fewest}" if there < fewest else ""
 
 
+def cohort_told(evaluation: Verification, split: Split) -> str:
+    """Say who is the cohort of a split, and what was left out."""
+    told = split.told.replace("fitted on", "a cohort of")
+    if len(_cohort(evaluation.corpus(split.fitting), split.fitting)) > (top := _top(evaluation)):
+        return told
+    few = f"The cohort has no more than {top} speakers"
+    return f"{told} {few}, so that the adaptive way is the same as the s-norm."
+
+
 def normalised_trials(evaluation: Verification, split: Split, predictions: Predictions) -> dict[str, Trials]:
     """Normalise the scores of the tested side of a split against the speakers of the other side.
 
@@ -81,9 +91,8 @@ def normalised_trials(evaluation: Verification, split: Split, predictions: Predi
     against = _drawn if predictions.random else _cosines
     enrolled, tested = against(evaluation, split, *(rows for rows, _ in sides))
     first, second = (places for _, places in sides)
-    top = max(2, int(evaluation.family.options.get("cohort_top", 2)))
     scores = predictions.clean
-    found = normalised_scores(scores, first, second, enrolled, tested, top)
+    found = normalised_scores(scores, first, second, enrolled, tested, _top(evaluation))
     found = {AS_THEY_ARE: scores} | {name: found[name] for name in NORMS}
     there = np.isfinite(list(found.values())).all(axis=0)
     return {name: own_trials(split.tested, np.where(there, own, np.nan)) for name, own in found.items()}
@@ -99,6 +108,10 @@ def errors_of(evaluation: Verification, ways: Mapping[Way, Trials]) -> dict[Way,
         ]
         for way, trials in ways.items()
     }
+
+
+def _top(evaluation: Verification) -> int:
+    return max(2, int(evaluation.family.options.get("cohort_top", 2)))
 
 
 def _cosines(

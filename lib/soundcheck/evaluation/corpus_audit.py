@@ -27,6 +27,7 @@ from soundcheck.common.tasks import REGRESSION, Task
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.measured import listened
 from soundcheck.corpora.measures import FINGERPRINT, MEASURES
+from soundcheck.corpora.other_splits import heard_elsewhere
 from soundcheck.corpora.repeats import Repeats, find_repeats, speakers_in_splits
 from soundcheck.corpora.sound_sample import drawn, is_known, sampled
 from soundcheck.evaluation.audited_means import ASKED, RECORDED, MeanOf, Quantity, means_of, unchanging
@@ -117,7 +118,9 @@ class Audit:
     repeats
         What is there more than once.
     splits, shared
-        Splits of the corpus, and the speakers that are in more than one.
+        Splits of the corpus, evaluated or not, and the speakers that are in more than one.
+    unused
+        Segments of splits that are not evaluated.
     measured
         Name of the measure -> segments that gave a number, and segments that were listened to for it.
     block
@@ -141,6 +144,7 @@ class Audit:
     blocks: int
     adjust: tuple[str, ...]
     unreadable: int
+    unused: int = 0
 
     def found(self, column: str = "") -> list[Difference]:
         """Give the differences that were found, of all columns or of one, the least likely ones first."""
@@ -199,13 +203,18 @@ def audit(
         for group, rows in _groups(table[column])
         for one in _compared(quantities, column, group, rows, blocks, draw, settings)
     ]
-    splits, shared = speakers_in_splits(table)
+    others = corpus.elsewhere
+    splits, shared = speakers_in_splits(pd.concat([table, others]) if len(others) else table)
+    prints, compared = heard.get(FINGERPRINT, {}), None
+    if corpus.entry.audio and len(others):
+        compared, more = heard_elsewhere(corpus, cache, jobs)
+        prints = prints | more
     groups = {column: dict(_groups(table[column], both=True)) for column in columns}
     return Audit(
         _settled(found),
         tuple(means_of(quantities, groups, blocks, draw, interval)),
         tuple((one.title, float(np.nanmax(one.values)), one.unit) for one in everything if unchanging(one)),
-        find_repeats(table, heard.get(FINGERPRINT, {}), [name for name in labelled if name in table]),
+        find_repeats(table, prints, [name for name in labelled if name in table], compared),
         tuple(splits),
         tuple(shared),
         {one.name: _counted(table, one, heard) for one in everything if one.name in RECORDED},
@@ -213,6 +222,7 @@ def audit(
         int(blocks.max(initial=-1)) + 1,
         tuple(corpus.entry.adjust),
         unreadable,
+        len(others),
     )
 
 

@@ -30,6 +30,9 @@ NAMED = 3  # on a page of fairness, of a column
 LISTED = 50  # recordings that are there more than once
 FILES = 3  # of such a recording that are named
 
+# Measures that are unknown where nothing stands out from the noise.
+_STANDING_OUT = ("signal_to_noise", "silence")
+
 
 def audited(found: Audit, audio: bool) -> Html:
     """Show what an audit found.
@@ -206,6 +209,9 @@ def _repeats(found: Audit, audio: bool) -> Iterable[str]:
     elif audio:
         sounds = many(own.compared, "sound")
         yield f"No recording more than once, among {sounds} whose fingerprints were compared"
+    if audio and found.unused:
+        used = f"{own.others:,} of " if own.others < found.unused else ""
+        yield f"Compared with {used}{many(found.unused, 'segment')} of splits that are not evaluated, too"
     if audio and own.compared < own.sounds:
         rest = many(own.sounds - own.compared, "sound")
         yield f"{rest} compared by their bytes alone: too short, silent, or not listened to"
@@ -234,8 +240,9 @@ def _unchanging(found: Audit) -> Iterable[str]:
 
 
 def _unmeasured(found: Audit) -> Iterable[str]:
-    number_of, asked = found.measured.get("signal_to_noise", (0, 0))
-    if asked and number_of < asked / 2:
+    known = [found.measured[name] for name in _STANDING_OUT if name in found.measured]
+    number_of, asked = min(known, key=lambda own: own[0] / max(1, own[1]), default=(0, 0))
+    if number_of < asked / 2:
         yield (
             f"In {asked - number_of:,} of {many(asked, 'segment')} nothing stands out from the noise: "
             "is there speech in them?"

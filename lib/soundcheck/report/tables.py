@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -55,6 +56,10 @@ FEW = (
     "(5 blocks), 87 to 90 % (10) and 91 to 93 % (20) of cases for the concordance correlation coefficient, "
     "and in 72 to 88 %, 83 to 93 % and 88 to 93 % for shares near 1; t intervals are wider for that reason."
 )
+
+
+# A cell whose text stands at the right.
+_NUMBER = re.compile(r'<td[^>]*\bclass="[^"]*\bsc-number\b')
 
 
 class Cell(NamedTuple):
@@ -144,17 +149,21 @@ def table(
         Whether a telephone shows the cells of a row below each other, each with the header of its column.
     """
     lists = filters or {}
-    named = ((name, None if isinstance(name, Html) else lists.get(name)) for name in columns)
-    heads = (
-        element("th", name, scope="col", data_filter=choose) if str(name) else element("td")
-        for name, choose in named
-    )
-    head = element("tr", *heads)
-    body = []
+    names = columns if stacked else [None] * len(columns)
+    body, right = [], [set() for _ in columns]  # whether cells of a column are numbers
     for row in rows:
         cells = [row.get(name, "") for name in columns] if isinstance(row, Mapping) else list(row)
-        names = columns if stacked else [None] * len(cells)
-        body.append(element("tr", *(_cell(cell, name) for cell, name in zip(cells, names, strict=True))))
+        shown = [_cell(cell, name) for cell, name in zip(cells, names, strict=True)]
+        body.append(element("tr", *shown))
+        for own, one in zip(right, shown, strict=True):
+            if not str(one).endswith("></td>"):
+                own.add(bool(_NUMBER.match(str(one))))
+    heads = []
+    for name, own in zip(columns, right, strict=True):
+        choose = None if isinstance(name, Html) else lists.get(name)
+        about = {"data_filter": choose, "class_": "sc-number" if own == {True} else None}
+        heads.append(element("th", name, scope="col", **about) if str(name) else element("td"))
+    head = element("tr", *heads)
     parts = [element("caption", caption, limit=None)] if caption else []
     parts += [element("thead", head), element("tbody", *body)]
     name = "sc-table sc-sortable" if sortable and len(rows) > 1 else "sc-table"
