@@ -16,7 +16,7 @@ from pathlib import Path
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
-from soundcheck.common.json_lines import NUMBER, TEXT, json_object, kind_of
+from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_object, kind_of
 from soundcheck.common.text_table import TextTable, decode_text
 
 __all__ = ["read_json_table"]
@@ -67,10 +67,13 @@ def read_json_table(
         for key in needed:
             if row.get(key) in (None, ""):
                 problems.add(f"{where}, key {key}", "it is missing or empty", "Each line needs one")
+        escaped = "\\u" in text  # otherwise all characters are whole: the bytes were UTF-8
         for key, value in row.items():
             wanted = expected.get(key)
             if wanted and value is not None and kind_of(value) != wanted:
                 problems.add(f"{where}, key {key}", f"{kind_of(value)}, not {wanted}", "Correct it")
+            if escaped and type(value) is str and (what := field_problem(value, TEXT)):
+                problems.add(f"{where}, key {key}", what, "Correct it")
             column = columns.get(key)
             if column is None:
                 column = columns[key] = []

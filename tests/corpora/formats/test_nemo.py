@@ -75,6 +75,7 @@ def test_other_columns_are_mapped(load, manifest):
         ('{"audio_filepath": "../a.wav"}', "line 1, column file: '../a.wav' leads out of the corpus folder"),
         ('{"audio_filepath": "/etc/passwd"}', "is an absolute path.*`cut:` the folder before their names"),
         ('{"audio_filepath": "s3://b/a.wav"}', "is an address; nothing is fetched"),
+        ('{"audio_filepath": "a.wav", "speaker": "\\ud800"}', "line 1, key speaker: .* half a character"),
         ("file,speaker\na.wav,s1\n", "This looks like `format: csv`"),
         ("client_id\tpath\tsentence\nx\ta.mp3\thi\n", "This looks like `format: commonvoice`"),
     ],

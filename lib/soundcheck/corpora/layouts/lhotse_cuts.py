@@ -18,6 +18,7 @@ Conventions
 from __future__ import annotations
 
 import gzip
+import json
 import math
 import zlib
 from collections.abc import Iterator, Mapping
@@ -27,7 +28,7 @@ from typing import Any
 from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_object
+from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_object, kind_of
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.corpora.segments import RawTable
@@ -160,6 +161,9 @@ def _rows(cut: dict[str, Any], where: str, *, hears: bool) -> Iterator[dict[str,
         row |= {name: item[name] for name in ("speaker", "gender", "language") if item.get(name) is not None}
         if item.get("text") is not None:
             row["text"] = item["text"].strip() or " "  # nobody speaks
+        for name, text in row.items():
+            if what := field_problem(text, TEXT):
+                problems.add(f"{inner}, field {name}", what, "Give a text")
         to_the_end = abs(last - whole) <= _ROUNDED  # never if nobody says how long the recording is
         row["start"] = "" if to_the_end and not first else repr(first)
         row["end"] = "" if to_the_end else repr(last)
@@ -184,7 +188,11 @@ def _recording(cut: dict[str, Any], where: str) -> dict[str, Any]:
         raise input_error(where, "this is a line of a manifest of NeMo, not a cut", "Write `format: nemo`")
     if "features" in cut and recording is None:
         raise input_error(where, "the cut has features, but no recording", "Give cuts with recordings")
-    raise input_error(f"{where}, field recording", "the field is missing", did_you_mean("recording", cut))
+    if recording is not None:
+        what = f"{kind_of(recording)}, not an object"
+        raise input_error(f"{where}, field recording", what, "Write the cuts again")
+    others = [name for name in cut if name != "recording"]
+    raise input_error(f"{where}, field recording", "the field is missing", did_you_mean("recording", others))
 
 
 def _seconds(
@@ -211,26 +219,43 @@ def _file(cut: dict[str, Any], recording: dict[str, Any], where: str) -> str:
         If the sound is no file, is changed, or has other channels than the cut.
     """
     changes = [
-        item.get("name", "?") if isinstance(item, dict) else "?" for item in recording.get("transforms") or []
+        str(item.get("name", "?")) if isinstance(item, dict) else "?"
+        for item in _listed(recording, "transforms", where)
     ]
-    changes = [str(name) for name in changes if name not in KEPT]
+    changes = [name for name in changes if name not in KEPT]
     if changes:
         what = f"the sound is to be changed ({', '.join(changes)}), which is not done here"
         raise input_error(where, what, "Write the sounds with CutSet.save_audios, and give those cuts")
-    sources = [item for item in recording.get("sources") or () if isinstance(item, dict)]
-    channel = cut.get("channel", 0)
-    wanted = {*channel} if isinstance(channel, list) else {channel}
+    sources = [item for item in _listed(recording, "sources", where) if isinstance(item, dict)]
+    wanted, have = _channels(cut, "channel", where), set()
     for source in sources:
-        kind = source.get("type")
+        kind, own = source.get("type"), _channels(source, "channels", where)
         if kind != "file":
-            reason = _SOURCES.get(kind, f"is of the type {quoted(kind, 20)}, which is not read")
+            reason = _SOURCES.get(str(kind), f"is of the type {quoted(kind, 20)}, which is not read")
             what = f"the recording {quoted(recording.get('id'), 40)} {reason}"
             raise input_error(where, what, "Write its sound as a file; or say `audio: false`")
-        if {*source.get("channels", (0,))} == wanted and isinstance(source.get("source"), str):
+        if own == wanted and isinstance(source.get("source"), str):
             return source["source"]
-    have = sorted({one for source in sources for one in source.get("channels", (0,))})
-    what = f"the cut has the channels {sorted(wanted)} of a recording with {have}"
+        have |= own
+    what = f"the cut has the channels {sorted(wanted)} of a recording with {sorted(have)}"
     raise input_error(where, what, "Channels are averaged: write a file a channel, and give cuts of those")
+
+
+def _listed(item: dict[str, Any], name: str, where: str) -> list[Any]:
+    value = item.get(name) or []
+    if not isinstance(value, list):
+        raise input_error(f"{where}, field {name}", f"{kind_of(value)}, not a list", "Write the cuts again")
+    return value
+
+
+def _channels(item: dict[str, Any], name: str, where: str) -> set[float]:
+    """Read numbers of channels: one, or a list of them; 0 if nothing is said."""
+    value = item.get(name, 0)
+    numbers = value if isinstance(value, list) else [value]
+    if not all(isinstance(number, int | float) for number in numbers):
+        what = f"{quoted(json.dumps(value), 40)} is neither a number nor a list of numbers"
+        raise input_error(f"{where}, field {name}", what, "Write the cuts again")
+    return {*numbers}
 
 
 def _custom(item: dict[str, Any]) -> dict[str, str]:
