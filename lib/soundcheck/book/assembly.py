@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import yaml
+from pydantic import TypeAdapter
 
 from soundcheck.book import (
     all_results,
@@ -30,6 +33,7 @@ from soundcheck.book import (
 )
 from soundcheck.book.kept_cells import KeptCells, ahead
 from soundcheck.common import files, resources
+from soundcheck.common.file_contents import signature
 from soundcheck.common.escaping import heading
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
@@ -81,25 +85,18 @@ def assemble(
     signal, speech = None, speech_source()
     if speech is not None and any(map(methods.listens, families)):
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
+    # They draw much: other cores make them while this one makes the pages of results.
+    values = functools.partial(_values, record, results, near, kept)
+    waits = [ahead([values])] if jobs > 1 else []
     audits = {
-        corpus.name: audit(
-            corpus,
-            tasks,
-            output.cache,
-            seed=record.seed,
-            replicates=record.replicates,
-            interval=record.interval,
-            jobs=jobs,
-        )
+        corpus.name: _audited(corpus, tasks, record, kept, output.cache, jobs)
         for corpus in corpora
         if not corpus.entry.probes_of  # sentences that Soundcheck itself made
     }
     corpus_pages = functools.partial(_corpus_pages, record, corpora, tasks, near, kept, output.cache, audits)
     method_pages = functools.partial(_method_pages, record, families, suite_root, near, kept, signal, sounds)
-    # They draw much: other cores make them while this one makes the pages of results.
     meeting = sheets.Sheets(output, record, results, kept)
-    values = functools.partial(_values, record, results, near, kept)
-    waits = [ahead([values]), ahead([corpus_pages, method_pages, meeting.pictures])] if jobs > 1 else []
+    waits += [ahead([corpus_pages, method_pages, meeting.pictures])] if jobs > 1 else []
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
     among = settled.among(results, accepted_reasons(results, record.accepted))
@@ -159,6 +156,25 @@ def assemble(
     _contents(sources, share, record)
     sources.prune()
     kept.prune()
+
+
+def _audited(
+    corpus: Corpus, tasks: Mapping[str, Task], record: RunRecord, kept: KeptCells, cache: Path, jobs: int
+) -> Audit:
+    """Audit a corpus, unless that was done before with the same segments and settings."""
+    settings = {"seed": record.seed, "replicates": record.replicates, "interval": record.interval}
+    make = functools.partial(audit, corpus, tasks, cache, jobs=jobs, **settings)
+
+    def told() -> list[dict]:
+        found = dataclasses.asdict(make())
+        return [json.loads(json.dumps(found, default=lambda number: number.item()))]  # NumPy's numbers
+
+    tables = [one.to_json(orient="split", double_precision=15) for one in (corpus.segments, corpus.elsewhere)]
+    unopened = {*corpus.elsewhere["file"]} if corpus.entry.audio and len(corpus.elsewhere) else ()
+    seen = [(name, signature(corpus.root / name)) for name in sorted(unopened)]
+    depends = (corpus.entry, corpus.groups, corpus.adjust, tasks, tables, seen, settings)
+    found = TypeAdapter(Audit).validate_python(kept.cells(f"audits/{corpus.name}", told, *depends)[0])
+    return make() if found.unreadable else found  # what could not be read may be there again
 
 
 def _values(

@@ -32,6 +32,7 @@ from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.models.packing import unpack
 from soundcheck.models.stated import stated_names, word_names
 
+_drawn = json.JSONEncoder(sort_keys=True).encode  # json.dumps would make one for each row
 _TYPES = {REGRESSION: pa.float64(), EMBEDDING: pa.list_(pa.float32())}
 
 
@@ -89,7 +90,7 @@ class Columns:
             [row.change for row in rows],
             [row.error for row in rows],
             answers,
-            [json.dumps(row.drawn, sort_keys=True) if row.drawn else "" for row in rows],
+            [_drawn(row.drawn) if row.drawn else "" for row in rows],
         )
 
     @functools.cached_property
@@ -181,4 +182,4 @@ def _dtype(task: Task) -> type:
 
 
 def _text(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
