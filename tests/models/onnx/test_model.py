@@ -268,6 +268,13 @@ def frames_in_a_row(model):
     model.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("logits", 1, ("n", "t")))
 
 
+def whole(model):
+    """Give whole numbers, such as numbers of classes."""
+    model.graph.node[-1].output[:] = ["rows"]
+    model.graph.node.append(onnx.helper.make_node("Cast", ["rows"], ["logits"], to=7))
+    model.graph.output[0].type.tensor_type.elem_type = 7
+
+
 ONE = "{onnx: m.onnx, tasks: [arousal]}"
 
 
@@ -278,6 +285,7 @@ ONE = "{onnx: m.onnx, tasks: [arousal]}"
         (PLAIN, {"logits": 3}, {"kind": "DOUBLE", "change": None}, "onnxruntime cannot load it"),
         (PLAIN, {"logits": 3}, {"shape": (1, 1000)}, "exactly 1000 samples (0.0625 s). Say how"),
         (PLAIN[:-1] + ", pieces: zeros}", {"logits": 3}, {}, "takes signals of any length. Remove pieces"),
+        (PLAIN, {"logits": 3}, {"change": whole}, "'logits': it is tensor(int64) ("),
         (PLAIN, {"logits": 3}, {"change": foreign}, "of a library, which is code: 'com.acme:Fourier'"),
         (PLAIN, {"logits": 3}, {"change": unknown}, "onnxruntime cannot load it: "),
         (PLAIN, {"logits": 3}, {"change": elsewhere}, "weights lie in '../weights.bin', outside of its f"),

@@ -160,6 +160,8 @@ class Graph:
 
     def _run(self, batch: np.ndarray, lengths: np.ndarray, names: Sequence[str]) -> Values:
         """Run the graph once: signals ``(signals, samples)``, lengths in samples; any shape comes out."""
+        if not names:
+            return {}  # ONNX Runtime would give all outputs
         form = self._form
         given = {form.signals: batch if form.rank == 2 else batch[0]}
         if form.lengths:
@@ -210,7 +212,7 @@ class Graph:
             if one.type in NUMBERS:
                 names.append(one.name)
             else:
-                self.unusable[one.name] = f"it is {_described(one)}, not a tensor of numbers"
+                self.unusable[one.name] = f"it is {_described(one)}, not a tensor of floating-point numbers"
         noise = self._first_answers(names)
         half = noise[1, : noise.shape[1] // 2]
         if self._form.samples is None:
