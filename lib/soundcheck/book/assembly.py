@@ -33,8 +33,8 @@ from soundcheck.book import (
 )
 from soundcheck.book.kept_cells import KeptCells, ahead
 from soundcheck.common import files, resources
-from soundcheck.common.file_contents import signature
 from soundcheck.common.escaping import heading
+from soundcheck.common.file_contents import signature
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
