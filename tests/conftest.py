@@ -29,7 +29,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-hypothesis.settings.register_profile("tests", max_examples=30)  # others in each run
+hypothesis.settings.register_profile(
+    "tests", max_examples=30, deadline=None
+)  # others in each run, on busy machines, too
 hypothesis.settings.load_profile("tests")
 
 # For workers: matrices are small, and threads of one test would take cores from the others.

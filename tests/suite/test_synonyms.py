@@ -32,7 +32,7 @@ def test_pairs_as_written(tmp_path):
             "a,b\nb,c\nc,A!\n",
             "words.csv line 4: .* the same already by rows before, which makes a circle",
         ),
-        ("a,a\n", "words.csv line 2: .* makes a circle"),
+        ("a,a\n", "words.csv line 2: .* the same already once they are normalised"),
     ],
 )
 def test_bad_rows(tmp_path, rows, what):

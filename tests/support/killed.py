@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 STANDING = "stands still"
@@ -51,19 +52,24 @@ def killed_run(*arguments: object, cwd: Path, answers: int, **environment: str) 
         Variables beside those of the test.
     """
     words = [str(answers), *map(str, arguments)]
-    with subprocess.Popen(
-        [sys.executable, "-P", "-c", CODE, *words],
-        cwd=cwd,
-        env=os.environ | environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        text=True,
-    ) as process:
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(
+            [sys.executable, "-P", "-c", CODE, *words],
+            cwd=cwd,
+            env=os.environ | environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            start_new_session=True,
+            text=True,
+        ) as process,
+    ):
         try:
             told = any(line.strip() == STANDING for line in process.stdout)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-    assert told, f"the run ended before it had kept {answers} answers"
+        said.seek(0)
+        end = said.read()[-2000:].decode(errors="replace")
+    assert told, f"the run ended before it had kept {answers} answers, exit code {process.returncode}: {end}"

@@ -90,7 +90,11 @@ def _run(source: Path, work: Path, jobs: int, log: Path, meanwhile: Callable[[],
                     child.wait(LOOK_SECONDS)
                 if time.time() > begin + LIMIT:
                     return Problem("book", f"Jupyter Book did not end within {LIMIT} s")
-                before, written = written, min(pages, _written_since(begin, work))  # not the index
+                count = min(pages, _written_since(begin, work))  # not the index
+                before, written = (
+                    written,
+                    max(written, count),
+                )  # a page that is written again is gone for a moment
                 told.update(written - before)
         finally:
             child.kill()  # if it has not ended
