@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from soundcheck.corpora.measures import MEASURES
 from soundcheck.corpora.sound_sample import Measured
-from soundcheck.report.style import BLUE, label, look, new
+from soundcheck.report.style import BLUE, grid, label, look
 from soundcheck.suite.groups import number_of, numbers_of
 
 __all__ = ["recordings", "speakers"]
@@ -55,12 +55,8 @@ def recordings(segments: pd.DataFrame, sounds: Mapping[str, Measured]) -> tuple[
     panels = [panel for panel in panels if len(panel[2])]
     if not panels:
         return None
-    across = min(3, len(panels))
-    down = -(-len(panels) // across)
     with look():
-        figure, axes = new(3.1 * across, 2.4 * down, down, across)
-        for spare in axes[len(panels) :]:
-            spare.set_axis_off()
+        figure, axes = grid(len(panels), 3, 3.1, 2.4)
         for one, (title, unit, values, of) in zip(axes, panels, strict=False):
             _histogram(one, values)
             one.set_title(f"{title}, {len(values):,} {of}", loc="left", fontsize=9)
@@ -116,14 +112,9 @@ def speakers(segments: pd.DataFrame, columns: Sequence[str]) -> tuple[Figure, st
     ages = _ages(segments, known)
     if not panels and not len(ages):
         return None
-    count = len(panels) + bool(len(ages))
-    across = min(3, count)
-    down = -(-count // across)
     most = max((min(MOST, len(counts)) for _, counts in panels), default=5)
     with look():
-        figure, axes = new(3.1 * across, (0.9 + 0.2 * max(5, most)) * down, down, across)
-        for spare in axes[count:]:
-            spare.set_axis_off()
+        figure, axes = grid(len(panels) + bool(len(ages)), 3, 3.1, 0.9 + 0.2 * max(5, most))
         for one, (column, counts) in zip(axes, panels, strict=False):
             drawn = counts.iloc[:MOST]
             one.barh(range(len(drawn)), drawn.to_numpy(), color=BLUE, height=0.7)

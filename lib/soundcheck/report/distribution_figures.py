@@ -20,7 +20,7 @@ from matplotlib.patches import Patch
 
 from soundcheck.report import palettes
 from soundcheck.report.shapes import density, draw_density, histogram
-from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, grid, label, look, name_ticks, new, seaborn
 
 __all__ = [
     "class_proportions",
@@ -32,7 +32,8 @@ __all__ = [
 ]
 
 EDGES = 0.03 * np.arange(35)  # of bins
-MOST_GROUPS = 40  # panels of a figure
+MOST_GROUPS = 40  # panels of a figure ...
+ABREAST = 4  # ... and of a line
 
 
 def overlaid(values: Mapping[str, Sequence[float]], title: str = "") -> Figure:
@@ -170,12 +171,8 @@ def _against(
     names: tuple[str, str],
 ) -> Figure:
     """Draw panels of a name, values, a remark, and the values with weights that they are laid over."""
-    across = min(4, max(1, len(panels)))
-    down = max(1, -(-len(panels) // across))
     with look():
-        figure, places = new(2.5 * across, 1.9 * down + 0.8, down, across, sharex=True, sharey=True)
-        for axes in places[len(panels) :]:
-            axes.set_axis_off()
+        figure, places = grid(len(panels), ABREAST, 2.5, 1.9, (0, 0.8), sharex=True, sharey=True)
         for axes in places:
             axes.set_autoscaley_on(False)  # what they share is set once, and not for each shape
         if not len(classes):
@@ -193,7 +190,7 @@ def _against(
                 draw_density(axes, outlines[id(everybody)], GREY, filled=True)
                 draw_density(axes, density(own), BLUE, filled=False)
             axes.set_title(f"{label(name, 18)} ({_count(own)}){remark}", loc="left", fontsize=9)
-            axes.set_ylabel(("%" if len(classes) else "density") if n % across == 0 else "")
+            axes.set_ylabel(("%" if len(classes) else "density") if n % ABREAST == 0 else "")
         heights = [axes.dataLim.y1 for axes in places[: len(panels)] if np.isfinite(axes.dataLim.y1)]
         places[0].set_ylim(0, 1.05 * max([1.0, *heights]))
         figure.suptitle(title, x=0.01, ha="left", fontsize=10)

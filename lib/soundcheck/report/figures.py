@@ -26,7 +26,7 @@ from soundcheck.report.distribution_figures import (
 from soundcheck.report.palettes import for_words
 from soundcheck.report.shapes import counts_map, histogram
 from soundcheck.report.speaker_figures import averages, ranks
-from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, name_ticks, new, seaborn, show
+from soundcheck.report.style import BLUE, GREEN, GREY, RED, grid, label, look, name_ticks, new, seaborn, show
 from soundcheck.report.sweep_figures import curves
 from soundcheck.report.verdict_figures import described, group_difference, intervals, unchanged_overview
 
@@ -222,12 +222,8 @@ def label_distribution(columns: Mapping[str, pd.Series], classes: Mapping[str, S
     classes
         Task -> its classes, for classification tasks; beyond 15 of them, the most frequent ones are drawn.
     """
-    across = min(4, max(1, len(columns)))
-    down = max(1, -(-len(columns) // across))
     with look():
-        figure, panels = new(2.6 * across, 2.6 * down, down, across)
-        for axes in panels[len(columns) :]:
-            axes.set_axis_off()
+        figure, panels = grid(len(columns), 4, 2.6, 2.6)
         for axes, (name, values) in zip(panels, columns.items(), strict=False):
             title = label(name, 20)
             if name in classes:

@@ -97,6 +97,38 @@ def new(
     return figure, list(axes.flat)
 
 
+def grid(
+    count: int, across: int, width: float, height: float, margins: tuple[float, float] = (0.0, 0.0), **options
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure of so many panels, line by line; see :func:`new`.
+
+    Parameters
+    ----------
+    count
+        How many panels.
+    across
+        How many stand in a line, at most.
+    width, height
+        Of a panel, in inches.
+    margins
+        What the figure is wider and higher than its panels.
+    options
+        Of :meth:`matplotlib.figure.Figure.subplots`.
+
+    Returns
+    -------
+    tuple
+        The figure, and all places for panels, one at least; those that are to spare come last and stay empty.
+    """
+    columns = min(across, max(1, count))
+    rows = max(1, -(-count // columns))
+    size = (width * columns + margins[0], height * rows + margins[1])
+    figure, panels = new(*size, rows, columns, **options)
+    for spare in panels[count:]:
+        spare.set_axis_off()
+    return figure, panels
+
+
 def name_ticks(axes: Axes, names: Sequence[object], limit: int = 12, longest: int = 0) -> None:
     """Name the places 0, 1, ... of the horizontal axis; long names slope."""
     texts = [label(name, limit) for name in names]

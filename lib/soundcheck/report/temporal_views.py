@@ -20,7 +20,7 @@ from soundcheck.report.chosen_segments import Chosen
 from soundcheck.report.html import Html, element
 from soundcheck.report.names import measure
 from soundcheck.report.segment_lists import Behind, place_of
-from soundcheck.report.style import BLUE, GREY, RED, label, look, new
+from soundcheck.report.style import BLUE, GREY, RED, grid, label, look
 from soundcheck.suite.families import PerturbationSeries
 
 __all__ = ["change_figure", "course_figure", "files_table", "furthest", "growth_figure", "trivial_table"]
@@ -81,19 +81,15 @@ def change_figure(found: Mapping[str, FileChanges], title: str = "") -> Figure:
     title
         What is shown.
     """
-    across = min(PANELS, max(1, len(found)))
-    down = max(1, -(-len(found) // across))
     with look():
-        figure, panels = new(2.6 * across + 0.4, 2.7 * down + 0.3, down, across)
-        for axes in panels[len(found) :]:
-            axes.set_axis_off()
+        figure, panels = grid(len(found), PANELS, 2.6, 2.7, (0.4, 0.3))
         for axes, (name, own) in zip(panels, found.items(), strict=False):
             most = 1.05 * max([0.05, *own.truth, *own.prediction])
             axes.plot([0, most], [0, most], color=GREY, linestyle="--", linewidth=1)
             axes.plot(own.truth, own.prediction, linestyle="none", marker="o", markersize=4, color=BLUE)
             axes.set(xlim=(-0.03 * most, most), ylim=(-0.03 * most, most), xlabel="true change")
             axes.set_title(f"{label(name, 18)} ({len(own)} files)", loc="left", fontsize=9)
-        for axes in panels[::across]:
+        for axes in panels[::PANELS]:
             axes.set_ylabel("predicted change")
         figure.suptitle(label(title, 60), x=0.01, ha="left", fontsize=10)
     return figure
@@ -109,12 +105,8 @@ def course_figure(found: Sequence[tuple[Subset, Neighbours, FileChanges]], title
     title
         What is shown.
     """
-    across = min(PANELS, max(1, len(found)))
-    down = max(1, -(-len(found) // across))
     with look():
-        figure, panels = new(2.6 * across + 0.4, 2.4 * down + 0.6, down, across)
-        for axes in panels[len(found) :]:
-            axes.set_axis_off()
+        figure, panels = grid(len(found), PANELS, 2.6, 2.4, (0.4, 0.6))
         for axes, (subset, pairs, own) in zip(panels, found, strict=False):
             rows, classes = _worst_rows(pairs, own), subset.task.classes
             seconds = _starts(subset)[rows]
