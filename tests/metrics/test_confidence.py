@@ -1,9 +1,9 @@
-"""Confidences and probabilities, against scikit-learn and plain loops."""
+"""Confidences against plain loops."""
 
 import numpy as np
 import pytest
-from sklearn.metrics import brier_score_loss
 
+from soundcheck.metrics import brier
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import value, values
 from soundcheck.statistics.bootstrap import resample
@@ -72,42 +72,6 @@ def test_a_block_that_is_drawn_twice_counts_twice(data):
         assert found == pytest.approx(value(metrics.area_under_risk(sure[rows], correct[rows], blocks[rows])))
 
 
-def test_brier_score_is_that_of_scikit_learn(data):
-    truth, probabilities, *_ = data
-    expected = sum(
-        brier_score_loss(truth == name, probabilities[:, place].clip(0, 1))
-        for place, name in enumerate(CLASSES)
-    )
-    assert value(metrics.brier_score(truth, probabilities, CLASSES)) == pytest.approx(expected)
-
-
-def test_parts_make_the_score_and_each_is_that_of_a_loop(data):
-    truth, probabilities, *_ = data
-    found = dict(
-        zip(metrics.PARTS, values(metrics.brier_parts(truth, probabilities, CLASSES, 5)), strict=True)
-    )
-    reliability = resolution = uncertainty = 0.0
-    for place, name in enumerate(CLASSES):
-        true, bins = truth == name, metrics.equal_mass_bins(probabilities[:, place], 5)
-        uncertainty += true.mean() * (1 - true.mean())
-        for number in set(bins.tolist()):
-            own = bins == number
-            reliability += own.mean() * (probabilities[own, place].mean() - true[own].mean()) ** 2
-            resolution += own.mean() * (true[own].mean() - true.mean()) ** 2
-    assert [*found.values()][:3] == pytest.approx([reliability, resolution, uncertainty])
-    score = value(metrics.brier_score(truth, probabilities, CLASSES))
-    assert reliability - resolution + uncertainty + found["within bins"] == pytest.approx(score)
-    skill = value(metrics.brier_skill(truth, probabilities, CLASSES))
-    assert skill == pytest.approx(1 - score / uncertainty)
-
-
-def test_shares_of_the_classes_have_neither_skill_nor_resolution(data):
-    truth, *_ = data
-    shares = np.tile([np.mean(truth == name) for name in CLASSES], (400, 1))
-    assert value(metrics.brier_skill(truth, shares, CLASSES)) == pytest.approx(0, abs=1e-12)
-    assert values(metrics.brier_parts(truth, shares, CLASSES))[:2] == pytest.approx([0, 0], abs=1e-12)
-
-
 def test_area_under_risk_is_the_mean_over_all_orders_of_equal_confidences():
     rng = np.random.default_rng(3)
     sure, correct = rng.integers(1, 40, 3000) / 40, None
@@ -139,7 +103,7 @@ def test_what_is_missing_is_counted():
     assert metrics.area_under_risk(nothing, nothing, np.arange(3)).point().reasons == ("no segments",)
     assert np.isnan(value(metrics.calibration_error(nothing, nothing)))
     with pytest.raises(ValueError, match="do not fit"):
-        metrics.brier_score(["anger"], np.zeros((1, 2)), CLASSES)
+        brier.brier_score(["anger"], np.zeros((1, 2)), CLASSES)
 
 
 def test_too_few_confidences_are_refused_by_all_measures_alike(data):
@@ -192,20 +156,6 @@ def test_intervals_of_the_calibration_error_reach_down_to_0_unless_chance_seldom
         moved += abs(weights @ np.bincount(blocks, apart)) * np.sqrt(30 / 29)
     plain = value(metrics.calibration_error(sure, correct, 5))
     assert statistic.by_chance(weights)[0] == pytest.approx(np.mean(moved / 600 >= plain))
-
-
-def test_coverage_and_skill_of_intervals():
-    truth, low, high = (
-        np.array([0.1, 0.5, 0.9, 0.3]),
-        np.array([0.0, 0.6, 0.9, 0.1]),
-        np.array([0.2, 0.8, 1, 0.2]),
-    )
-    assert value(metrics.interval_coverage(truth, low, high)) == 0.5
-    assert value(metrics.interval_coverage(truth, low, high, above=0.9)) == pytest.approx(-0.4)
-    score = np.mean([0.2, 0.2 + 10 * 0.1 * 2, 0.1, 0.1 + 10 * 0.1 * 2])
-    usual = np.mean([0.8 + 20 * 0.0, 0.8, 0.8, 0.8])
-    found = value(metrics.interval_skill(truth, low, high, (0.1, 0.9), 0.9))
-    assert found == pytest.approx(1 - score / usual)
 
 
 def test_replicates_of_constants_do_not_vary(data):

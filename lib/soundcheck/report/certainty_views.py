@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from soundcheck.evaluation.certainty import has_probabilities, judged_by, probabilities_of
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.subset import Subset
+from soundcheck.metrics import brier, prediction_intervals
 from soundcheck.metrics import confidence as metrics
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.weighted import Weighted
@@ -158,10 +159,10 @@ def _class_measures(evaluation: Evaluation, subset: Subset) -> list[tuple[str, C
     ]
     if has_probabilities(subset):
         found += [
-            ("Brier score", lambda t: metrics.brier_score(subset.truth, probabilities_of(t), classes)),
+            ("Brier score", lambda t: brier.brier_score(subset.truth, probabilities_of(t), classes)),
             (
                 "Brier score: ",
-                lambda t: metrics.brier_parts(subset.truth, probabilities_of(t), classes, bins),
+                lambda t: brier.brier_parts(subset.truth, probabilities_of(t), classes, bins),
             ),
         ]
     return found
@@ -216,7 +217,7 @@ def interval_table(evaluation: Evaluation, subsets: Sequence[Subset]) -> Html:
     for subset in subsets:
         cells = []
         for measure, scale in (
-            (lambda t, s=subset: metrics.interval_coverage(s.truth, *t.T), _SHARE),
+            (lambda t, s=subset: prediction_intervals.interval_coverage(s.truth, *t.T), _SHARE),
             (lambda t: metrics.mean_of_known(t[:, 1] - t[:, 0]), FREE),
         ):
             found = evaluation.resample(measure(subset.predictions.clean), subset.blocks)
