@@ -17,13 +17,11 @@ def data():
     probabilities = rng.dirichlet([1, 1, 2], 400).round(2)
     probabilities[:, 2] = 1 - probabilities[:, :2].sum(axis=1)
     truth = np.array([rng.choice(CLASSES, p=row / row.sum()) for row in probabilities], dtype=object)
-    sure = probabilities.max(axis=1)
-    correct = (truth == np.array(CLASSES, dtype=object)[probabilities.argmax(axis=1)]).astype(float)
-    return truth, probabilities, sure, correct, rng.integers(20, size=400)
+    return truth, probabilities
 
 
 def test_brier_score_is_that_of_scikit_learn(data):
-    truth, probabilities, *_ = data
+    truth, probabilities = data
     expected = sum(
         brier_score_loss(truth == name, probabilities[:, place].clip(0, 1))
         for place, name in enumerate(CLASSES)
@@ -32,7 +30,7 @@ def test_brier_score_is_that_of_scikit_learn(data):
 
 
 def test_parts_make_the_score_and_each_is_that_of_a_loop(data):
-    truth, probabilities, *_ = data
+    truth, probabilities = data
     found = dict(zip(brier.PARTS, values(brier.brier_parts(truth, probabilities, CLASSES, 5)), strict=True))
     reliability = resolution = uncertainty = 0.0
     for place, name in enumerate(CLASSES):
@@ -50,7 +48,7 @@ def test_parts_make_the_score_and_each_is_that_of_a_loop(data):
 
 
 def test_shares_of_the_classes_have_neither_skill_nor_resolution(data):
-    truth, *_ = data
+    truth, _ = data
     shares = np.tile([np.mean(truth == name) for name in CLASSES], (400, 1))
     assert value(brier.brier_skill(truth, shares, CLASSES)) == pytest.approx(0, abs=1e-12)
     assert values(brier.brier_parts(truth, shares, CLASSES))[:2] == pytest.approx([0, 0], abs=1e-12)

@@ -122,7 +122,7 @@ def group_changes(
     subset: Subset,
     groups: Mapping[str, Sequence[str]],
     everything: Mapping[str, list[Setting]],
-    mean_change: Callable[[np.ndarray, Sequence[Setting]], Statistic | Weighted],
+    mean_change: Callable[[Sequence[Setting]], Callable[[np.ndarray], Statistic | Weighted]],
 ) -> pd.DataFrame:
     """Compute the mean change of each group over the levels of each transformation, and over all of them.
 
@@ -135,7 +135,7 @@ def group_changes(
     everything
         From :func:`possible`.
     mean_change
-        Mean change of the rate of a mask of rows over some settings.
+        Mean change of the rate over some settings, of a mask of rows; called once for each transformation.
 
     Returns
     -------
@@ -144,12 +144,13 @@ def group_changes(
         stands for all.
     """
     every = {"": [one for settings in everything.values() for one in settings]} | dict(everything)
+    of = {name: mean_change(settings) for name, settings in every.items()}
     rows = [
         {"corpus": subset.corpus, "column": column, "group": group, "transformation": name}
-        | spans(evaluation, subset, {"value": mean_change(subset.mask(column, group), settings)})
+        | spans(evaluation, subset, {"value": own(subset.mask(column, group))})
         for column, names in groups.items()
         for group in names
-        for name, settings in every.items()
+        for name, own in of.items()
     ]
     columns = ["corpus", "column", "group", "transformation", "value", "value_low", "value_high"]
     frame = pd.DataFrame(rows, columns=[*columns, "segments", "blocks"])

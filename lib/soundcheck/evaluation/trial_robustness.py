@@ -165,7 +165,7 @@ class TrialRobustness:
             subset,
             groups,
             self.everything,
-            lambda mask, settings: self.mean_change(subset, subset.predictions, mask, settings),
+            lambda settings: lambda mask: self.mean_change(subset, subset.predictions, mask, settings),
         )
 
 

@@ -14,6 +14,7 @@ Conventions
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -169,5 +170,5 @@ def group_changes(
         subset,
         groups,
         everything,
-        lambda mask, settings: restrict(mean_change(subset, subset.predictions, settings), mask),
+        lambda settings: functools.partial(restrict, mean_change(subset, subset.predictions, settings)),
     )

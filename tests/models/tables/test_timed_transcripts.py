@@ -286,6 +286,7 @@ REFUSED = [
     ("x.json", entry(words=...), "entry 2, field words: the field is missing"),
     ("x.json", entry(words=None), "entry 2, field words: the field is null"),
     ("x.json", entry(words=["a"]), "entry 2, field words: .* is a list, not a text"),
+    ("x.json", entry(speaker="\ud800"), "entry 2, field speaker: .* holds half a character"),
     ("x.json", entry(session_id=7), "entry 2, field session_id: '7' is a number, not a text"),
     ("x.json", entry(start_time=...), "entry 2, field start_time: the field is missing"),
     ("x.json", entry(start_time="early"), "entry 2: a time: 'early' is not a number"),

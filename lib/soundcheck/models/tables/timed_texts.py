@@ -247,6 +247,8 @@ def _seglst(content: bytes, rows: _Rows) -> None:
         speaker = item.get("speaker")
         if speaker is not None and not isinstance(speaker, str):
             speaker = json.dumps(speaker)
+        elif speaker is not None:
+            _check(rows, place, item, "speaker", TEXT)
         if len(rows.problems) == told:
             words = " ".join(item["words"].split())
             rows.add(place, item["session_id"], "", speaker or "", *times, words, "")

@@ -66,7 +66,7 @@ class Head(abc.ABC):
         where: str,
         problems: Problems,
     ) -> None:
-        self._names = [task.name for task in tasks]
+        self._names, self._options = [task.name for task in tasks], options
 
     @classmethod
     @abc.abstractmethod
@@ -114,7 +114,6 @@ class Logits(Head):
     ) -> None:
         super().__init__(folder, tasks, options, where, problems)
         named, outputs, said = folder.labels, options.get("outputs"), options.get("labels") or {}
-        self._probabilities = options.get("probabilities")
         self._columns: list[int] = []
         self._classes: list[str] = []
         if outputs is not None and named and len(outputs) != len(named):
@@ -129,7 +128,7 @@ class Logits(Head):
         if len(problems):
             return
         kind = folder.config.get("problem_type")
-        if self._probabilities and (tasks[0].is_regression or kind == "multi_label_classification"):
+        if options.get("probabilities") and (tasks[0].is_regression or kind == "multi_label_classification"):
             what = "it has no classes" if tasks[0].is_regression else "several classes may be true at a time"
             problems.add(where, f"probabilities: {what}", "Remove the key")
         if tasks[0].is_regression:
@@ -158,8 +157,8 @@ class Logits(Head):
         if self._columns:
             rows = logits[:, self._columns].tolist()
             return [dict(zip(self._names, row, strict=True)) for row in rows]
-        if self._probabilities:
-            found = class_probabilities(logits, self._classes, self._probabilities)
+        if kind := self._options.get("probabilities"):
+            found = class_probabilities(logits, self._classes, kind)
         else:
             found = best_classes(logits, self._classes)
         return [{self._names[0]: answer} for answer in found]
@@ -186,16 +185,9 @@ class Transcripts(Head):
     needs_tokens = True
     options = ("confidence",)
 
-    def __init__(
-        self,
-        folder: Folder,
-        tasks: Sequence[Task],
-        options: Mapping[str, Any],
-        where: str,
-        problems: Problems,
-    ) -> None:
-        super().__init__(folder, tasks, options, where, problems)
-        self._stating = bool(options.get("confidence"))
+    @property
+    def _stating(self) -> bool:
+        return bool(self._options.get("confidence"))
 
     @classmethod
     def fits(cls, tasks: Sequence[Task]) -> str:
