@@ -302,7 +302,10 @@ def test_changes_are_those_of_recognisers():
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        ("{verification_robustness: [Nois]}", "verification_robustness has no transformation 'Nois'"),
+        (
+            "{verification_robustness: [Nois]}",
+            "verification_robustness has no change from mild to severe 'Nois'",
+        ),
         ("{verification_robustnes: [Noise]}", "unknown family 'verification_robustnes'"),
         ("{verification_robustness: Noise}", "limits.transformations.verification_robustness"),
     ],

@@ -28,6 +28,7 @@ def test_cells_are_kept_as_written():
         ("file,x\n".encode("utf-16"), "UTF-16.*UTF-8"),
         (b"file,x\na\x00,1\n", "line 2: byte 8 is a NUL"),
         (b"\x80\x04pickle", "pickle"),
+        (b'{"audio_filepath": "a.wav", "text": "go"}\n{"text": "on"}\n', "line 1: this is JSON, not a table"),
     ],
 )
 def test_what_is_no_table_is_refused(content, words):

@@ -221,6 +221,15 @@ def test_a_suite_names_the_transformations_of_a_family():
     assert fairness.limited(True, None, transformations={"another": ["Noise"]}) == fairness
 
 
+def test_a_suite_names_the_sweeps_of_a_family():
+    noise = read_family("robustness_background_noise")
+    named = {"robustness_background_noise": ["White Noise"]}
+    few = noise.limited(True, None, levels=2, transformations=named)
+    assert [*noise.sweeps] == ["Babble Noise", "White Noise"] and [*few.series] == ["White Noise"]
+    assert len(few.stepped) == 2 and few.changes == noise.changes
+    assert not noise.limited(False, None, transformations=named).series
+
+
 @pytest.mark.parametrize("dense", [False, True])
 def test_places_within_groups_are_the_ranks_of_pandas(dense):
     rng = np.random.default_rng(0)

@@ -43,7 +43,7 @@ def test_bad_rows(tmp_path, rows, what):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("", "words.csv: the file is empty"),
+        ("", "words.csv: the file is empty. Write phrase,synonym"),
         ("word,other\na,b\n", "words.csv line 1: the columns are not phrase"),
     ],
 )

@@ -40,6 +40,7 @@ _FOREIGN = {  # first bytes -> what the file is
     b"\x1f\x8b": "a gzip archive",
     b"\x89HDF": "an HDF5 file",
 }
+_JSON = re.compile(r"\s*(\{\s*[\"}]|\[\s*[{\]])")  # begins an object, or a list of them
 _WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
 
 
@@ -102,8 +103,12 @@ def parse_text_table(content: bytes, shown: str) -> TextTable:
     if content[:4] == b"PAR1":
         return _parquet(content, shown)
     if not content.strip():
-        raise input_error(shown, "the file is empty", "Give a CSV or Parquet table with one row a segment")
+        remedy = "Give a CSV or Parquet table with names of columns and at least one row"
+        raise input_error(shown, "the file is empty", remedy)
     text = decode_text(content, shown)
+    if _JSON.match(text):
+        remedy = "Give a CSV text whose first line has the names of the columns, or a Parquet table"
+        raise input_error(f"{shown} line 1", "this is JSON, not a table", remedy)
     return _plain_csv(text, shown) or _csv(text, shown)
 
 
@@ -188,7 +193,7 @@ def _csv(text: str, shown: str) -> TextTable:
         raise input_error(f"{shown} line {line}", what, "Check its quotes: one is not closed") from error
     problems.raise_if_any()
     if not rows:
-        raise input_error(shown, "the table has a header but no rows", "Give one row a segment")
+        raise input_error(shown, "the table has a header but no rows", "Give at least one row")
     columns = {name: [row[position] for row in rows] for position, name in enumerate(header)}
     return TextTable(columns, places, "line", shown)
 
@@ -221,7 +226,7 @@ def _parquet(content: bytes, shown: str) -> TextTable:
             raise input_error(shown, f"two columns are called {quoted(name)}", "Keep one of them")
         columns[name] = cell_texts(table.column(name))
     if not table.num_rows:
-        raise input_error(shown, "the table has no rows", "Give one row a segment")
+        raise input_error(shown, "the table has no rows", "Give at least one row")
     return TextTable(columns, range(1, table.num_rows + 1), "row", shown)
 
 

@@ -97,7 +97,8 @@ class Evaluation(Judging):
         self._simulated: dict[tuple, dict] = {}
         self._judged: list[results.Judged] = []
         self.notes: list[str] = []
-        if left_out := [name for name in known.transformations if name not in family.transformations]:
+        wanted = description.transformations.get(known.name, known.series)
+        if left_out := [name for name in known.series if name not in wanted]:
             self.note(f"changes that the suite leaves out: {', '.join(left_out)}")
         self._reasons: dict[tuple[str, str, str], str] = {}
         self._columns: dict[tuple[str, str, str], dict[str, str]] = {}

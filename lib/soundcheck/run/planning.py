@@ -115,7 +115,7 @@ def needed_segments(
                 masks[change.identity] = masks.get(change.identity, False) | rows
         if family.stepped and not corpus.entry.probes_of:
             rows = changed_segments.swept_rows(family, own, table, corpus.entry.blocks, seed, corpus.trials)
-            for series in (*family.transformations.values(), *family.sweeps.values()):
+            for series in family.series.values():
                 at = changed_segments.growing_steps(family, table, rows, len(series.steps))
                 for number, change in enumerate(series.steps.values(), start=1):
                     heard = rows if at is None else at == number

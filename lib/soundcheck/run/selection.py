@@ -139,9 +139,9 @@ def read_families(suite: Suite, cache: Path | None = None) -> list[Family]:
                 what = f"nothing measures {quoted(column)}"
                 problems.add(f"thresholds/{name}.yml, measured", what, did_you_mean(column, MEASURES))
         for heard in suite.transformations.get(name, ()):
-            if heard not in family.transformations:
-                what = f"{name} has no transformation {quoted(heard)}"
-                problems.add("limits.transformations", what, did_you_mean(heard, family.transformations))
+            if heard not in family.series:
+                what = f"{name} has no change from mild to severe {quoted(heard)}"
+                problems.add("limits.transformations", what, did_you_mean(heard, family.series))
         needed = family.options.get("by")
         if needed and needed not in suite.transformations.get(name, [needed]):
             problems.add("limits.transformations", f"{name} needs {quoted(needed)}", "Add it")

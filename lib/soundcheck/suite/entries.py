@@ -357,7 +357,7 @@ class Suite:
         Levels of each sweep and transformation at most, from mild to severe; ``None`` = all of the threshold
         files.
     transformations
-        Family -> names of the transformations that are heard for it; all for families that are not named.
+        Family -> names of the transformations and sweeps that are heard for it; all for families not named.
     audio_limit, model_seconds, notebook_seconds
         Seconds: longest file that is read; a model's call; a notebook.
     card

@@ -329,10 +329,14 @@ class Family:
         return [change for series in self.transformations.values() for change in series.steps.values()]
 
     @property
+    def series(self) -> dict[str, PerturbationSeries]:
+        """All changes from mild to severe by name: its transformations and its sweeps."""
+        return {**self.transformations, **self.sweeps}
+
+    @property
     def stepped(self) -> list[Perturbation]:
-        """All changes that are steps from mild to severe: of transformations and of sweeps."""
-        swept = [change for sweep in self.sweeps.values() for change in sweep.steps.values()]
-        return [*self.transformed, *swept]
+        """All steps from mild to severe: of transformations and of sweeps."""
+        return [change for series in self.series.values() for change in series.steps.values()]
 
     @property
     def all_changes(self) -> list[Perturbation]:
@@ -361,19 +365,20 @@ class Family:
         levels
             How many levels of each sweep and transformation there are at most; ``None`` = all.
         transformations
-            Family -> names of the transformations that are kept; all of them for a family without names.
+            Family -> names of the transformations and sweeps that are kept; all for a family without names.
         """
         options = self.options
         if self.transformations and transformed_segments is not None:
             options = options | {"sweep_segments": transformed_segments}
         if segments_per_change is not None:
             options = options | {"segments_per_change": segments_per_change}
-        kept = transformations.get(self.name, self.transformations)
+        kept = transformations.get(self.name, self.series)
         heard = {name: series for name, series in self.transformations.items() if name in kept}
+        swept = {name: series for name, series in self.sweeps.items() if sweeps and name in kept}
         if len(heard) < len(self.transformations) and options.get("excluded"):
             excluded = {name: own for name, own in options["excluded"].items() if name in heard}
             options = options | {"excluded": excluded}
-        stepped = {"sweeps": self.sweeps if sweeps else {}, "transformations": heard}
+        stepped = {"sweeps": swept, "transformations": heard}
         if levels is not None:
             excluded = options.get("excluded") or {}
             stepped = {

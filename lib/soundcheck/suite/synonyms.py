@@ -52,6 +52,8 @@ def read_synonyms(
         if path.is_file() and any(sign in path.read_text("utf-8", "replace") for sign in _RULES):
             what = "rules such as those of sclite (a => b) and fstalign (a | b) are not read"
             problems.add(shown, what, _EXAMPLE)
+        elif path.is_file() and not path.read_bytes().strip():
+            problems.add(shown, "the file is empty", _EXAMPLE)
         else:
             problems.extend(error)
         return ()

@@ -285,7 +285,7 @@ ONE = "{onnx: m.onnx, tasks: [arousal]}"
         (PLAIN, {"logits": 3}, {"kind": "DOUBLE", "change": None}, "onnxruntime cannot load it"),
         (PLAIN, {"logits": 3}, {"shape": (1, 1000)}, "exactly 1000 samples (0.0625 s). Say how"),
         (PLAIN[:-1] + ", pieces: zeros}", {"logits": 3}, {}, "takes signals of any length. Remove pieces"),
-        (PLAIN, {"logits": 3}, {"change": whole}, "'logits': it is tensor(int64) ("),
+        (PLAIN, {"logits": 3}, {"change": whole}, "numbers. Save the model with floating-point numbers th"),
         (PLAIN, {"logits": 3}, {"change": foreign}, "of a library, which is code: 'com.acme:Fourier'"),
         (PLAIN, {"logits": 3}, {"change": unknown}, "onnxruntime cannot load it: "),
         (PLAIN, {"logits": 3}, {"change": elsewhere}, "weights lie in '../weights.bin', outside of its f"),

@@ -445,6 +445,22 @@ def test_columns_of_unknown_classes_or_without_their_pair(load):
         load("file,arousal,emotion,arousal.low\na.wav,0.25,anger,0.1\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Confidence", "is called nearly like 'confidence'.* Rename it to confidence"),
+        ("arousal_low", "'arousal.low'"),
+        ("Emotion-Anger", "'emotion.anger'"),
+        (" START", "column START: it is called nearly like 'start'"),
+        ("arousal.lower", "column arousal.lower: .* Did you mean 'arousal.low'"),
+    ],
+)
+def test_columns_that_are_nearly_called_like_those_that_are_read_are_refused(load, name, told):
+    with pytest.raises(InputError, match=told):
+        load(f"file,arousal,emotion,{name}\na.wav,0.25,anger,0.5\n")
+    load("file,arousal,emotion,confidence,Confidence,low\na.wav,0.25,anger,0.5,80,1\n")
+
+
 def test_confidences_of_words(load):
     rows = 'a.wav,Go on.,"[[""go"", 0.5], [""on"", 1]]"\nb.wav,go,\nc.wav,,\n'
     table = load(f"file,transcript,transcript.words\n{rows}", ("transcript",))

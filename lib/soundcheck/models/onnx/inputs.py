@@ -32,6 +32,8 @@ FILLS = ("repeat", "zeros")
 CLOSE = 1e-6  # relative and absolute
 LENGTH_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 NUMBERS = ("tensor(float)", "tensor(double)", "tensor(float16)")
+ONE_ROW = "Save the model with one row of numbers a signal, for instance a mean over time"
+FLOATING_POINT = "Save the model with floating-point numbers there, such as the scores behind a class"
 TRIED_SECONDS = (1.0, 10.0)  # of noise that a graph is tried with, until it answers
 Values = dict[str, np.ndarray]  # output -> (signals, n)
 
@@ -73,7 +75,7 @@ class Graph:
     sizes
         Output -> how many numbers it gives a signal.
     unusable
-        Output -> why it is no row of numbers for each signal.
+        Output -> why it is no row of numbers for each signal, and what to do.
 
     Raises
     ------
@@ -89,7 +91,7 @@ class Graph:
         self._check_fill()
         self._together = self._in_one_call = False  # equally long ones; others as well
         self.sizes: dict[str, int] = {}
-        self.unusable: dict[str, str] = {}
+        self.unusable: dict[str, tuple[str, str]] = {}
         self._try()
 
     def values(self, signals: Sequence[np.ndarray], names: Sequence[str]) -> Values:
@@ -212,15 +214,17 @@ class Graph:
             if one.type in NUMBERS:
                 names.append(one.name)
             else:
-                self.unusable[one.name] = f"it is {_described(one)}, not a tensor of floating-point numbers"
+                what = f"it is {_described(one)}, not a tensor of floating-point numbers"
+                self.unusable[one.name] = what, FLOATING_POINT
         noise = self._first_answers(names)
         half = noise[1, : noise.shape[1] // 2]
         if self._form.samples is None:
             with contextlib.suppress(Exception):  # it may be too short
                 self._compare_sizes(self._run(half[np.newaxis], _lengths(half), list(self.sizes)))
         if not self.sizes:
-            shown = "; ".join(f"{quoted(name)}: {why}" for name, why in self.unusable.items())
-            remedy = f"Save the model with a mean over time, for instance. Or: {PYTHON_MODEL}"
+            shown = "; ".join(f"{quoted(name)}: {why}" for name, (why, _) in self.unusable.items())
+            remedies = dict.fromkeys(remedy for _, remedy in self.unusable.values())
+            remedy = f"{'. '.join(remedies)}. Or: {PYTHON_MODEL}"
             raise self._refuse(f"no output is one row of numbers for a signal: {shown}", remedy)
         if self._form.many and self._batch > 1:
             self._together = True
@@ -243,7 +247,7 @@ class Graph:
                 try:
                     self.sizes[name] = _as_rows(array, 1).shape[1]
                 except GraphError as error:
-                    self.unusable[name] = str(error)
+                    self.unusable[name] = str(error), ONE_ROW
             return noise
         what = f"it fails with {TRIED_SECONDS[0]:g} s of noise: {reason(first)}"
         raise self._refuse(what, "Try it outside of Soundcheck; is sampling_rate right?") from first
@@ -254,7 +258,8 @@ class Graph:
             size, before = array.size, self.sizes[name]
             if size != before:
                 del self.sizes[name]
-                self.unusable[name] = f"it has {before} or {size} numbers, depending on the signal's length"
+                what = f"it has {before} or {size} numbers, depending on the signal's length"
+                self.unusable[name] = what, ONE_ROW
 
     def _is_same(self, signals: Sequence[np.ndarray]) -> bool:
         """Say whether signals get the numbers together that each gets alone."""

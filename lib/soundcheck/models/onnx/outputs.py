@@ -135,7 +135,7 @@ class Outputs:
     named
         Output -> names of its numbers as its author gave them.
     unusable
-        Output -> why it is nothing that can be read.
+        Output -> why it is nothing that can be read, and what to do.
     probabilities
         What the suite says about scores of classes: how they become probabilities.
 
@@ -154,7 +154,7 @@ class Outputs:
         said: Mapping[str, Any],
         labels: Mapping[str, str],
         named: Mapping[str, Sequence[str]],
-        unusable: Mapping[str, str],
+        unusable: Mapping[str, tuple[str, str]],
         probabilities: str | None = None,
     ) -> None:
         self._probabilities = probabilities or ""
@@ -165,8 +165,8 @@ class Outputs:
             if name in sizes:
                 self._take(name, item)
             elif name in unusable:
-                remedy = "Save the model with one row of numbers a signal, for instance a mean over time"
-                self._problem(f"the output {quoted(name)} cannot be used: {unusable[name]}", remedy)
+                why, remedy = unusable[name]
+                self._problem(f"the output {quoted(name)} cannot be used: {why}", remedy)
             else:
                 self._problem(f"the graph has no output {quoted(name)}", did_you_mean(name, sizes))
         for name, names in named.items():

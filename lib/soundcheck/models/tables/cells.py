@@ -6,12 +6,14 @@ What the cells mean, and what an empty one is, stands in :mod:`soundcheck.models
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_column, parse_number, parse_seconds
 from soundcheck.models import stated
@@ -71,63 +73,97 @@ def _answers(
     return _classes(cells, task)
 
 
+def _check_names(cells: TextTable, tasks: Sequence[Task], problems: Problems) -> None:
+    """Refuse columns that are called nearly like those that may be there: nobody would miss what they say."""
+    known = ["start", "end", "corpus", *stated.stated_names(tasks)]
+    plain = {_plain(name): name for name in known}
+    for name in cells.columns:
+        meant, task = plain.get(_plain(name)), next((t for t in tasks if name.startswith(f"{t.name}.")), None)
+        if name in known or meant in cells.columns or (meant is None and task is None):
+            continue
+        where = f"{cells.header}, column {name}"
+        if meant is not None:
+            remedy = f"Rename it to {meant} if that is what it means, else to anything else"
+            problems.add(where, f"it is called nearly like {quoted(meant)}, which would be read", remedy)
+        elif not task.classes:  # other columns of classes are told as unknown classes
+            remedy = did_you_mean(name, stated.stated_names([task]))
+            problems.add(where, f"this is nothing that can be said of {task.name}", remedy)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
 def _stated(cells: TextTable, tasks: Sequence[Task], problems: Problems) -> dict[str, np.ndarray]:
     """Read what the model says of its answers, float64, NaN where it says nothing; of words texts."""
+    _check_names(cells, tasks, problems)
     found: dict[str, np.ndarray] = {}
     for task in tasks:
-        for name in stated.word_names([task]):
-            if name in cells.columns:
-                found[name] = _words(cells, name, task, problems)
-        own = [name for name in stated.stated_names([task]) if name != stated.CONFIDENCE]
-        own = [name for name in own if name not in stated.word_names([task])]
+        words = stated.word_names([task])
+        found |= {name: _words(cells, name, task, problems) for name in words if name in cells.columns}
+        own = [name for name in stated.stated_names([task]) if name not in (*words, stated.CONFIDENCE)]
         there = [name for name in own if name in cells.columns]
-        if not there:
-            continue
-        if task.is_regression and len(there) < len(own):
-            missing = next(name for name in own if name not in there)
-            problems.add(f"{cells.header}, column {missing}", f"the column is missing beside {there[0]}")
-            continue
-        if not task.is_regression:
-            prefix = f"{task.name}."
-            classes = [name.removeprefix(prefix) for name in cells.columns if name.startswith(prefix)]
-            problem = stated.unknown_class(classes, task)
-            if problem:
-                problems.add(cells.header, problem)
-                continue
-        empty = "or leave all cells of this row and task empty"
-        remedy = f"Give a number, {empty}"
-        values = np.array([_column(cells, name, _number, remedy, problems) for name in there])
-        given = ~np.isnan(values)
-        for row in np.flatnonzero(given.any(axis=0)).tolist():
-            blank = (
-                cells.columns[name][row].strip()
-                for name, known in zip(there, given[:, row], strict=True)
-                if not known
-            )
-            if any(text not in _MISSING for text in blank):
-                continue  # that one of them is no number has been told
-            if not task.is_regression:
-                numbers = np.where(given[:, row], values[:, row], 0.0)
-                what, values[:, row] = stated.probability_problem(numbers.tolist()), numbers
-                remedy = f"Give a probability of each class, together 1 and not logits or per cent, {empty}"
-            else:
-                both = given[:, row].all()
-                what = stated.bounds_problem(*values[:, row]) if both else "one bound without the other"
-                remedy = f"Give the low and the high bound, {empty}"
-            if what:
-                problems.add(cells.where(row, there[0]), f"{task.name} has {what}", remedy)
-        if not task.is_regression:  # a class that has no column has no probability
-            nothing = np.where(given.any(axis=0), 0.0, np.nan)
-            found |= dict.fromkeys(own, nothing)
-        found |= dict(zip(there, values, strict=True))
-    name = stated.CONFIDENCE
-    if name in cells.columns and all(task.name != name for task in tasks):
-        remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
-        found[name] = _column(cells, name, _number, remedy, problems)
-        given = found[name]
-        for row in np.flatnonzero(~np.isnan(given) & ~((given >= 0) & (given <= 1))).tolist():
-            problems.add(cells.where(row, name), stated.confidence_problem(given[row]), remedy)
+        if there and not (what := _columns_problem(cells, task, own, there)):
+            found |= _stated_numbers(cells, task, own, there, problems)
+        elif there:
+            problems.add(*what)
+    if stated.CONFIDENCE in cells.columns and all(task.name != stated.CONFIDENCE for task in tasks):
+        found[stated.CONFIDENCE] = _confidences(cells, problems)
     return found
+
+
+def _columns_problem(
+    cells: TextTable, task: Task, own: Sequence[str], there: Sequence[str]
+) -> tuple[str, str] | None:
+    """Say where and why columns that speak of a task cannot do so together."""
+    if task.is_regression:
+        missing = next((name for name in own if name not in there), None)
+        told = (f"{cells.header}, column {missing}", f"the column is missing beside {there[0]}")
+        return told if missing else None
+    prefix = f"{task.name}."
+    classes = [name.removeprefix(prefix) for name in cells.columns if name.startswith(prefix)]
+    problem = stated.unknown_class(classes, task)
+    return (cells.header, problem) if problem else None
+
+
+def _stated_numbers(
+    cells: TextTable, task: Task, own: Sequence[str], there: Sequence[str], problems: Problems
+) -> dict[str, np.ndarray]:
+    """Read probabilities of classes, or bounds of values."""
+    empty = "or leave all cells of this row and task empty"
+    values = np.array([_column(cells, name, _number, f"Give a number, {empty}", problems) for name in there])
+    given = ~np.isnan(values)
+    for row in np.flatnonzero(given.any(axis=0)).tolist():
+        blank = (
+            cells.columns[name][row].strip()
+            for name, known in zip(there, given[:, row], strict=True)
+            if not known
+        )
+        if any(text not in _MISSING for text in blank):
+            continue  # that one of them is no number has been told
+        if task.is_regression:
+            both = given[:, row].all()
+            what = stated.bounds_problem(*values[:, row]) if both else "one bound without the other"
+            remedy = f"Give the low and the high bound, {empty}"
+        else:
+            values[:, row] = np.where(given[:, row], values[:, row], 0.0)
+            what = stated.probability_problem(values[:, row].tolist())
+            remedy = f"Give a probability of each class, together 1 and not logits or per cent, {empty}"
+        if what:
+            problems.add(cells.where(row, there[0]), f"{task.name} has {what}", remedy)
+    # A class that has no column has no probability.
+    nothing = np.where(given.any(axis=0), 0.0, np.nan)
+    return dict.fromkeys(own, nothing) | dict(zip(there, values, strict=True))
+
+
+def _confidences(cells: TextTable, problems: Problems) -> np.ndarray:
+    """Read how sure the model is of each row."""
+    name = stated.CONFIDENCE
+    remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
+    given = _column(cells, name, _number, remedy, problems)
+    for row in np.flatnonzero(~np.isnan(given) & ~((given >= 0) & (given <= 1))).tolist():
+        problems.add(cells.where(row, name), stated.confidence_problem(given[row]), remedy)
+    return given
 
 
 def _words(cells: TextTable, name: str, task: Task, problems: Problems) -> np.ndarray:

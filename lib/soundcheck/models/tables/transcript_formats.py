@@ -29,7 +29,7 @@ def transcript_format(name: str, content: bytes) -> str:
     Parameters
     ----------
     name
-        Name of the file; ``.trn``, ``.stm``, ``.ctm`` and the names of tables decide.
+        Name of the file; ``.trn``, ``.stm`` and ``.ctm`` decide, and names of tables unless it holds JSON.
     content
         Its bytes; decide otherwise.
 
@@ -51,10 +51,10 @@ def transcript_format(name: str, content: bytes) -> str:
     extension = os.path.splitext(name)[1].lower()
     if extension in BY_NAME:
         return BY_NAME[extension]
-    if extension in TABLES or content.startswith(b"PAR1"):
-        return ""
     if extension in JSON_NAMES or _JSON.match(content):
         return SEGLST if _LIST.match(content) else JSONL
+    if extension in TABLES or content.startswith(b"PAR1"):
+        return ""
     first = _FIRST_LINE.match(content.removeprefix(b"\xef\xbb\xbf"))[1]
     try:
         line = first.decode()
