@@ -17,7 +17,7 @@ import dataclasses
 import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,12 +58,15 @@ class TextTable:
         ``"line"`` or ``"row"``: what ``places`` counts.
     shown
         How messages call the table.
+    nested
+        Name of a column -> its type, where its values are lists, structures or bytes instead of cells.
     """
 
     columns: dict[str, Sequence[str]]
     places: Sequence[int]
     unit: str
     shown: str
+    nested: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -227,7 +230,8 @@ def _parquet(content: bytes, shown: str) -> TextTable:
         columns[name] = cell_texts(table.column(name))
     if not table.num_rows:
         raise input_error(shown, "the table has no rows", "Give at least one row")
-    return TextTable(columns, range(1, table.num_rows + 1), "row", shown)
+    nested = {field.name: str(field.type) for field in table.schema if pa.types.is_nested(field.type)}
+    return TextTable(columns, range(1, table.num_rows + 1), "row", shown, nested)
 
 
 def cell_texts(column: pa.ChunkedArray) -> list[str]:

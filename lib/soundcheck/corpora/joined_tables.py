@@ -43,4 +43,5 @@ def join(tables: Sequence[TextTable], shown: str) -> tuple[TextTable, JoinedPlac
         for name in names
     }
     places = JoinedPlaces(tables)
-    return TextTable(columns, range(1, len(places) + 1), "row", shown), places
+    nested = {name: kind for table in tables for name, kind in table.nested.items()}
+    return TextTable(columns, range(1, len(places) + 1), "row", shown, nested), places

@@ -82,19 +82,24 @@ def take_columns(
     Raises
     ------
     InputError
-        If a column is missing that the suite maps, or the one of the files.
+        If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
     problems, columns, notices = Problems(), {}, []
     durations = [] if entry.audio else ["duration"]
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *durations]):
         own = entry.columns.get(name)
         theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]
-        found = [one for one in dict.fromkeys(theirs) if one in table.columns]
+        found = [one for one in dict.fromkeys(theirs) if one in table.columns and one not in table.nested]
+        nested = [one for one in theirs if one in table.nested]
         if found:
             columns[name] = table.columns[found[0]]
             if len(found) > 1:
                 others = ", ".join(found[1:])
                 notices.append(f"{name} is the column {found[0]}, not {others}; `columns:` takes another")
+        elif nested:
+            what = f"its values are of the type {quoted(table.nested[nested[0]], 40)}, not a cell a row"
+            remedy = f"Write one text or number a row, or name another column: `columns: {{{name}: ...}}`"
+            problems.add(f"{table.header}, column {nested[0]}", what, remedy)
         elif own is not None:
             what = f"corpora.{entry.name}.columns.{name} names it, and it is not there"
             problems.add(f"{table.header}, column {own}", what, did_you_mean(own, table.columns))

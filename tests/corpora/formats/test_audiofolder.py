@@ -105,7 +105,7 @@ def test_the_example_of_the_page(load, tmp_path, write_sound):
         ("train/metadata.csv", "file_name\n/etc/passwd\n", "is an absolute path"),
         ("train/metadata.csv", 'file_name\n\n""\n', "column file_name: the cell is empty"),
         ("metadata.csv", "file_name,file_name\na,b\n", "two columns are called 'file_name'"),
-        ("metadata.csv", '{"file_name": "a.wav"}\n', "the table has a header but no rows"),
+        ("metadata.csv", '{"file_name": "a.wav"}\n', "line 1: this is JSON, not a table"),
         (
             "metadata.jsonl",
             '{"file_name": 3}\n',

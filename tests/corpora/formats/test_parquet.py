@@ -225,3 +225,15 @@ def test_the_example_of_the_page(load, shard, sound, tmp_path):
     entry = ", ".join(line.split("#")[0].strip() for line in text.splitlines()[2:])
     (tmp_path / "hub" / "minds14").rename(tmp_path / "minds14")
     assert load(entry).segments["transcript"].tolist() == ["hello"]
+
+
+def test_columns_of_lists_that_would_be_used_are_refused(load, shard, sound):
+    sounds = [{"bytes": sound(1), "path": None}]
+    shard("data/test-00000-of-00001.parquet", sounds, transcript=[["a", "b"]], speaker_id=[[1]], other=["c"])
+    with pytest.raises(
+        InputError, match="column speaker_id: .*list(.|\n)*column transcript: .*not a cell"
+    ) as raised:
+        load(SHARDS)
+    assert len(raised.value.problems) == 2
+    shard("data/test-00000-of-00001.parquet", sounds, transcript=[["a", "b"]], sentence=["c"], odd=[[1]])
+    assert load(SHARDS).segments["transcript"].tolist() == ["c"]

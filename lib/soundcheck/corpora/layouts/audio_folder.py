@@ -113,7 +113,7 @@ def _read(root: Path, place: str, shown: str) -> TextTable:
     if empty:
         raise input_error(empty[0], "the cell is empty", "Name the file, relative to the table")
     names = [posixpath.join(folder, name) for name in table.columns[FILE]]
-    return TextTable({**table.columns, FILE: names}, table.places, table.unit, where)
+    return TextTable({**table.columns, FILE: names}, table.places, table.unit, where, table.nested)
 
 
 def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Task], shown: str) -> RawTable:

@@ -67,7 +67,8 @@ def read_parquet_corpus(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTab
         columns = {**cells.columns, column: own}
         if shard.split and SPLIT not in columns:
             columns[SPLIT] = [shard.split] * len(own)
-        tables.append(TextTable(columns, cells.places, cells.unit, shard.shown))
+        nested = {name: kind for name, kind in cells.nested.items() if name != column}
+        tables.append(TextTable(columns, cells.places, cells.unit, shard.shown, nested))
     table, places = join(tables, shown)
     raw = take_columns(table, entry, tasks, {"file": (column,), **NAMES})
     left_out = []

@@ -237,7 +237,8 @@ def _read_cells(shard: Shard, file: pq.ParquetFile) -> TextTable:
         raise _damaged(shard.shown, error) from error
     classes = _class_names(schema)
     cells = {name: _cells(table.column(name), classes.get(name)) for name in names}
-    return TextTable(cells, range(1, table.num_rows + 1), "row", shard.shown)
+    nested = {field.name: str(field.type) for field in schema if field.name not in cells}
+    return TextTable(cells, range(1, table.num_rows + 1), "row", shard.shown, nested)
 
 
 def _cells(column: pa.ChunkedArray, classes: Sequence[str] | None) -> list[str]:
