@@ -11,7 +11,7 @@ from soundcheck.common import resources
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
-from soundcheck.statistics import simulation
+from soundcheck.statistics import permutation, simulated_thresholds
 
 EMOTIONS = BUILTIN["emotion"].classes
 
@@ -32,10 +32,18 @@ class Found:
         return self.frame[own].squeeze(axis=0)
 
 
+def few_arrangements(blocks: int, members: int, *_: object):
+    """Yield twenty of the thousands of arrangements that p-values rest on."""
+    rng = np.random.default_rng(0)
+    yield np.array([rng.permutation(blocks) < members for _ in range(20)])
+
+
 @pytest.fixture
-def evaluate(tmp_path, monkeypatch, describe):
+def evaluate(tmp_path, monkeypatch, describe, blank_figures):
     """Run the notebook of a family, cell by cell, on a table with predictions in it."""
-    monkeypatch.setattr(simulation, "MANY_RUNS", 20)  # by how much random models differ is not of interest
+    # By how much random models or drawn groups differ is not of interest.
+    monkeypatch.setattr(simulated_thresholds, "MANY_RUNS", 20)
+    monkeypatch.setattr(permutation, "arrangements", few_arrangements)
 
     def run(family: str, table: pd.DataFrame, own: str = "") -> Found:
         numbers = [f"{n:06d}" for n in range(len(table))]
