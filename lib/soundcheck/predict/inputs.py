@@ -33,11 +33,20 @@ def list_segments(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None)
     table = corpus.segments
     asked = asked_changes(corpus, changes, wanted)
     paths = {file: str(corpus.root / file) for file in table["file"].unique()}
-    columns = (table[name].tolist() for name in ("key", "audio", "file", "start", "end"))
-    for number, (key, content, file, *times) in enumerate(zip(*columns, strict=True)):
-        start, end = (None if pd.isna(time_) else float(time_) for time_ in times)
-        own = [changes[n] for n in np.flatnonzero(asked[:, number])]
-        yield Segment(key, content, paths[file], start, end, shown_segment(file, *times), ("", *own))
+    # Most segments are heard under the same changes as others: what is alike is listed once.
+    packed = np.ascontiguousarray(np.packbits(asked, axis=0).T) if len(asked) else np.zeros((len(table), 1))
+    alike = packed.view([("", packed.dtype)] * packed.shape[1]).ravel()
+    _, first, which = np.unique(alike, return_index=True, return_inverse=True)
+    listed = [("", *(changes[n] for n in np.flatnonzero(asked[:, number]))) for number in first.tolist()]
+    texts = (table[name].tolist() for name in ("key", "audio", "file"))
+    times = (_seconds(table[name]) for name in ("start", "end"))
+    for key, content, file, start, end, own in zip(*texts, *times, which.tolist(), strict=True):
+        yield Segment(key, content, paths[file], start, end, shown_segment(file, start, end), listed[own])
+
+
+def _seconds(column: pd.Series) -> list[float | None]:
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isnan(values), None, values.astype(object)).tolist()
 
 
 def asked_changes(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None) -> np.ndarray:
@@ -48,9 +57,9 @@ def asked_changes(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None)
     return np.stack(asked) if asked else np.zeros((0, len(everywhere)), dtype=bool)
 
 
-def shown_segment(file: str, start: float, end: float) -> str:
-    """Call a segment as people do; times in seconds, NaN = bound of the file."""
-    shown = str(file)
-    if not (pd.isna(start) and pd.isna(end)):
-        shown += f" from {0 if pd.isna(start) else start:g} s" + ("" if pd.isna(end) else f" to {end:g} s")
-    return shown
+def shown_segment(file: str, start: float | None, end: float | None) -> str:
+    """Call a segment as people do; times in seconds, ``None`` or NaN = bound of the file."""
+    start, end = (None if time is None or time != time else time for time in (start, end))
+    if start is None and end is None:
+        return str(file)
+    return f"{file} from {start or 0:g} s" + ("" if end is None else f" to {end:g} s")
