@@ -28,11 +28,11 @@ def limited():
     return suite, {family.name: family for family in read_families(suite)}
 
 
+# Models that fewer families test in the demo.
 FEWER = (
-    "random-gaussian",
-    "random-categorical",
-    "sphinx-words",
-)  # models that fewer families test in the demo
+    *("prosody-biased", "random-gaussian", "random-categorical"),
+    *("sphinx-hurried", "sphinx-gated", "sphinx-words"),
+)
 
 
 def test_suites_differ_in_their_limits_and_in_families_that_are_sure_without():
