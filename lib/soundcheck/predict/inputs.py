@@ -34,14 +34,15 @@ def list_segments(corpus: Corpus, changes: Sequence[str], wanted: Wanted | None)
     asked = asked_changes(corpus, changes, wanted)
     paths = {file: str(corpus.root / file) for file in table["file"].unique()}
     # Most segments are heard under the same changes as others: what is alike is listed once.
-    packed = np.ascontiguousarray(np.packbits(asked, axis=0).T) if len(asked) else np.zeros((len(table), 1))
-    alike = packed.view([("", packed.dtype)] * packed.shape[1]).ravel()
-    _, first, which = np.unique(alike, return_index=True, return_inverse=True)
-    listed = [("", *(changes[n] for n in np.flatnonzero(asked[:, number]))) for number in first.tolist()]
+    alike = [row.tobytes() for row in np.packbits(asked, axis=0).T]
+    heard = {
+        row: ("", *(changes[n] for n in np.flatnonzero(asked[:, number])))
+        for row, number in {row: number for number, row in enumerate(alike)}.items()
+    }
     texts = (table[name].tolist() for name in ("key", "audio", "file"))
     times = (_seconds(table[name]) for name in ("start", "end"))
-    for key, content, file, start, end, own in zip(*texts, *times, which.tolist(), strict=True):
-        yield Segment(key, content, paths[file], start, end, shown_segment(file, start, end), listed[own])
+    for key, content, file, start, end, row in zip(*texts, *times, alike, strict=True):
+        yield Segment(key, content, paths[file], start, end, shown_segment(file, start, end), heard[row])
 
 
 def _seconds(column: pd.Series) -> list[float | None]:
