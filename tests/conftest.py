@@ -18,6 +18,7 @@ from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
 from pydantic import TypeAdapter
 
 from soundcheck.book import jupyter_book
+from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.models import processes
 from soundcheck.results.record import RunRecord
@@ -83,6 +84,15 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Test in twice as many processes as there are cores: tests often wait for what they have started."""
     return 2 * (os.cpu_count() or 1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def left_cache():
+    """Let no file of tests leave its cache to the next: a run tells its children by the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CACHE_VARIABLE, "")  # so that it is put back in the end
+        patch.delenv(CACHE_VARIABLE)
+        yield
 
 
 @pytest.fixture
