@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from soundcheck_demo.sounds.shapes import RATE, add, band, decay, rise
@@ -52,12 +54,10 @@ def _play(
     """Add a plucked note with harmonics."""
     count = round(seconds * RATE)
     frequency = 440 * 2 ** ((note - 69) / 12)
-    time = np.arange(count) / RATE
-    sound = np.zeros(count)
-    for harmonic in range(1, 9):
-        if harmonic * frequency < 0.45 * RATE:
-            fading = np.exp(-time * harmonic / (2 * ring))
-            sound += overtones ** (harmonic - 1) * np.sin(2 * np.pi * harmonic * frequency * time) * fading
+    # Harmonics are powers of the first one, of which each fades so much faster: a geometric series.
+    first = np.exp((2j * np.pi * frequency - 1 / (2 * ring)) * np.arange(count) / RATE)
+    harmonics = min(8, math.ceil(0.45 * RATE / frequency) - 1)
+    sound = (first * (1 - (overtones * first) ** harmonics) / (1 - overtones * first)).imag
     sound *= rise(count, 0.008) * np.minimum(1, np.arange(count)[::-1] / (0.01 * RATE))
     add(signal, loudness * sound, round(start * RATE))
 

@@ -5,6 +5,8 @@ Signals are float64 ``(samples,)`` at 16 kHz; durations in seconds, frequencies 
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,9 +27,16 @@ def decay(count: int, seconds: float) -> np.ndarray:
 
 
 def band(rng: np.random.Generator, seconds: float, low: float, high: float) -> np.ndarray:
-    """Make noise between two frequencies."""
-    sections = scipy.signal.butter(2, (low, min(high, HIGHEST)), "bandpass", output="sos", fs=RATE)
-    return scipy.signal.sosfilt(sections, rng.standard_normal(round(seconds * RATE)))
+    """Make noise between two frequencies, each of which may be up to a quarter tone away."""
+    edges = [round(12 * math.log2(edge)) for edge in (low, min(high, HIGHEST))]
+    return scipy.signal.sosfilt(_bandpass(*edges), rng.standard_normal(round(seconds * RATE)))
+
+
+@functools.lru_cache(maxsize=1000)
+def _bandpass(low: int, high: int) -> np.ndarray:
+    """Design a filter between two semitones above 1 Hz: it takes longer than to filter a short sound."""
+    edges = [2 ** (edge / 12) for edge in (low, high)]
+    return scipy.signal.butter(2, edges, "bandpass", output="sos", fs=RATE)
 
 
 def resonances(signal: np.ndarray, places: Sequence[tuple[float, float]]) -> np.ndarray:

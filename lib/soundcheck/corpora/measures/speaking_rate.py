@@ -7,6 +7,8 @@ import math
 import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
+from soundcheck.corpora.measures.voice import pitch_track
+
 __all__ = ["speaking_rate"]
 
 MARGIN = 0.1  # seconds of silence around the segment, so that peaks at its ends are peaks
@@ -36,7 +38,8 @@ def speaking_rate(signal: np.ndarray, sampling_rate: int) -> float:
         Nuclei divided by the duration of the segment, pauses included. NaN if there is none, and for signals
         that are shorter than 40 ms.
     """
-    if len(signal) < 3 / 75 * sampling_rate or not np.any(signal):
+    track = pitch_track(signal, sampling_rate)
+    if track is None:
         return math.nan
     padded = np.pad(np.asarray(signal, dtype=np.float64), round(MARGIN * sampling_rate))
     import parselmouth  # late: a run that has measured all sounds before needs it not
@@ -47,6 +50,5 @@ def speaking_rate(signal: np.ndarray, sampling_rate: int) -> float:
     peaks, _ = scipy.signal.find_peaks(
         loudness, height=float(np.quantile(loudness, 0.99)) - BELOW, prominence=DIP
     )
-    pitch = sound.to_pitch()
-    voiced = [not math.isnan(pitch.get_value_at_time(time)) for time in intensity.xs()[peaks]]
+    voiced = [not math.isnan(track.get_value_at_time(time - MARGIN)) for time in intensity.xs()[peaks]]
     return round(sum(voiced) / (len(signal) / sampling_rate), 3) if any(voiced) else math.nan
