@@ -8,6 +8,8 @@ import soundfile
 
 from soundcheck import results
 
+pytestmark = pytest.mark.slow
+
 SUITE = """
 title: Far and near
 corpora:

@@ -8,6 +8,8 @@ import pytest
 
 from soundcheck.results import read_results
 
+pytestmark = pytest.mark.slow
+
 yaml = pytest.importorskip("yaml")
 
 HOSTILE = "<b>m</b> | `x` [y](javascript:z) {{ w }}"

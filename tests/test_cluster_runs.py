@@ -7,6 +7,8 @@ import pytest
 import soundfile
 from late import late
 
+pytestmark = pytest.mark.slow
+
 distributed = late("distributed")
 
 MODEL = """

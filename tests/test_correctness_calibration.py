@@ -12,6 +12,8 @@ from sklearn.metrics import brier_score_loss
 
 from soundcheck.common import resources
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 MODEL = '''
 import numpy as np

@@ -13,6 +13,8 @@ from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.description import CorpusDescription
 from soundcheck.statistics import permutation, simulated_thresholds
 
+pytestmark = pytest.mark.slow
+
 EMOTIONS = BUILTIN["emotion"].classes
 
 

@@ -13,6 +13,8 @@ from scipy.spatial import distance
 
 from soundcheck.results import read_results
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 OTHERS = ("boredom", "fear", "surprise", "disgust")
 DIMENSIONS = ("arousal", "dominance", "valence")
@@ -148,7 +150,6 @@ def value(results):
     return found
 
 
-@pytest.mark.slow
 def test_every_family_judges_every_task(results):
     judged = results[results["passed"].notna()]
     for family in FAMILIES:
@@ -162,7 +163,6 @@ def test_every_family_judges_every_task(results):
     assert (results["blocks"].max(), results["segments"].max()) == (24, 960)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_segments_stand_behind_every_number(out, family):
     """A few are heard, more are read; a link of each cell of a confusion table has its list."""
@@ -217,7 +217,6 @@ def test_correctness_against_formulas(table, value):
         assert mae == pytest.approx((by["p"] - by["t"]).abs().mean(), abs=1e-9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "kind", "category", "low", "high"),
     [
@@ -235,7 +234,6 @@ def test_consistency_against_counting(table, value, task, kind, category, low, h
     assert found == pytest.approx(own.between(low, high).mean(), abs=1e-9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "column", "names"),
     [
@@ -263,7 +261,6 @@ def test_groups_against_their_average(table, value, family, column, names):
             assert found == pytest.approx(shares[code] - shares.mean(), abs=1e-9)
 
 
-@pytest.mark.slow
 def test_shifts_against_the_formula(table, value):
     names = {"deu": "de", "eng": "en", "zho": "zh"}
     everybody = table[table["language"].isin(names)]
@@ -280,7 +277,6 @@ def test_shifts_against_the_formula(table, value):
             assert found == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.slow
 def test_balanced_families(results):
     for family, groups in (("fairness_pitch", 3), ("fairness_sex", 2)):
         rows = results[results["family"].eq(family) & results["passed"].notna()]
@@ -343,7 +339,6 @@ def odd(tmp_path_factory, command):
     return folder, read_results(folder / "out" / "results.csv")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "task", "told"),
     [
@@ -372,7 +367,6 @@ def test_what_cannot_be_tested_says_why(odd, family, task, told):
     assert own["skipped"].fillna("").str.contains(told, regex=False).any(), own["skipped"].unique()
 
 
-@pytest.mark.slow
 def test_odd_labels_are_listed(odd):
     folder, frame = odd
     left_out = pd.read_csv(folder / "out" / "left_out.csv")

@@ -212,6 +212,7 @@ studies: false
 """
 
 
+@pytest.mark.slow
 def test_a_format_and_a_kind_of_model_of_another_package(tmp_path, started_command):
     site = package(tmp_path / "site", "own", REGISTERED, formats=FORMAT, kinds=KIND)
     corpus(tmp_path / "data")
@@ -243,6 +244,7 @@ def test_a_format_and_a_kind_of_model_of_another_package(tmp_path, started_comma
         assert words in done.stderr
 
 
+@pytest.mark.slow
 def test_what_other_packages_do_wrong_is_told(tmp_path, started_command):
     corpus(tmp_path / "data")
     (tmp_path / "suite.yml").write_text(OWN)
@@ -263,6 +265,7 @@ def test_what_other_packages_do_wrong_is_told(tmp_path, started_command):
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_everything_but_the_demo_works_without_it(tmp_path, started_command):
     # Another distribution of the library comes first on the path: one that registers nothing.
     absent = "raise ImportError('the demo is not installed')"

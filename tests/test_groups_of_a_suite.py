@@ -11,6 +11,8 @@ from sklearn.metrics import recall_score
 
 from soundcheck.results import read_results
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 WORDS = "left right up down stop go yes no one two three four".split()
 SECONDS, EACH = 0.1, 20
@@ -154,7 +156,6 @@ FORMULAS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("task", "test"), FORMULAS)
 @pytest.mark.parametrize("column", ["age", "device × sex"])
 def test_rows_equal_plain_formulas(results, main, task, test, column):
@@ -167,7 +168,6 @@ def test_rows_equal_plain_formulas(results, main, task, test, column):
         assert found["segments"] == len(own)
 
 
-@pytest.mark.slow
 def test_precision_is_that_at_the_shares_of_everybody(results, main):
     everybody = main[main["age"].notna()]
     shares = everybody["emotion"].value_counts(normalize=True)
@@ -185,7 +185,6 @@ def test_precision_is_that_at_the_shares_of_everybody(results, main):
         assert found["value"] == pytest.approx(old - precision(everybody, label), abs=1e-9)
 
 
-@pytest.mark.slow
 def test_rates_of_trials_equal_plain_counting(run, results):
     scored = pd.read_csv(run / "out" / "scores" / "voices" / "calls.fairness_groups.txt")
     ages = calls().assign(age=lambda t: t["age"].map({22: "young", 70: "old"})).set_index("file")["age"]
@@ -206,7 +205,6 @@ def test_rates_of_trials_equal_plain_counting(run, results):
             assert found["gap"] == pytest.approx(wrong[own].mean() - wrong[others].mean(), abs=1e-9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "test", "group"),
     [
@@ -222,7 +220,6 @@ def test_what_was_planted_holds(results, task, test, group):
     assert bool(row(results, task, test, group)["holds"])
 
 
-@pytest.mark.slow
 def test_only_what_was_planted_holds(results):
     holds = results[results["holds"].eq(True)]
     planted = {"age: old", f"device × sex: {MARKUP} × male"}
@@ -232,7 +229,6 @@ def test_only_what_was_planted_holds(results):
     assert set(holds.loc[worse_only, "group"]) == {"age: old"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("corpus", "task", "group", "told"),
     [
@@ -254,14 +250,12 @@ def test_what_cannot_be_judged_says_why(results, corpus, task, group, told):
     assert len(own) and own["skipped"].str.startswith(told).all(), own["skipped"].tolist()
 
 
-@pytest.mark.slow
 def test_a_corpus_without_groups_has_one_row_a_task(results):
     own = results[results["corpus"].eq("bare") & results["model"].eq("emotional")]
     assert sorted(own["task"]) == ["arousal", "emotion", "valence"]
     assert own["skipped"].str.contains("name columns under groups:", regex=False).all()
 
 
-@pytest.mark.slow
 def test_the_page_tells_what_is_missing_and_escapes_names(run):
     pages = {path.stem: path.read_text() for path in (run / "out" / "html").rglob("*.html")}
     assert not [name for name, page in pages.items() if MARKUP in page]
@@ -277,7 +271,6 @@ def test_the_page_tells_what_is_missing_and_escapes_names(run):
     assert text.count("<audio") >= 9
 
 
-@pytest.mark.slow
 def test_a_part_of_a_product_is_not_told_to_differ_by_itself(run):
     page = (run / "out" / "html" / "results" / "emotional" / "fairness_groups.html").read_text()
     assert "every speaker of device × sex" not in page
@@ -370,7 +363,6 @@ def few(tmp_path_factory, undrawn):
     return folder, read_results(folder / "out" / "results.csv")
 
 
-@pytest.mark.slow
 def test_scores_of_a_list_are_compared_by_the_groups_of_its_recordings(few):
     folder, results = few
     scored = scores(part())
@@ -392,7 +384,6 @@ def test_scores_of_a_list_are_compared_by_the_groups_of_its_recordings(few):
             assert bool(found["holds"]) == (group == "phone")
 
 
-@pytest.mark.slow
 def test_only_labelled_segments_of_groups_within_speakers_are_compared(few, shown):
     folder, results = few
     table = part().dropna()
@@ -410,7 +401,6 @@ def test_only_labelled_segments_of_groups_within_speakers_are_compared(few, show
     assert "20 of 80 segments have no label for arousal" in page
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("model", "corpus"), [("emotional", "nobody"), ("unknown", "listed")])
 def test_without_groups_or_speakers_one_row_tells(few, model, corpus):
     own = few[1][few[1]["model"].eq(model) & few[1]["corpus"].eq(corpus)]
@@ -419,7 +409,6 @@ def test_without_groups_or_speakers_one_row_tells(few, model, corpus):
     )
 
 
-@pytest.mark.slow
 def test_a_task_of_ones_own_is_shown(few, shown):
     own = few[1][few[1]["model"].eq("styles") & few[1]["value"].notna()]
     assert own["passed"].isna().all() and own["skipped"].str.startswith("no threshold for style").all()
@@ -429,7 +418,6 @@ def test_a_task_of_ones_own_is_shown(few, shown):
     assert "share of the predictions, read" in page and "○ no threshold" in page
 
 
-@pytest.mark.slow
 def test_a_recogniser_without_transcripts_to_compare_with(few):
     own = few[1][few[1]["model"].eq("written")]
     assert own["skipped"].tolist() == ["the corpus has no transcripts"]

@@ -13,6 +13,8 @@ from soundcheck.evaluation.other_languages import IN_CORPUS
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 RATE = 16000
 MODEL = '''
 import numpy as np

@@ -11,6 +11,8 @@ from benchmarks import human_recognition, human_speech
 from soundcheck import results
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 FAMILIES = (
     "background_noise",
     "low_quality_phone",

@@ -9,6 +9,8 @@ from tones import SUITE, make
 from soundcheck.common import resources
 from soundcheck.common.files import digest
 
+pytestmark = pytest.mark.slow
+
 THRESHOLDS = "thresholds/correctness_regression.yml"
 METHOD = "book/methods/correctness_regression.md"
 BOOK = ("html", "book-build", "book-src", "book-cells", "book-pages.json", "book.json")

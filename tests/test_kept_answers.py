@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 import soundfile
 
+pytestmark = pytest.mark.slow
+
 AT_IMPORT = """
 from pathlib import Path
 

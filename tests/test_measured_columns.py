@@ -11,6 +11,8 @@ from benchmarks import measured
 
 from soundcheck import results
 
+pytestmark = pytest.mark.slow
+
 SUITE = """
 groups: [{signal_to_noise: {noisy: [-20, 20], clean: [20, 100]}}, device]
 adjust: [level]
@@ -23,7 +25,6 @@ studies: false
 """
 
 
-@pytest.mark.slow
 def test_noise_is_a_group_and_stands_on_the_page(tmp_path, undrawn):
     rng, rows = np.random.default_rng(0), []
     for n in range(36):

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 import soundfile
 
+pytestmark = pytest.mark.slow
+
 POORER = """
 import ctypes, os, select, sys
 

@@ -11,6 +11,8 @@ import soundfile
 from soundcheck import results
 from soundcheck.results.record import RunRecord
 
+pytestmark = pytest.mark.slow
+
 MODEL = """
 import numpy as np
 
@@ -116,7 +118,6 @@ def test_check_before_and_after_the_day_of_an_accepted_failure(project, undrawn,
     assert cases(tmp_path / "after")["arousal / Mean Absolute Error"].find("failure") is not None
 
 
-@pytest.mark.slow
 def test_a_run_records_what_is_accepted_and_a_worse_model_is_found(project, undrawn):
     folder, _ = project
     write(folder, SUITE + ACCEPTED.replace("DAY", "2126-03-01"), offset="- 0.3")

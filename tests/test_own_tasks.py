@@ -15,6 +15,8 @@ from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.results import read_results, states
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ("anger", "boredom", "disgust", "fear", "happiness", "neutral", "sadness")
 FEELING = Task("feeling", "classification", CLASSES)
 INTENSITY = Task("intensity", "regression", low=1, high=7)
@@ -186,7 +188,6 @@ def page(folder, name):
     return (folder / "out" / "html" / f"{name}.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("out", "model", "families"), [("out", "table", LABELLED), ("heard", "mine", CHANGED)]
 )
@@ -204,7 +205,6 @@ def test_every_family_that_fits_computes_every_task(project, out, model, familie
     assert not frame["skipped"].str.startswith("error").any()
 
 
-@pytest.mark.slow
 def test_values_are_those_of_plain_formulas(row, table):
     known = table[table["emotion"].ne("")]
     truth, predicted = known["emotion"], known["predicted feeling"]
@@ -239,7 +239,6 @@ def test_values_are_those_of_plain_formulas(row, table):
         assert row(regression, name, "Mean Absolute Error")["threshold"] == 0.1
 
 
-@pytest.mark.slow
 def test_thresholds_for_four_classes_judge_no_seven(frame, row):
     shown = frame[frame["evidence"].eq("shown")]
     assert states(shown).eq("shown").all() and shown["passed"].isna().all() and shown["value"].notna().all()
@@ -269,7 +268,6 @@ def test_thresholds_for_four_classes_judge_no_seven(frame, row):
     assert found["passed"] is not None and "simulated for 4 classes, not 7" in found["skipped"]
 
 
-@pytest.mark.slow
 def test_everybody_says_what_is_shown(project, frame, undrawn):
     folder, told = project
     count = int((frame["model"].eq("table") & frame["evidence"].eq("shown")).sum())
@@ -293,7 +291,6 @@ def test_everybody_says_what_is_shown(project, frame, undrawn):
     assert recall["outcome"] == "better" and np.isnan(recall["threshold"])
 
 
-@pytest.mark.slow
 def test_nothing_is_dropped_in_silence(project, frame):
     folder, told = project
     corpus = page(folder, "corpora/calls")
@@ -332,7 +329,6 @@ def small(folder, table, *, tasks="", columns="", model="emotion"):
         soundfile.write(folder / file, np.full(round(EACH * SECONDS * RATE), 0.1), RATE)
 
 
-@pytest.mark.slow
 def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, table, undrawn, shown):
     """What is said is written into the suite, and nothing is lost any more."""
     some = table[table["speaker"].isin(["s00", "s01", "s02", "s03", "s04", "s05"])]

@@ -15,6 +15,8 @@ from soundcheck.metrics import differential
 from soundcheck.metrics.word_errors import word_errors
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 RATE = 16000
 TONES = {"go": 400, "left": 700, "right": 1100, "stop": 1700, "door": 2600}
 FAMILIES = ("asr_word_errors", "asr_comparison", "asr_fairness", "asr_fault_localisation")

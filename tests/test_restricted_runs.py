@@ -11,6 +11,8 @@ from tones import SUITE, make
 
 from soundcheck import results
 
+pytestmark = pytest.mark.slow
+
 FAMILY = "correctness_regression"
 RATED = 'python: "my_model:rated", tasks: [arousal]'
 

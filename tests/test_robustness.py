@@ -13,6 +13,8 @@ from soundcheck.results import read_results
 from soundcheck.run import notebook_worker
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 RATE = 16000
 FAMILIES = (
     "robustness_background_noise",

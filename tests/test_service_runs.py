@@ -18,6 +18,8 @@ from pages import example
 from programs import gone
 from services import Asked, Reply, serving, text
 
+pytestmark = pytest.mark.slow
+
 SECRET = "sk-Vq7/aB3+x%Zt9kLm2"
 COUNT = 12
 TWICE = 8  # clean inputs that are asked twice

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tones import SUITE, make
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):

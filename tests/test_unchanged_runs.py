@@ -10,6 +10,8 @@ from tones import SUITE, make
 
 from soundcheck.common.files import digest
 
+pytestmark = pytest.mark.slow
+
 WRITTEN = ("results.csv", "results.parquet", "left_out.csv", "comparisons.csv")
 
 

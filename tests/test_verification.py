@@ -12,6 +12,8 @@ import yaml
 from soundcheck.common import resources, seeds
 from soundcheck.metrics.logistic_calibration import fit_calibration
 
+pytestmark = pytest.mark.slow
+
 RATE = 16000
 SPEAKERS, EACH = 12, 4
 MODEL = '''

@@ -12,6 +12,8 @@ import yaml
 from soundcheck.common import resources
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 RATE, SPEAKERS, EACH = 16000, 12, 6
 FAMILY = "verification_robustness"
 KEPT = {"Noise": ["10", "2"], "Packet Loss": ["5", "40"]}

@@ -14,6 +14,8 @@ from tones import SUITE, make
 from soundcheck import cli
 from soundcheck.common.manifest import MANIFEST, sha256
 
+pytestmark = pytest.mark.slow
+
 SMALL = SUITE.replace("  quiet:", "  # quiet:")
 
 

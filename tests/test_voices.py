@@ -10,6 +10,8 @@ from tones import make
 from soundcheck.common.files import digest
 from soundcheck.common.media import SOUNDS
 
+pytestmark = pytest.mark.slow
+
 AGES = "2026-02-03", "1770076800"  # a day, and seconds since 1970 in it
 
 

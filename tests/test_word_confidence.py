@@ -11,6 +11,8 @@ import soundfile
 from soundcheck.metrics.alignment import align
 from soundcheck.models.stated_words import read_words
 
+pytestmark = pytest.mark.slow
+
 WORDS = ("go", "left", "right", "stop", "door", "light")
 MODEL = '''
 import numpy as np

@@ -9,6 +9,8 @@ import soundfile
 
 from soundcheck.results import read_results
 
+pytestmark = pytest.mark.slow
+
 SPEAKERS, EACH, SECONDS = 60, 20, 0.1
 PHONE = "<b>phone</b>"
 CLASSES = ("anger", "happiness", "neutral", "sadness")
@@ -129,7 +131,6 @@ def page_of(folder, model: str) -> str:
     return "".join("".join(output.get("data", {}).get("text/html", "")) for output in outputs)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("task", ["arousal", "emotion"])
 def test_a_planted_weakness_is_named_and_holds(run, task):
     _, frame, table = run
@@ -143,7 +144,6 @@ def test_a_planted_weakness_is_named_and_holds(run, task):
     assert (row["blocks"], row["segments"]) == (SPEAKERS, SPEAKERS * EACH)
 
 
-@pytest.mark.slow
 def test_where_all_are_served_alike_nothing_is_named(run):
     _, frame, _ = run
     for model, task in (("even", "emotion"), ("uneven", "transcript")):
@@ -152,7 +152,6 @@ def test_where_all_are_served_alike_nothing_is_named(run):
         assert row["skipped"].startswith("none of ") and row["evidence"] == "none"
 
 
-@pytest.mark.slow
 def test_trials_are_searched_by_the_recording_that_is_tested(run):
     folder, frame, _ = run
     row = row_of(frame, "voiceprint", "embedding")
@@ -163,14 +162,12 @@ def test_trials_are_searched_by_the_recording_that_is_tested(run):
     assert "share of rejected trials" in shown and "<audio" in shown and PHONE not in shown
 
 
-@pytest.mark.slow
 def test_without_sounds_and_columns_there_is_nothing_to_look_at(run):
     _, frame, _ = run
     row = row_of(frame, "scored", "embedding")
     assert pd.isna(row["passed"]) and row["skipped"].startswith("no group has 5 speakers")
 
 
-@pytest.mark.slow
 def test_the_page_says_what_was_looked_at_and_lets_it_be_heard(run):
     folder, _, _ = run
     shown = page_of(folder, "uneven")
@@ -182,7 +179,6 @@ def test_the_page_says_what_was_looked_at_and_lets_it_be_heard(run):
     assert "none is named. That is no proof" in nothing and "<audio" not in nothing
 
 
-@pytest.mark.slow
 def test_the_first_page_names_the_groups(run):
     folder, _, _ = run
     page = (folder / "out" / "html" / "index.html").read_text("utf-8")

@@ -26,6 +26,8 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 IMAGE = "<img src=x onerror=alert(1)>"
 JINJA = "{{ 7*7 }}"
 MODELS = (f"prosody {IMAGE}", f"{JINJA} ![x](../../../../etc/passwd)")

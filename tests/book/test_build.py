@@ -25,6 +25,8 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import CorpusEntry
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 PWN = "document.documentElement.dataset.pwn=1"
 HOSTILE = [
     f'<img src=x onerror="{PWN}">',
@@ -376,7 +378,6 @@ def test_a_book_that_cannot_be_built_is_a_problem_with_a_place_to_look(book, mon
     assert book.build() == []
 
 
-@pytest.mark.slow
 def test_nothing_runs_in_a_browser(book, browser):
     """Pages and the search page, which puts titles into the document as HTML."""
     pages = [

@@ -19,6 +19,8 @@ from soundcheck.evaluation.corpus_audit import audit
 from soundcheck.results.record import CorpusRecord
 from soundcheck.suite.entries import CorpusEntry
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>alert(1)</script>"
 
 

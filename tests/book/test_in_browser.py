@@ -4,6 +4,8 @@ import pytest
 from tests.support.browser import LIMITS
 from tests.support.hard_suite import MARKUP, make
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def written(tmp_path):
@@ -61,7 +63,6 @@ def largest(book, pattern):
     return max(book.glob(pattern), key=lambda path: path.stat().st_size)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pattern", KINDS)
 def test_nothing_is_wrong_with_any_kind_of_page(browser, book, pattern):
     path = largest(book, pattern)
@@ -93,7 +94,6 @@ def tab_to(page, selector, most=300):
     raise AssertionError(f"{selector} is not reached")
 
 
-@pytest.mark.slow
 def test_the_keyboard_alone_reaches_everything(browser, book):
     page = browser.open(largest(book, "results/*/asr_word_errors.html"))
     tab_to(page, "a[href='#main-content']", 1)
@@ -109,7 +109,6 @@ def test_the_keyboard_alone_reaches_everything(browser, book):
     browser.close(page)
 
 
-@pytest.mark.slow
 def test_the_keyboard_alone_reaches_menu_and_search(browser, book):
     page = browser.open(book / "index.html", width=390)
     tab_to(page, ".primary-toggle")
@@ -124,7 +123,6 @@ def test_the_keyboard_alone_reaches_menu_and_search(browser, book):
     browser.close(page)
 
 
-@pytest.mark.slow
 def test_without_scripts_all_is_there(browser, book):
     for pattern in ("index.html", "all_results.html", "results/*/asr_word_errors.html"):
         path = largest(book, pattern)

@@ -16,6 +16,8 @@ from soundcheck.book import assembly, jupyter_book
 from soundcheck.book.pages import Sources, markdown
 from soundcheck.common import progress, resources
 
+pytestmark = pytest.mark.slow
+
 PAGES = {
     "index": "# First\n\nSee [](one.md) and [there](two.ipynb).",
     "one": "# One\n\nOf what {cite:t}`efron1979` says, $x^2$.\n\n(here)=\n## Part\n\nWords.",

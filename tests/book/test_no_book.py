@@ -7,6 +7,8 @@ import pytest
 
 from soundcheck.corpora import audio
 
+pytestmark = pytest.mark.slow
+
 SUITE = """
 title: Small
 corpora:

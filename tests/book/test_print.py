@@ -10,6 +10,8 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import player
 from soundcheck.report.tables import table
 
+pytestmark = pytest.mark.slow
+
 MODELS = [f"model-{number:02}" for number in range(14)]
 
 

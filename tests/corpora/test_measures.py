@@ -192,6 +192,7 @@ def test_bursts_without_voice_are_no_syllables(rng):
 
 # All of them ------------------------------------------------------------------------------------------------
 
+OTHERS = sorted({*MEASURES} - {"predicted_quality"})
 ODD = {
     "none": np.zeros(0),
     "one": np.ones(1),
@@ -206,7 +207,8 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("name", MEASURES)
+# The network of predicted quality hears nine seconds of each.
+@pytest.mark.parametrize("name", [*OTHERS, pytest.param("predicted_quality", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("signal", ODD)
 def test_odd_signals_give_a_number_or_nothing(name, signal):
     kept = ODD[signal].astype(np.float32)

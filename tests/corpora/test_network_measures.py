@@ -10,6 +10,8 @@ from soundcheck.common.errors import InputError
 from soundcheck.corpora import measured
 from soundcheck.corpora.measures import MEASURES
 
+pytestmark = pytest.mark.slow
+
 RATE = 16000
 speech_share = importlib.import_module("soundcheck.corpora.measures.speech_share")  # the module
 

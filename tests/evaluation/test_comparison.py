@@ -12,6 +12,8 @@ import soundfile
 
 from soundcheck import results
 
+pytestmark = pytest.mark.slow
+
 SUITE = """
 title: Two models
 corpora:

@@ -15,6 +15,8 @@ from soundcheck.evaluation import corpus_audit
 from soundcheck.evaluation.corpus_audit import audit
 from soundcheck.suite.entries import CorpusEntry
 
+pytestmark = pytest.mark.slow
+
 RATE = 16000
 SPEAKERS, EACH = 16, 4
 

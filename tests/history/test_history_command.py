@@ -12,6 +12,8 @@ import pytest
 from soundcheck.common.errors import InputError
 from soundcheck.history.command import write_history
 
+pytestmark = pytest.mark.slow
+
 SUITE = """
 title: Small
 history: kept

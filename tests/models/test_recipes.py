@@ -14,6 +14,8 @@ from soundcheck.common.errors import InputError
 from soundcheck.models.load import check_model, load_model
 from soundcheck.suite.suite_file import read_suite
 
+pytestmark = pytest.mark.slow
+
 SIGNALS = [np.random.default_rng(n).normal(0, 0.1, 4000 + n).astype(np.float32) for n in range(3)]
 DIMENSIONS = ["arousal", "dominance", "valence"]
 RECIPES = PAGES.joinpath("models.md").read_text("utf-8").split("\n## Other frameworks\n")[1].split("\n## ")[0]

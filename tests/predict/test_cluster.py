@@ -28,6 +28,8 @@ from soundcheck.predict.tables import read_predictions
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
 
+pytestmark = pytest.mark.slow
+
 distributed = late("distributed")
 
 TONE = {

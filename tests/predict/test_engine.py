@@ -36,6 +36,8 @@ from soundcheck.run import notebook_worker
 from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.families import Perturbation
 
+pytestmark = pytest.mark.slow
+
 TONE = {
     "tone": Perturbation("Tone", "additive_tone", {"frequency": {"from": 5000, "to": 7000}, "snr_db": 20})
 }

@@ -15,7 +15,7 @@ from soundcheck.report import figures, verdict_figures
 from soundcheck.results import Verdict
 
 # A figure whose layout collapses only warns.
-pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("error:constrained_layout not applied")]
 
 SURROGATE = "\ud800"
 HOSTILE = ["$\\foo$", "_x", "{{ 7 }}", "名前", "a\nb", SURROGATE, "x" * 300, "<b>"]

@@ -11,6 +11,8 @@ from soundcheck.report import figures, look_of_pages
 from soundcheck.report.palettes import DARK_GROUND, GROUND
 from soundcheck.report.standalone import standalone
 
+pytestmark = pytest.mark.slow
+
 TRUTH = np.linspace(0, 1, 40)
 
 

@@ -8,6 +8,8 @@ from soundcheck.report import distribution_figures, figures
 from soundcheck.report.layout import laid_out
 from soundcheck.report.style import look, name_ticks, new
 
+pytestmark = pytest.mark.slow
+
 NAMES = [f"group {n}" for n in range(7)]
 
 

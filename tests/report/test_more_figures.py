@@ -9,7 +9,10 @@ from soundcheck.report import distribution_figures, figures, speaker_figures, st
 from soundcheck.report.style import show
 from soundcheck.statistics.simulation import grid, simulate_all
 
-pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning"),
+]
 
 HOSTILE = ["$\\foo$", "_x", "名前", "a\nb", "\ud800", "x" * 300, "<b>"]
 

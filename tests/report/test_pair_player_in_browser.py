@@ -10,6 +10,8 @@ from soundcheck.report.html import join
 from soundcheck.report.pair_player import Side, sweep, switched
 from soundcheck.report.players import player, row
 
+pytestmark = pytest.mark.slow
+
 RATE = 16000
 SILENT = 1e-5
 STATE = """box => Array.from(box.querySelectorAll("audio"), audio =>

@@ -15,6 +15,8 @@ from soundcheck.report import figures
 from soundcheck.report.pictures import CURVE, png, shorter_svg, smaller_svg
 from soundcheck.report.style import look, new, show
 
+pytestmark = pytest.mark.slow
+
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 HOSTILE = '<metadata> xlink:href d="1.23456 - x -" DejaVuSans-- </metadata>'
 

@@ -8,6 +8,8 @@ import pytest
 from soundcheck.report import look_of_pages, states, tables
 from soundcheck.results.verdict import HOLDS, OPEN_PASS
 
+pytestmark = pytest.mark.slow
+
 IMAGE = "<img src=x onerror=alert(1)>"
 NAMES = [f"row {number}" for number in range(10)] + ["=1+1", IMAGE]
 

@@ -19,7 +19,10 @@ from soundcheck.report.verification_figures import (
 )
 from soundcheck.statistics.bootstrap import resample
 
-pytestmark = pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("error:constrained_layout not applied", "error::RuntimeWarning"),
+]
 
 HOSTILE = ["$\\foo$", "_x", "名前", "a\nb", "\ud800", "x" * 300, "<b>"]
 

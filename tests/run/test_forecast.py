@@ -8,6 +8,8 @@ import pytest
 
 from soundcheck.predict.forecast import ModelForecast
 
+pytestmark = pytest.mark.slow
+
 SEGMENTS = 12
 INPUTS = 3 * SEGMENTS
 

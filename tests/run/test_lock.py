@@ -13,6 +13,8 @@ import pytest
 from soundcheck.common.errors import InputError
 from soundcheck.run.lock import LOCK, FolderLock
 
+pytestmark = pytest.mark.slow
+
 HOLD = """
 import sys, pathlib
 from soundcheck.run.lock import FolderLock

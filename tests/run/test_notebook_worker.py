@@ -12,6 +12,8 @@ from soundcheck.common.description import Description
 from soundcheck.run import forked_kernel, runner
 from soundcheck.run.processes import MARK, kill_marked
 
+pytestmark = pytest.mark.slow
+
 CELLS = {
     "first": "import soundcheck.metrics, os\n"
     "soundcheck.metrics.spoiled = 1; os.environ['SPOILED'] = '1'; x = 1",

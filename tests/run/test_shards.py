@@ -12,6 +12,8 @@ from killed import killed_run
 from soundcheck import cli, pipeline
 from soundcheck.common.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 SHARES = ("1/3", "2/3", "3/3")
 PICKY = '  picky: {python: "my_model:picky", tasks: [arousal]}\n  chance:'
 

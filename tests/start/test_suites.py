@@ -26,6 +26,8 @@ from soundcheck.suite.model_kind import MODEL_KINDS
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.yaml_reader import read_yaml
 
+pytestmark = pytest.mark.slow
+
 COUNT = 8
 WORDS = ["turn left", "turn right"]
 SPEAKERS = [f"s{number % 4}" for number in range(COUNT)]

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from soundcheck.common.seeds import uniform
 from soundcheck.statistics.balance import at_most, balance, draw_speakers, label_cells
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ("anger", "happiness", "neutral", "sadness")
 
 

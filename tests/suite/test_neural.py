@@ -12,6 +12,8 @@ import yaml
 from soundcheck.suite.paths import find_place
 from soundcheck.suite.suite_file import read_suite
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "suites" / "neural.yml"
 TEXT = SUITE.read_text("utf-8")
@@ -76,7 +78,6 @@ corpora:
 """
 
 
-@pytest.mark.slow
 def test_its_network_judges_recordings(tmp_path, started_command):
     """The entry of the suite as it stands; answers are those of the graph for the signal, repeated."""
     onnxruntime, _ = pytest.importorskip("onnxruntime"), pytest.importorskip("speechmos")

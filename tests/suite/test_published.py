@@ -14,6 +14,8 @@ from soundcheck import results
 from soundcheck.common import files
 from soundcheck.corpora.layouts.audb_cache import only_flavour
 
+pytestmark = pytest.mark.slow
+
 SUITE = Path(__file__).parents[2] / "suites" / "published.yml"
 TEXT = SUITE.read_text("utf-8")
 CORPORA = yaml.safe_load(TEXT)["corpora"]
@@ -129,7 +131,6 @@ def test_the_head_of_the_file_fetches_each_database():
     assert fetched == {tuple(Path(path).parts[1:]) for path in paths}
 
 
-@pytest.mark.slow
 def test_the_suite_runs_on_databases_of_this_form(tmp_path, undrawn):
     for number, path in enumerate(DATABASES):  # as audb.load_to writes them, or as in audb's cache
         make_database(tmp_path / path / ("abcd0123" if number % 2 else ""), path)

@@ -17,6 +17,8 @@ from soundcheck.suite import starter
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -105,7 +107,6 @@ families: [rare_errors, by_sex]
 """
 
 
-@pytest.mark.slow
 def test_readme_leads_to_a_page_in_the_book(tmp_path, undrawn):
     """The command and the code that README prints, on a small table, up to the book."""
     commands = re.findall(r"soundcheck (init --family .*?) my-suite", readme())

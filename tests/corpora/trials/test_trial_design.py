@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from soundcheck.corpora.trials.trial_design import generate
 from soundcheck.corpora.trials.trial_table import TrialTable
 
+pytestmark = pytest.mark.slow
+
 NAN = float("nan")
 SEXES = {"f": "female", "m": "male", "": None}
 some = settings(max_examples=30, deadline=None)

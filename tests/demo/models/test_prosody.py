@@ -16,6 +16,8 @@ from soundcheck.models.base import check_output
 from soundcheck_demo.models import biased, features, prosody, training
 from soundcheck_demo.speech import corpus
 
+pytestmark = pytest.mark.slow
+
 DIMENSIONS = ("arousal", "dominance", "valence")
 TASKS = [BUILTIN[name] for name in (*DIMENSIONS, "emotion")]
 

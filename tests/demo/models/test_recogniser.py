@@ -14,6 +14,8 @@ from soundcheck.models.base import check_output
 from soundcheck_demo.models import recogniser
 from soundcheck_demo.speech import commands, corpus
 
+pytestmark = pytest.mark.slow
+
 ALL = (recogniser.grammar, recogniser.hurried, recogniser.gated, recogniser.words, recogniser.digits)
 VOCABULARIES = {
     recogniser.grammar: set(commands.grammar_words()),

@@ -11,6 +11,8 @@ import pytest
 
 from soundcheck_demo.models import resemblyzer_encoder as encoder
 
+pytestmark = pytest.mark.slow
+
 installed = pytest.mark.skipif(
     importlib.util.find_spec("resemblyzer") is None, reason='needs pip install "soundcheck-speech[neural]"'
 )

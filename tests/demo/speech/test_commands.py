@@ -13,6 +13,8 @@ from soundcheck.common.files import digest
 from soundcheck_demo.speech import commands, corpus, sentences
 from soundcheck_demo.speech.voices import BY_NAME
 
+pytestmark = pytest.mark.slow
+
 KINDS = {"some": ["kitchen", "null", "../up", "déjà vu"], "others": ["a,b\n<c> [[d]]", "x\x00y", ""]}
 
 
@@ -306,7 +308,6 @@ def test_same_bytes_for_any_jobs(small, tmp_path):
     assert again.name == small.name and contents(again) == contents(small)
 
 
-@pytest.mark.slow
 def test_full_size(full_cache, table):
     folder = corpus.build(full_cache, part="commands", jobs=min(2, os.cpu_count() or 1))
     pd.testing.assert_frame_equal(read(folder), table, check_dtype=False)

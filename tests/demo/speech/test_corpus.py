@@ -16,6 +16,8 @@ from soundcheck.common.files import TEMPORARY, OutputError, digest
 from soundcheck.corpora import audio
 from soundcheck_demo.speech import corpus
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = "file speaker sex language accent split transcript arousal dominance valence emotion".split()
 
 
@@ -202,7 +204,6 @@ def test_fingerprint_tells_sizes_apart():
     assert corpus.fingerprint("full") != corpus.fingerprint("small")
 
 
-@pytest.mark.slow
 def test_full_size(full_cache):
     folder = corpus.build(full_cache, jobs=2)
     table, signals = load(folder)

@@ -22,6 +22,8 @@ from soundcheck.models.transformers_folder.model import pads_exactly
 from soundcheck.run.selection import refuse_code
 from soundcheck.suite.suite_file import read_suite
 
+pytestmark = pytest.mark.slow
+
 torch = late("torch")
 transformers = late("transformers")
 
@@ -537,7 +539,6 @@ def test_the_fingerprint_is_that_of_the_files(world):
     assert check_model(entry, read) != first
 
 
-@pytest.mark.slow
 def test_runs_give_the_same_on_any_number_of_processes_and_after_a_kill(world, undrawn, networks):
     numbers_suite(world, ", batch: 4")
     done = undrawn("run", "suite.yml", "--out", "one", "--no-book", "--no-code", cwd=world)
