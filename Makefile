@@ -1,4 +1,5 @@
-# `make report` builds the book of the demo suite, `make test` runs all checks. Both set themselves up.
+# `make report` builds the book of the demo suite, `make test` tests in some minutes all but whole runs, which
+# `make test-all` adds. All set themselves up.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,7 +20,7 @@ SUITE ?= suite.yml
 OUT ?= build
 NEURAL := $(VENV)/.installed-neural
 
-.PHONY: report test neural lint format clean compiled
+.PHONY: report test test-all neural lint format clean compiled
 .DEFAULT_GOAL := report
 
 report: $(VENV)/.installed $(if $(filter neural.yml,$(notdir $(SUITE))),$(NEURAL)) compiled
@@ -27,9 +28,12 @@ report: $(VENV)/.installed $(if $(filter neural.yml,$(notdir $(SUITE))),$(NEURAL
 
 # A worker takes one file after the other, in the order that tests/conftest.py puts them: longest first.
 test: $(VENV)/.installed-test compiled lint
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
+
+test-all: $(VENV)/.installed-test compiled lint
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-# Packages that run networks, for suites/neural.yml and for tests that are skipped without them: make neural test
+# Packages that run networks, for suites/neural.yml and for tests that are skipped without them: make neural test-all
 neural: $(NEURAL)
 
 lint: $(VENV)/.installed-test
