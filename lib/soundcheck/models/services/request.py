@@ -37,6 +37,7 @@ __all__ = ["Recording", "RequestError", "Secret", "Service", "public_url"]
 ANSWER_BYTES = 1_000_000  # of an answer; a longer one is none
 CONNECT_SECONDS = 10.0  # that making a connection may take
 WORDS_LIMIT = 160  # characters of what a service says about a failure
+SECRET_PART = 5  # characters of a key in a row that are not shown either
 SECRET_LENGTH = 8  # characters from which a key cannot be a word of a transcript by chance
 DURATION_SECONDS, DURATION_SHARE = 1.5, 0.1  # by which a duration may differ, or so much of it
 _READ_BYTES = 65536
@@ -87,16 +88,29 @@ class Secret:
         encoded = {value, urllib.parse.quote(value), urllib.parse.quote_plus(value)}
         encoded |= {base64.b64encode(value.encode()).decode(), json.dumps(value)[1:-1]} if value else set()
         self._forms = sorted(filter(None, encoded), key=len, reverse=True)
+        self._parts = {
+            form[place : place + SECRET_PART].lower()
+            for form in self._forms
+            for place in range(len(form) - SECRET_PART + 1)
+        }
 
     def headers(self) -> dict[str, str]:
         """Give what shows the key to a service."""
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def hide(self, text: str) -> str:
-        """Cut the key out of a text."""
+        """Cut the key out of a text, and whatever runs of characters are part of it."""
         for form in self._forms:
             text = text.replace(form, "[key]")
-        return text
+        shown, end = "", 0
+        for place in range(len(text)):
+            if text[place : place + SECRET_PART].lower() in self._parts:
+                if place >= end:
+                    shown += "[key]"
+                end = place + SECRET_PART
+            if place >= end:
+                shown += text[place]
+        return shown
 
     def is_in(self, text: str) -> bool:
         """Say whether a text holds the key; a short one, which may be any word, is not looked for."""
