@@ -143,6 +143,34 @@ def test_time_and_space_are_estimated(project):
     assert "book " not in text.split("Time:")[1]  # --no-book
 
 
+def test_what_is_left_out_of_a_corpus_is_told(small_suite, command):
+    project = Project(small_suite("plan"), command)
+    table = project.folder / "data" / "segments.csv"
+    project.folder.joinpath("data", "empty.wav").write_bytes(b"")
+    table.write_text(table.read_text() + "empty.wav,s1,0.5\n")
+    plan = project.run("--plan", "--no-book", "--family", "plain")
+    assert plan.returncode == 0, plan.stderr
+    assert (
+        "tones: 1 item would be left out, the first 'empty.wav': 0 bytes, the file is empty\n" in plan.stdout
+    )
+    assert "tones: no column speaker" not in plan.stdout
+    table.write_text(table.read_text().replace("speaker", "who"))
+    plan = project.run("--plan", "--no-book", "--family", "plain")
+    assert "tones: no column speaker: each file counts as a block of its own in intervals\n" in plan.stdout
+
+
+def test_first_uses_of_changes_are_no_part_of_what_an_input_takes(small_suite, command):
+    """The first telephone codec of a process loads a library for a second; a function answers at once."""
+    project = Project(small_suite("plan"), command)
+    path = project.folder / "thresholds" / "planned.yml"
+    phone = "Softer: {transform: low_quality_phone}\n  Fainter: {transform: white_noise, snr_db: [30]}"
+    path.write_text(path.read_text().replace("Softer: {transform: gain, gain_db: [-6]}", phone))
+    plan = project.run("--plan", "--no-book", "--model", "loud")
+    assert plan.returncode == 0, plan.stderr
+    (seconds,) = re.findall(r"loud: .* s a clean input, ([\d.e-]+) s a changed one", plan.stdout)
+    assert 0 < float(seconds) < 0.1
+
+
 def test_one_model_alone_and_fresh_answers(project):
     assert set(planned(project["plan of one model"].stdout)) == {"loud"}
     assert "several: not asked, its answers are in the folder" in project["plan of one model"].stdout

@@ -1,15 +1,23 @@
 """What a model that listens would be asked, and how long that takes: by asking it a few inputs.
 
 The few are asked as in a run, in a supervised process, and their answers are kept for the run.
+
+Conventions
+-----------
+- The first use of a change loads what it needs, which takes longer than hundreds of further uses. So what is
+  timed is the second use, and the first one counts as starting.
+- Changes differ: a gain takes a thousandth of the time of a codec. So a model that turns out to be quick is
+  asked about more changed inputs, unless requests cost something.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import heapq
+import itertools
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from soundcheck.common.errors import InputError
@@ -25,6 +33,8 @@ __all__ = ["ModelForecast", "forecast_model"]
 
 FEW = 4  # clean inputs that are timed, and as many changed ones
 MOST = 32  # of each, if a model takes batches
+MORE, SHARE = 60, 50  # changed inputs of a quick model beside these, and one of so many at most
+QUICK = 3.0  # seconds that they may take
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,8 +137,8 @@ class _Forecast(Prediction):
         self._entries = self._store.load()
         if fresh:
             self._entries.clear()
-        sample = self._sample()
-        timing = self._timed(kind, sample, jobs) if sample else {}
+        first, more = self._sample()
+        timing = self._timed(kind, first, () if kind.asked_here else more, jobs) if first else {}
         sizes = [len(json.dumps(self._entries[key].answer)) for key in heapq.nsmallest(100, self._entries)]
         if fresh:
             self._entries.clear()
@@ -153,49 +163,64 @@ class _Forecast(Prediction):
             **timing,
         )
 
-    def _sample(self) -> list[Item]:
-        """Choose inputs to time, clean ones first; keys are digests, so the smallest are a fair sample."""
+    def _sample(self) -> tuple[list[Item], list[Item]]:
+        """Choose inputs to time, clean ones first, and further ones if the model is quick.
+
+        Keys are digests, so the smallest are a fair sample.
+        """
         calls = {call.key: (item, call) for item in self._missing() for call in item.calls}
         few = min(MOST, max(FEW, 2 * (self._entry.batch or 1)))
         clean = heapq.nsmallest(few, (key for key, (_, call) in calls.items() if call.change is None))
-        changed = heapq.nsmallest(few, (key for key, (_, call) in calls.items() if call.change is not None))
-        return [_single(*calls[key]) for key in (*clean, *changed)]
+        keys = [key for key, (_, call) in calls.items() if call.change is not None]
+        changed = heapq.nsmallest(few + min(MORE, len(keys) // SHARE), keys)
+        items = [_single(*calls[key]) for key in (*clean, *changed)]
+        return items[: len(clean) + few], items[len(clean) + few :]
 
-    def _timed(self, kind: type[Model], sample: Sequence[Item], jobs: int) -> dict[str, float | int | str]:
+    def _timed(
+        self, kind: type[Model], first: Sequence[Item], more: Sequence[Item], jobs: int
+    ) -> dict[str, float | int | str]:
         """Ask some inputs in one process; gives fields of :class:`ModelForecast`."""
-        changed = {call.key for item in sample for call in item.calls if call.change is not None}
-        came: list[tuple[str, float]] = []
+        changed = {
+            item.calls[0].key for item in itertools.chain(first, more) if item.calls[0].change is not None
+        }
+        batch = self._entry.batch or 1
+        steps: dict[bool, list[float]] = {False: [], True: []}
         problems: list[str] = []
+        last = begin = time.monotonic()
 
         def finished(result: Result) -> None:
-            came.append((result.key, time.monotonic()))
+            nonlocal last
+            now = time.monotonic()
+            # A call that was lost has no time of its own.
+            steps[result.key in changed].append(result.seconds / batch + result.before or now - last)
+            last = now
             if result.problem:
                 problems.append(result.problem)
             else:
                 recorder.keep(result)
                 self._entries[result.key] = Entry(result.answer, result.drawn)
 
-        begin = time.monotonic()
+        def rounds() -> Iterator[Sequence[Item]]:
+            yield first
+            if len(more) * _usual(steps[True], batch) < QUICK and not problems:
+                yield more
+
         try:
             kind.prepare(self._entry, self._suite, cache=self._cache, jobs=jobs, progress=True)
         except InputError as error:
             return {"problem": error.problems[0].what}
         with Recorder(self._store) as recorder:
-            self._dispatch([sample], ".timed", 1, finished)
+            self._dispatch(rounds(), ".timed", 1, finished, rehearsed=True)
         self._store.settle()
-        steps: dict[bool, list[float]] = {False: [], True: []}
-        before = begin
-        for key, now in came:
-            steps[key in changed].append(now - before)
-            before = now
-        clean, more = (_usual(steps[place], self._entry.batch or 1) for place in (False, True))
-        answering = clean * len(steps[False]) + more * len(steps[True])
+        usual = {changes: _usual(took, batch) for changes, took in steps.items()}
+        timed = sum(map(len, steps.values()))
+        answering = sum(usual[changes] * len(took) for changes, took in steps.items())
         return {
-            "timed": len(came),
-            "start": max(0.0, before - begin - answering),
-            "clean_seconds": clean or more,
-            "changed_seconds": more or clean,
-            "problem": problems[0] if problems and len(problems) == len(came) else "",
+            "timed": timed,
+            "start": max(0.0, last - begin - answering),
+            "clean_seconds": usual[False] or usual[True],
+            "changed_seconds": usual[True] or usual[False],
+            "problem": problems[0] if problems and len(problems) == timed else "",
         }
 
 

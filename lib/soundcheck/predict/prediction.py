@@ -204,14 +204,16 @@ class Prediction:
         finished: Callable[[Result], None],
         cluster: Cluster | None = None,
         ready: Child | None = None,
+        rehearsed: bool = False,
     ) -> None:
         """Ask about some items; what comes in another round is asked when all before is answered."""
         changes = tuple(self._changes.values())
         ignored = (str(self._questions.out), str(self._cache))
-        setup = Setup(self._entry, self._suite, self._entry.about, changes, self._questions.sounds, ignored)
+        about, sounds = self._entry.about, self._questions.sounds
+        setup = Setup(self._entry, self._suite, about, changes, sounds, ignored, rehearsed)
         path = self._log.with_suffix(f"{log}{self._log.suffix}")
         ended = self._ahead.stopped.is_set if self._ahead is not None else lambda: False
-        jobs = 1 if self._entry.about.asked_here else jobs
+        jobs = 1 if about.asked_here else jobs
         with (
             LocalWorkers(setup, jobs, self._cache, path, ended, ready)
             if cluster is None

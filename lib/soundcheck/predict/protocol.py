@@ -171,6 +171,8 @@ class Setup:
         Noises and impulse responses that changes draw from.
     ignored
         Folders of Soundcheck's own files, absolute: what a model opens there is not its own.
+    rehearsed
+        Whether each signal is changed twice: the first time loads what the change needs, the second is timed.
     """
 
     entry: ModelEntry
@@ -179,6 +181,7 @@ class Setup:
     changes: tuple[PlainChange, ...]
     sounds: Sounds
     ignored: tuple[str, ...] = ()
+    rehearsed: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,6 +209,8 @@ class Result:
         Why the model has no answer to any further call; empty if it may have.
     seconds
         That the model took for the call, all signals of a batch together, without reading or changing them.
+    before
+        Seconds that it took to change the signal; of a clean one, to read it.
     """
 
     key: str
@@ -217,6 +222,7 @@ class Result:
     process: str = ""
     rest: str = ""
     seconds: float = 0.0
+    before: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -33,12 +33,13 @@ TELL_SECONDS = 0.02  # between two times that answers are told: what may be lost
 
 
 class _Pending(NamedTuple):
-    """A signal that waits for its batch to be full; its number in the unit."""
+    """A signal that waits for its batch to be full; its number in the unit, and what it took to make it."""
 
     number: int
     call: Call
     signal: np.ndarray
     drawn: dict[str, Any]
+    seconds: float
 
 
 class Worker:
@@ -95,6 +96,7 @@ class Worker:
         number = 0
         for item in unit.items:
             self._enter(protocol.READING, number, number + len(item.calls))
+            begin = time.monotonic()
             try:
                 with self._watch.aside():
                     signal = audio.read(item.path, item.start, item.end)
@@ -103,32 +105,38 @@ class Worker:
                 yield from [None] * len(item.calls)
                 number += len(item.calls)
                 continue
+            reading = time.monotonic() - begin
             for call in item.calls:
                 with self._watch.aside():
-                    prepared = self._change(item, number, call, signal)
+                    prepared = self._change(item, number, call, signal, reading)
                 yield prepared
                 number += 1
 
-    def _change(self, item: Item, number: int, call: Call, signal: np.ndarray) -> _Pending | None:
+    def _change(
+        self, item: Item, number: int, call: Call, signal: np.ndarray, reading: float
+    ) -> _Pending | None:
         if call.change is None:
-            return _Pending(number, call, signal, {})
+            return _Pending(number, call, signal, {}, reading)
         from soundcheck.augment import registry  # late: loading all transforms takes half a second
 
         self._enter(protocol.CHANGING, number, number + 1)
         change = self._setup.changes[call.change]
         try:
-            changed, drawn = registry.apply(
-                change,
-                signal,
-                audio.SAMPLING_RATE,
-                seed=self._setup.suite.seed,
-                content=item.content,
-                sounds=self._setup.sounds,
-            )
+            for _ in range(2 if self._setup.rehearsed else 1):
+                begin = time.monotonic()
+                changed, drawn = registry.apply(
+                    change,
+                    signal,
+                    audio.SAMPLING_RATE,
+                    seed=self._setup.suite.seed,
+                    content=item.content,
+                    sounds=self._setup.sounds,
+                )
         except Exception as error:
             self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
             return None
-        return _Pending(number, call, changed, {name: _plain(value) for name, value in drawn.items()})
+        drawn = {name: _plain(value) for name, value in drawn.items()}
+        return _Pending(number, call, changed, drawn, time.monotonic() - begin)
 
     def _ask(self, pending: list[_Pending]) -> None:
         """Ask the model once about all pending signals; if that fails, about each alone."""
@@ -150,7 +158,7 @@ class Worker:
         for one, (answer, problem, rest) in zip(pending, checked, strict=True):
             opened = () if problem else self._watch.news()  # what fails is not kept
             told = {"opened": opened, "process": self._process, "rest": rest, "seconds": self._took}
-            self._results.append(Result(one.call.key, answer, one.drawn, problem, **told))
+            self._results.append(Result(one.call.key, answer, one.drawn, problem, before=one.seconds, **told))
 
     def _unusable(self, item: Item, calls: Sequence[Call], what: str, error: Exception) -> None:
         traceback.print_exc()

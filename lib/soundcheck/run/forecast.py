@@ -23,6 +23,7 @@ from pathlib import Path
 
 from soundcheck.common import files
 from soundcheck.common.errors import InputError
+from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted, duration
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.engine import predict_model
@@ -47,6 +48,7 @@ KEPT_BYTES = 200  # of a kept answer, beside the answer itself
 NOTEBOOK_BYTES = 550_000  # of an executed notebook
 BOOK_BYTES = 20_000_000  # of a book, and ...
 PAGE_BYTES = 600_000  # ... of each of its pages with sounds and figures
+NOTICES = 10  # of a corpus, at most
 OTHER_PAGES = 25  # of a book, beside those of notebooks, models, corpora and families
 
 
@@ -163,6 +165,9 @@ def forecast(
         Part of the inputs that the run would ask about, and nothing else; ``None`` = all.
     """
     found = Forecast(kept_models=tuple(entry.name for entry in material.plan.kept), share=share)
+    for corpus in material.corpora:
+        found.notices += _of_corpus(corpus)
+    found.notices += material.plan.notices
     folder = Path(tempfile.mkdtemp(prefix="soundcheck-"))
     try:
         scratch = Output(folder / "out")  # its cache is that of the run, see Output.cache
@@ -179,6 +184,20 @@ def forecast(
     if book and share is None:
         _estimate_book(found, material, output)
     return found
+
+
+def _of_corpus(corpus: Corpus) -> list[str]:
+    """Say what a reader of results must know of a corpus, in sentences, and what would be left out."""
+    told = [*corpus.notices, *corpus.unlabelled]
+    if corpus.left_out:
+        first = corpus.left_out[0]
+        told.append(
+            f"{counted(len(corpus.left_out), 'item')} would be left out, the first {quoted(first.item)}: "
+            f"{first.reason}"
+        )
+    if len(told) > NOTICES:
+        told[NOTICES:] = [f"{len(told) - NOTICES} notices more, which the page of the corpus shows"]
+    return [f"{corpus.name}: {one}" for one in told]
 
 
 @dataclasses.dataclass
