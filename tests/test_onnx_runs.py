@@ -24,6 +24,7 @@ from soundcheck.suite.thresholds import read_family
 
 runtime = pytest.importorskip("onnxruntime")
 onnx_asr = pytest.importorskip("onnx_asr")
+onnx = pytest.importorskip("onnx")
 
 pytestmark = pytest.mark.slow
 RATE, PIECE = 16000, 144160
@@ -144,6 +145,54 @@ def test_what_cannot_be_used_is_told_at_once(folder, command):
     assert "bad.yml, models.tiny.onnx, damaged.onnx: this is no ONNX file, or a damaged one." in done.stderr
     assert "bad.yml, models.words.onnx-asr, data: neither the suite nor the folder says which" in done.stderr
     assert "Traceback" not in done.stderr and str(folder) not in done.stderr
+
+
+def poisoned(number: float, above: float | None):
+    """Give a graph whose answers are a number that is none, for all signals or for those above a level."""
+
+    def change(model):
+        helper, nodes = onnx.helper, model.graph.node
+        nodes[-1].output[:] = ["plain"]
+        for name, value in (("poison", number), ("nothing", 0), ("level", above or -1)):
+            value = np.array([[value]], np.float32)
+            model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+        nodes.append(helper.make_node("Greater", ["mean abs", "level"], ["loud"]))
+        nodes.append(helper.make_node("Where", ["loud", "poison", "nothing"], ["added"]))
+        nodes.append(helper.make_node("Add", ["plain", "added"], ["number"]))
+
+    return change
+
+
+def test_numbers_that_are_none_are_failures_of_their_inputs(folder, undrawn):
+    """Of six noises the mean amplitudes are 0.016 to 0.096."""
+    models = {"some": (np.nan, 0.06), "all": (np.nan, None), "endless": (-np.inf, 0.07)}
+    text = SUITE.partition("models:")[0] + "models:\n"
+    for name, poison in models.items():
+        onnx_model(folder / f"{name}.onnx", {"number": 1}, change=poisoned(*poison))
+        text += f"  {name}: {{onnx: {name}.onnx, tasks: [arousal], range: [-2, 2], sampling_rate: 16000}}\n"
+    (folder / "none.yml").write_text(f"{text}families: [correctness_regression]\n")
+    done = undrawn("run", "none.yml", "--out", "none", "--no-book", cwd=folder)
+    assert done.returncode == 3 and "Traceback" not in done.stderr, done.stderr
+    told = [line for line in done.stdout.splitlines() if "gave no answer" in line]
+    nan, infinite = (
+        "(most often: arousal is nan, not a number)",
+        "(most often: arousal is infinite, not a number)",
+    )
+    assert told == [
+        f"some gave no answer for 3 inputs {nan}; left_out.csv lists them",
+        f"all gave no answer for 6 inputs {nan}; left_out.csv lists them",
+        f"endless gave no answer for 2 inputs {infinite}; left_out.csv lists them",
+    ]
+    left_out = pd.read_csv(folder / "none" / "left_out.csv")
+    assert left_out.groupby("model", sort=False)["item"].agg(list).to_dict() == {
+        "some": ["3.wav", "4.wav", "5.wav"],
+        "all": [f"{number}.wav" for number in range(6)],
+        "endless": ["4.wav", "5.wav"],
+    }
+    found = results.read_results(folder / "none" / "results.csv").query("test == 'Mean Absolute Error'")
+    counts = found.set_index("model")["segments"]
+    assert counts.to_dict() == {"some": 3, "all": 0, "endless": 4}
+    assert found.set_index("model")["skipped"].fillna("").ne("").to_dict()["all"]
 
 
 def kept(out: Path) -> int:

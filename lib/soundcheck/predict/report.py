@@ -142,6 +142,11 @@ class PredictionReport:
         more = ", ..." if len(counts) > 10 else ""
         return [f"classes that the task does not have, counted as wrong: {listed}{more}"]
 
+    def reasons(self) -> list[tuple[str, int]]:
+        """Give each reason for a missing answer with its count, the most frequent first."""
+        counts = collections.Counter(problem for *_, problem in self.failures)
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
     def notes(self) -> list[str]:
         """Say in sentences what is not as it should be; the same problem is told once, with its count."""
         notes = []
@@ -150,7 +155,7 @@ class PredictionReport:
         without = self.failed + self.unusable
         if without:
             notes.append(f"{without} of {self.inputs} inputs have no answer")
-            reasons = collections.Counter(reason for *_, reason in self.failures).most_common()
+            reasons = self.reasons()
             notes += [f"{count} times: {reason}" for reason, count in reasons[:REASONS]]
             if len(reasons) > REASONS:
                 notes.append(f"... and {len(reasons) - REASONS} other reasons")

@@ -10,6 +10,8 @@ import pandas as pd
 
 from soundcheck import results
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, Problem
+from soundcheck.common.escaping import shorten
+from soundcheck.common.wording import counted
 from soundcheck.predict.report import PredictionReport
 from soundcheck.report.run_summary import summary_lines
 from soundcheck.results.record import RunRecord
@@ -53,16 +55,19 @@ def sum_up(
     for name in (entry.name for entry in plan.kept):
         lines.append(f"{name} was not asked in this run: its answers are those of {reports[name].answers_of}")
     lines += plan.notices
-    failed_inputs = {name: reports[name].failed for name in plan.asked if reports[name].failed}
-    for name, count in failed_inputs.items():
-        lines.append(f"{name} gave no answer for {count} inputs; the book lists them")
+    asked = [reports[model.name] for model in record.models if model.name in plan.asked]
+    failed = [report for report in asked if report.failed]
+    for report in failed:
+        inputs = counted(report.failed, "input")
+        most = "" if report.unusable else f" (most often: {shorten(report.reasons()[0][0], 120)})"
+        lines.append(f"{report.model} gave no answer for {inputs}{most}; left_out.csv lists them")
     lines += [f"{name}: {told}" for name, report in reports.items() for told in report.class_notes()]
     lines += [f"{corpus.name}: {told}" for corpus in record.corpora for told in corpus.unlabelled]
     left_out = sum(len(corpus.unused) for corpus in record.corpora)
     if left_out:
         lines.append(f"{left_out} items of the corpora were left out; the book and left_out.csv list them")
     lines += last
-    fine = not (record.failed or failed_inputs or problems)
+    fine = not (record.failed or failed or problems)
     worse = sum(comparison.outcomes[results.WORSE] for comparison in record.comparisons)
     return Outcome(EXIT_OK if fine else EXIT_INCOMPLETE, "\n".join(lines), worse)
 

@@ -306,6 +306,13 @@ ONE = "{onnx: m.onnx, tasks: [arousal]}"
             "the output 'hidden' cannot be used: it has the shape (1, 160, 100) for 1 signal. Save",
         ),
         ("{onnx: m.onnx, tasks: [emotion]}", {"logits": 4}, {}, "{emotion: [anger, happiness, ...]}}, clas"),
+        (ONE, {"logits": 3}, {}, "Write outputs: {logits: [arousal, ...]}, 3 names in their order"),
+        (
+            "{onnx: m.onnx, tasks: [emotion]}",
+            {"logits": 2},
+            {"metadata": {"labels": "joy, wut"}},
+            "calls its numbers 'joy', 'wut', and none of these is a class of emotion. Say what they",
+        ),
         (
             "{onnx: m.onnx, tasks: [emotion], outputs: {o: [emotion]}}",
             {"o": 1},

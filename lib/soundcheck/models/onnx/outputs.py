@@ -169,6 +169,7 @@ class Outputs:
                 self._problem(f"the output {quoted(name)} cannot be used: {why}", remedy)
             else:
                 self._problem(f"the graph has no output {quoted(name)}", did_you_mean(name, sizes))
+        self._strange: list[str] = []  # names that its author gave to scores of what might be classes
         for name, names in named.items():
             if name in sizes and name not in said:
                 self._take_labels(name, list(names))
@@ -260,6 +261,8 @@ class Outputs:
         ]
         if len(known) == 1:
             self._take(output, {known[0].name: names})
+        elif not known:
+            self._strange = names
 
     def _take_what_is_obvious(self) -> None:
         """Understand graphs that leave no choice."""
@@ -282,10 +285,21 @@ class Outputs:
             named = " and ".join(quoted(one.output) for one in found)
             self._problem(f"{task.name} is answered by {named}", "Name it once under outputs")
             return
+        if task.classes and self._strange:
+            names = ", ".join(map(quoted, self._strange[:10]))
+            what = f"the file calls its numbers {names}, and none of these is a class of {task.name}"
+            said = ", ".join(f"{name}: ..." for name in self._strange[:2])
+            allowed = ", ".join(task.classes)
+            self._problem(what, f"Say what they mean, labels: {{{said}, ...}}. Allowed: {allowed}")
+            return
         sizes = ", ".join(f"{quoted(name)} ({_numbers(size)})" for name, size in self._sizes.items())
         what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"
-        numbers = ", ".join(one.name for one in self._tasks if one.is_regression)
-        self._problem(what, f"Write {_example(task, next(iter(self._sizes)), numbers)}")
+        numbers = [one.name for one in self._tasks if one.is_regression]
+        output, size = next(iter(self._sizes.items()))
+        example = _example(task, output, ", ".join(numbers))
+        if task.is_regression and size > len(numbers):
+            example = _example(task, output, ", ".join([*numbers, "..."])) + f", {size} names in their order"
+        self._problem(what, f"Write {example}")
 
 
 def _numbers(size: int) -> str:
