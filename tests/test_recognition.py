@@ -700,6 +700,7 @@ TALK = [
     ("I have {um / uh / @} seen it (now)", "I have seen it.", "i have seen it"),
     ("we are going to {go / leave / stay here}", "we are gonna stay hear", "we are gonna stay here"),
     ("turn left", None, "turn left"),
+    ("{um / @} (please) stop here", "stop hear", "stop here"),
     ("it is {colour / color} ٣", "it is color ٣ yes", "it is color ٣"),
     ("אל תלך", "אל תלך", "אל תלך"),
 ]
@@ -776,7 +777,7 @@ def test_the_terminal_says_characters_where_words_cannot_be_told_apart(field):
 
 def test_the_page_tells_what_is_missing_and_which_wordings_count(field, shown):
     page = shown(field[0] / "build", "known", "asr_word_errors")
-    assert "no answer for 6 of 30 segments, 12 words counted as left out" in page
+    assert "no answer for 6 of 36 segments, 12 words counted as left out" in page
     assert "alternatives and words in parentheses, 1 pair of synonyms" in page
     assert "errors by length and by speaking rate" in page
 

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.report.aligned_words import aligned_words, legend
 
 HOSTILE = "<script>alert(1)</script>"
@@ -55,6 +56,16 @@ def test_each_error_has_a_sign_an_element_and_words(heard, tag, sign, told):
     html = str(aligned_words("go on", {"recognised": heard}))
     assert f"<{tag} " in html and f'aria-hidden="true">{sign}<' in html
     assert told in read(html)[1]
+
+
+def test_one_wording_of_several_is_shown():
+    reference = WordingReader(str, alternatives=True)("{ um / @ } (please) stop here")
+    html = aligned_words(reference, {"recognised": "stop hear"})
+    assert read(html)[0] == ["said", "stop here", "recognised", "stop hear"]
+    assert re.findall("<mark.*?</mark>", str(html))[0].count("here") == 1
+    both = aligned_words(reference, {"a": "please stop hear", "b": "please stop here", "c": None})
+    assert read(both)[0][:6] == ["said", "please stop here", "a", "please stop hear", "b", "please stop here"]
+    assert read(aligned_words(reference, {"none": None}))[0] == ["said", "um please stop here", "none", ""]
 
 
 def test_words_of_two_recognisers_tell_who_has_them_right():

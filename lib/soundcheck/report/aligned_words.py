@@ -5,7 +5,8 @@ Conventions
 - A line is a text: of what was said, then of what each recogniser wrote. What is marked has a sign as well as
   a colour, and words for those who listen to the page; signs and words that were left out are not copied.
 - Each line has its own direction; so has each word that is marked.
-- Transcripts of the same reference are aligned each by itself, see :mod:`soundcheck.metrics.alignment`.
+- Transcripts of the same reference are aligned each by itself, see :mod:`soundcheck.metrics.alignment`. Of a
+  reference with several wordings one is shown, the one by which all of them are compared.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from soundcheck.common.escaping import shorten
 from soundcheck.metrics.alignment import AlignedWord, align
+from soundcheck.metrics.alternatives import common_wording
 from soundcheck.report.html import Html, element
 
 __all__ = ["MARKS", "aligned_words", "legend"]
@@ -36,7 +38,9 @@ def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "
     said
         What the reference is called.
     """
-    steps = {who: align(reference, text) for who, text in heard.items() if text is not None}
+    written = {who: text for who, text in heard.items() if text is not None}
+    reference = common_wording(reference, [*written.values()]) if written else reference
+    steps = {who: align(reference, text) for who, text in written.items()}
     words = reference.split()
     lines = [_line(said, _reference(words, steps))]
     lengths = {said: len(words)}
@@ -45,8 +49,8 @@ def aligned_words(reference: str, heard: Mapping[str, str | None], said: str = "
             lines.append(_line(who, [_told(MISSING)]))
             continue
         shown = _transcript(steps[who][:MOST_WORDS])
-        written = any(step.hypothesis for step in steps[who])
-        lines.append(_line(who, shown if written else [*shown, _told(NOTHING)]))
+        nothing = not any(step.hypothesis for step in steps[who])
+        lines.append(_line(who, [*shown, _told(NOTHING)] if nothing else shown))
         lengths[who] = len(steps[who])
     cut = [
         f"{who}: {n - MOST_WORDS} more words are not shown" for who, n in lengths.items() if n > MOST_WORDS
