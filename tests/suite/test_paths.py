@@ -7,7 +7,7 @@ import pytest
 
 from soundcheck.common.files import MARKER
 from soundcheck.suite import paths
-from soundcheck.suite.paths import find_files
+from soundcheck.suite.paths import find_files, find_place
 
 
 @pytest.fixture
@@ -55,6 +55,11 @@ def test_what_is_found(suite, text, names):
 def test_what_is_refused(suite, text, words):
     found, what, remedy = find_files(suite, text)
     assert found == [] and words in what and remedy
+
+
+def test_a_path_in_the_home_folder_is_taken_relative_to_nothing(suite):
+    for text in ("~/no such file", "/no such file"):
+        assert find_place(suite, text, folder=False)[1] == f"'{text}': the file does not exist"
 
 
 def test_too_many_files(suite, monkeypatch):

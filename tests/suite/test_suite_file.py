@@ -3,8 +3,11 @@
 import json
 import os
 import pickle
+import re
 
 import pytest
+import yaml
+from pages import example
 
 from soundcheck.common import resources
 from soundcheck.common.errors import InputError
@@ -35,6 +38,49 @@ def suite(tmp_path, monkeypatch):
         return read_suite("suite.yml")
 
     return read
+
+
+SHOWN = [
+    ("../README", "Test your own model"),
+    ("suite", "All together"),
+    ("suite", "Tasks of your own"),
+    ("suite", "Thresholds of your own"),
+    ("suite", "Noises and rooms"),
+    ("data", "Voices"),
+    ("models", "Recognisers"),
+    ("groups", "Groups"),
+    ("measured_columns", "Measured columns"),
+    ("history", "A history of runs"),
+    ("answers", "Answers that are kept"),
+    ("pipelines", "Accepted failures"),
+    ("cards", "What only people know"),
+    ("methods/asr_formatting", "Data"),
+    ("methods/asr_hallucination", "Speech in another language"),
+]
+CONTENTS = {"synonyms.csv": "phrase,synonym\ngonna,going to\n", "rooms.csv": "name\nBlue Room\n"}
+
+
+@pytest.mark.parametrize(("page", "heading"), SHOWN)
+def test_what_pages_show_is_a_suite(suite, tmp_path, monkeypatch, page, heading):
+    """Missing are only files, which are made where the messages say."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    text = yaml.safe_dump(yaml.safe_load(GOOD) | yaml.safe_load(example(page, heading)), sort_keys=False)
+    try:
+        suite(text)
+    except InputError as error:
+        for problem in error.problems:
+            found = re.search(
+                r"^(?:'(.*)'|(.*)): the (file|folder) does not exist|'(.*)' means no", problem.what
+            )
+            assert found or problem.what == "the file does not exist", problem
+            name = next(filter(None, found.group(1, 2, 4))) if found else problem.where
+            place = tmp_path / os.path.expanduser(name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if found and found[3] == "folder":
+                place.mkdir()
+            else:
+                place.write_text(CONTENTS.get(name, ""))
+        assert suite(text)
 
 
 def refused(suite, words, text=GOOD, old="", new=""):

@@ -56,7 +56,11 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
     if not reason:
         return place, "", ""
     if "not exist" in reason:
-        relative = "" if os.path.isabs(text) else f" (taken relative to the folder of {file.name})"
+        relative = (
+            ""
+            if os.path.isabs(os.path.expanduser(text))
+            else f" (taken relative to the folder of {file.name})"
+        )
         remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
         return None, f"{quoted(text)}: the {kind} does not exist{relative}", remedy
     return None, f"{quoted(text)}: {reason}", _right_kind(place, folder)
