@@ -122,6 +122,8 @@ def test_the_value_that_fails_by_most_is_named():
     assert told.startswith(
         "1 of 3 values clearly fails, by most: recall per class of emotion is 0.39 (95 % 0.30 to"
     )
+    for blocks, noun in (({}, "speakers"), ({"demo": "file"}, "files"), ({"other": "file"}, "speakers")):
+        assert f" {noun}); it has to be" in findings_of_rows.tests(frame, blocks)
     assert findings_of_rows.tests(frame.iloc[1:]) == "None of 2 values clearly fails; 1 are open"
     assert findings_of_rows.tests(frame.iloc[:0]) == ""
     told = findings_of_rows.one(frame, "Unweighted Average Recall", "demo", "emotion")
@@ -139,6 +141,7 @@ def test_only_a_gap_whose_interval_carries_it_is_told():
         "Recall per class of emotion of “pitch: low” is 0.35 lower than that of the others"
     )
     assert told.endswith("; 1 of 2 differences are that clear")
+    assert " files; " in findings_of_rows.gaps(frame, {"demo": "file"})
     told = findings_of_rows.gaps(frame.iloc[1:])
     assert (
         told

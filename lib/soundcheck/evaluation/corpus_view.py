@@ -133,6 +133,13 @@ class CorpusView:
         """
         return score_trials(self.predictions, self.segments["key"].tolist(), self.trials, change, chosen)
 
+    @property
+    def block_name(self) -> str:
+        """What is resampled, in the singular: ``speaker``, ``file`` or ``block``."""
+        if self.blocks != ("speaker",):
+            return "block"
+        return "speaker" if "speaker" in self.segments else "file"
+
     def block_codes(self) -> np.ndarray:
         """Give the block of each segment as whole numbers from 0."""
         return draws.blocks_of(self.segments, self.blocks)

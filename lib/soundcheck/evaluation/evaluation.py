@@ -114,6 +114,11 @@ class Evaluation(Judging):
         """Whether any of the corpora is synthetic."""
         return any(corpus.synthetic for corpus in self.corpora)
 
+    @property
+    def block_names(self) -> dict[str, str]:
+        """What is resampled of each corpus, in the singular: ``speaker``, ``file`` or ``block``."""
+        return {corpus.name: corpus.block_name for corpus in self.corpora}
+
     def view(self, subset: Subset) -> corpus_view.CorpusView:
         """Give the corpus that a subset is from."""
         return next(corpus for corpus in self.corpora if corpus.name == subset.corpus)

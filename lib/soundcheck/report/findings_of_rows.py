@@ -10,6 +10,9 @@ Conventions
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import pandas as pd
 
 from soundcheck.common.wording import counted
@@ -23,13 +26,15 @@ from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, OPEN
 __all__ = ["gaps", "improvements", "one", "tests", "unchanged"]
 
 
-def tests(frame: pd.DataFrame) -> str:
+def tests(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyType({})) -> str:
     """Say how many values clearly miss their thresholds, and which one by most.
 
     Parameters
     ----------
     frame
         Rows of the results table, as :func:`soundcheck.report.figures.intervals` draws them.
+    blocks
+        Corpus -> what was resampled, in the singular, such as ``"file"``; of others it is ``"speaker"``.
     """
     rows = _judged(frame)
     if rows.empty:
@@ -39,16 +44,18 @@ def tests(frame: pd.DataFrame) -> str:
         return f"None of {counted(len(rows), 'value')} clearly fails; {left} are open"
     worst = _worst(clear)
     of = f"{len(clear)} of {counted(len(rows), 'value')} clearly fail" + ("s" if len(clear) == 1 else "")
-    return f"{of}, by most: {failures.sentence(worst)}"
+    return f"{of}, by most: {failures.sentence(worst, blocks.get(worst.corpus, 'speaker'))}"
 
 
-def gaps(frame: pd.DataFrame) -> str:
+def gaps(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyType({})) -> str:
     """Say which group differs most from the others, if the interval shows that it matters.
 
     Parameters
     ----------
     frame
         Rows of the results table, as :func:`soundcheck.report.figures.group_difference` draws them.
+    blocks
+        See :func:`tests`.
     """
     rows = _judged(frame)
     rows = rows[rows["group"].ne("")]
@@ -59,19 +66,22 @@ def gaps(frame: pd.DataFrame) -> str:
         passes = int(rows["evidence"].eq(CLEAR_PASS).sum())
         none = f"No group can be told to differ by what matters: of {len(rows)} differences"
         return f"{none} {passes} clearly do not, {left} are open"
-    worst = failures.finding(_worst(clear))._replace(more="")
+    worst = _worst(clear)
+    worst = failures.finding(worst, blocks.get(worst.corpus, "speaker"))._replace(more="")
     return f"{sentence(str(worst))}; {len(clear)} of {len(rows)} differences are that clear"
 
 
-def unchanged(frame: pd.DataFrame) -> str:
+def unchanged(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyType({})) -> str:
     """Say under which change clearly too few predictions stay.
 
     Parameters
     ----------
     frame
         Rows of the results table, as :func:`soundcheck.report.figures.unchanged_overview` draws them.
+    blocks
+        See :func:`tests`.
     """
-    return tests(frame[frame["test"].str.startswith("Percentage Unchanged Predictions ")])
+    return tests(frame[frame["test"].str.startswith("Percentage Unchanged Predictions ")], blocks)
 
 
 def one(frame: pd.DataFrame, test: str, corpus: str, task: str, named: str = "") -> str:

@@ -54,7 +54,7 @@ def differences(evaluation: Evaluation, alts: Mapping[str, str]) -> Html:
             evaluation.media,
             figures.group_difference(rows),
             f"{alts[test]}; {figures.described(rows)}",
-            finding=findings_of_rows.gaps(rows),
+            finding=findings_of_rows.gaps(rows, evaluation.block_names),
         )
         for test, rows in found.items()
         if len(rows)

@@ -57,7 +57,7 @@ def intervals(evaluation: Evaluation) -> None:
     """Draw all values with their intervals and thresholds."""
     frame = evaluation.frame()
     alt = f"Values with 95 % intervals and thresholds; {figures.described(frame)}"
-    show(evaluation, figures.intervals(frame), alt, findings_of_rows.tests(frame))
+    show(evaluation, figures.intervals(frame), alt, findings_of_rows.tests(frame, evaluation.block_names))
 
 
 def movements(evaluation: Evaluation, subsets: Iterable[Subset]) -> None:
