@@ -124,7 +124,7 @@ def test_the_value_that_fails_by_most_is_named():
     )
     for blocks, noun in (({}, "speakers"), ({"demo": "file"}, "files"), ({"other": "file"}, "speakers")):
         assert f" {noun}); it has to be" in findings_of_rows.tests(frame, blocks)
-    assert findings_of_rows.tests(frame.iloc[1:]) == "None of 2 values clearly fails; 1 are open"
+    assert findings_of_rows.tests(frame.iloc[1:]) == "None of 2 values clearly fails; 1 is open"
     assert findings_of_rows.tests(frame.iloc[:0]) == ""
     told = findings_of_rows.one(frame, "Unweighted Average Recall", "demo", "emotion")
     assert told == "Unweighted average recall 0.60 (95 % 0.50 to 0.70)"
@@ -144,8 +144,7 @@ def test_only_a_gap_whose_interval_carries_it_is_told():
     assert " files; " in findings_of_rows.gaps(frame, {"demo": "file"})
     told = findings_of_rows.gaps(frame.iloc[1:])
     assert (
-        told
-        == "No group can be told to differ by what matters: of 1 differences 0 clearly do not, 1 are open"
+        told == "No group can be told to differ by what matters: of 1 difference 0 clearly do not, 1 is open"
     )
 
 

@@ -48,7 +48,9 @@ def conclusions(record: RunRecord, rows: pd.DataFrame, found: pd.Series) -> Html
     if total.holds:
         some = "failure holds" if total.holds == 1 else "failures hold"
         first = f"{total.holds:,} {some} among {tests}."
-    then = f" {total.clear_pass:,} are clear passes; {total.open:,} are open: the data do not settle them."
+    passes = "1 is a clear pass" if total.clear_pass == 1 else f"{total.clear_pass:,} are clear passes"
+    left = "1 is open: the data do not settle it" if total.open == 1 else f"{total.open:,} are open"
+    then = f" {passes}; {left}" + (": the data do not settle them." if total.open > 1 else ".")
     excused = int(accepted_reasons(holding, record.accepted).ne("").sum())
     if excused:
         then = f" {excused:,} of them {'is' if excused == 1 else 'are'} accepted.{then}"

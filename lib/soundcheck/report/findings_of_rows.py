@@ -41,7 +41,7 @@ def tests(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyType({}))
         return ""
     clear, left = rows[rows["evidence"].eq(CLEAR_FAIL)], rows["evidence"].eq(OPEN).sum()
     if clear.empty:
-        return f"None of {counted(len(rows), 'value')} clearly fails; {left} are open"
+        return f"None of {counted(len(rows), 'value')} clearly fails; {_open(left)}"
     worst = _worst(clear)
     of = f"{len(clear)} of {counted(len(rows), 'value')} clearly fail" + ("s" if len(clear) == 1 else "")
     return f"{of}, by most: {failures.sentence(worst, blocks.get(worst.corpus, 'speaker'))}"
@@ -64,8 +64,8 @@ def gaps(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyType({})) 
     clear, left = rows[rows["evidence"].eq(CLEAR_FAIL)], int(rows["evidence"].eq(OPEN).sum())
     if clear.empty:
         passes = int(rows["evidence"].eq(CLEAR_PASS).sum())
-        none = f"No group can be told to differ by what matters: of {len(rows)} differences"
-        return f"{none} {passes} clearly do not, {left} are open"
+        none = f"No group can be told to differ by what matters: of {counted(len(rows), 'difference')}"
+        return f"{none} {passes} clearly do not, {_open(left)}"
     worst = _worst(clear)
     worst = failures.finding(worst, blocks.get(worst.corpus, "speaker"))._replace(more="")
     return f"{sentence(str(worst))}; {len(clear)} of {len(rows)} differences are that clear"
@@ -125,6 +125,10 @@ def improvements(frame: pd.DataFrame) -> str:
     left = len(rows) - better - worse
     told = f"the candidate is better on {better} and worse on {worse}; {left} show no evidence"
     return f"Of {counted(len(rows), 'test')} {told}"
+
+
+def _open(count: int) -> str:
+    return f"{count or 'none'} {'are' if count > 1 else 'is'} open"
 
 
 def _judged(frame: pd.DataFrame) -> pd.DataFrame:
