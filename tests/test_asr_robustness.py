@@ -13,6 +13,8 @@ import yaml
 from soundcheck.common import resources
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 RATE = 16000
 MODEL = '''
 import numpy as np

@@ -9,6 +9,8 @@ import soundfile
 
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 FAMILY, RATE, EACH = "correctness_temporal_behaviour", 16000, 5
 MODEL = '''
 import numpy as np

@@ -11,6 +11,8 @@ from soundcheck.report import look_of_pages
 from soundcheck.report.verdict_tables import anchor_of, key_of
 from soundcheck.results import Verdict, settle
 
+pytestmark = pytest.mark.slow
+
 IMAGE = "</script><img src=x onerror=alert(1)>"
 ROWS = 10_000
 TITLES = {"f": "Family"}

@@ -12,6 +12,8 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.own_rules import OwnTest, with_own_tests
 from soundcheck.suite.thresholds import read_family
 
+pytestmark = pytest.mark.slow
+
 PANELS = {
     "fairness_accent": (30, 3),
     "fairness_language": (6, 3),

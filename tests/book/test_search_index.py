@@ -15,6 +15,8 @@ from soundcheck.report.html import element, join
 from soundcheck.report.verdict_tables import anchor_of, key_of
 from soundcheck.results import Verdict
 
+pytestmark = pytest.mark.slow
+
 IMAGE = "<img src=x onerror=alert(1)>"
 PAGE = "results/m/fairness_accent"
 

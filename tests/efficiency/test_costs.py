@@ -7,6 +7,8 @@ from soundcheck.efficiency.costs import GIVEN, MEASURED, costs
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured
 from soundcheck.efficiency.page import page
 
+pytestmark = pytest.mark.slow
+
 
 def model(seconds: list[float | None], kind: str = RECORDED, **more) -> Measured:
     """Two calls a turn, of two seconds of sound each."""

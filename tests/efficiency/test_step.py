@@ -23,6 +23,8 @@ from soundcheck.run.opening import opened
 from soundcheck.run.sealing import sealed
 from soundcheck.suite.suite_file import read_suite
 
+pytestmark = pytest.mark.slow
+
 SUITE = """
 title: Costs
 seed: 0

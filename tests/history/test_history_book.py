@@ -6,6 +6,8 @@ import pytest
 
 from soundcheck.common import files
 
+pytestmark = pytest.mark.slow
+
 SUITE = """
 title: Small
 history: kept

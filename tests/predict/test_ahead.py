@@ -19,6 +19,8 @@ from soundcheck.predict.engine import begin_model, predict_model
 from soundcheck.predict.questions import Questions
 from soundcheck.suite.entries import ModelEntry, Suite
 
+pytestmark = pytest.mark.slow
+
 # In the second run each model waits until the other one is asked as well.
 MODEL = """
 import os, pathlib, time

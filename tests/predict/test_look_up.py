@@ -22,6 +22,8 @@ from soundcheck.predict.questions import Questions
 from soundcheck.predict.tables import Columns, Row, read_predictions
 from soundcheck.suite.suite_file import read_suite
 
+pytestmark = pytest.mark.slow
+
 
 def make_suite(folder: Path, segments: int, files: int) -> Path:
     return large_tables.make_suite(folder, segments, files, 1, ("correctness_regression",))

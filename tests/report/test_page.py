@@ -14,6 +14,8 @@ from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.report import figures, page
 from soundcheck.suite.families import Perturbation, PerturbationSeries
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>alert(1)</script>"
 
 

@@ -13,6 +13,8 @@ from soundcheck.evaluation.temporal import changes
 from soundcheck.metrics.temporal import FileChanges, neighbours
 from soundcheck.report import figures, temporal_views
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<img src=x onerror=alert(1)>\u202e" + "w" * 5000
 CLASSES = BUILTIN["emotion"].classes
 

@@ -10,6 +10,8 @@ from tests.run.test_notebook_worker import job
 
 from soundcheck.run import notebook_engine, runner
 
+pytestmark = pytest.mark.slow
+
 WATCH = """
 import json, time
 

@@ -18,6 +18,8 @@ from soundcheck.publish.sheet.earlier import Against, Change, against
 from soundcheck.publish.sheet.page import page
 from soundcheck.publish.sheet.style import MOST_BYTES
 
+pytestmark = pytest.mark.slow
+
 DAY = datetime.date(2027, 3, 1)
 
 
