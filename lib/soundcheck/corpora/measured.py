@@ -30,7 +30,7 @@ from soundcheck.common.progress import Progress
 from soundcheck.common.text_table import parse_number
 from soundcheck.corpora import audio
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.corpora.measures import KEPT, MEASURES, frames, networks, voice
+from soundcheck.corpora.measures import KEPT, MEASURES, frames, networks, pitch
 
 __all__ = ["MEASURES", "check_installed", "listened", "measure"]
 
@@ -185,7 +185,7 @@ def _measure_one(names: Sequence[str], path: Path, start: float, end: float) -> 
 def _version(name: str) -> str:
     """Give what a number depends on besides the sound: code of the measure and of reading, libraries."""
     found = KEPT[name]
-    modules = (sys.modules[found.function.__module__], frames, voice, audio)
+    modules = (sys.modules[found.function.__module__], frames, pitch, audio)
     modules += (networks,) if found.package else ()
     packages = ("audresample", "soundfile", *found.libraries)
     versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]

@@ -28,7 +28,7 @@ from soundcheck_demo.speech import corpus
 
 ACCENT = "spanish"
 SHIFT = 0.35  # of the arousal of that accent
-KEPT, BLUR = 0.35, 0.23  # of a value of a high voice: what is left of it, and standard deviation of the noise
+KEPT, BLUR = 0.35, 0.2  # of a value of a high voice: what is left of it, and standard deviation of the noise
 SHARPNESS = 3.0  # power that probabilities are raised to
 EVERY = 3  # one in so many segments trains the detector
 

@@ -20,7 +20,7 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 SAMPLING_RATE = 16000  # signals of another rate are resampled
 PITCH_FLOOR, PITCH_CEILING = 75.0, 600.0
 FRAME, HOP = 400, 160  # samples
-STEP = 0.03  # seconds between two measurements of the pitch
+STEP = 0.02  # seconds between two measurements of the pitch
 LONGEST = 60  # seconds
 LOUDEST = 1e6  # full scale is 1; keeps the squares of absurd input finite
 ACTIVE_DB, NOISE_DB = 30.0, 3.0

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import scipy  # scipy.signal is loaded when first used: it takes a second
 
-from soundcheck.corpora.measures.voice import pitch_track
+from soundcheck.corpora.measures.pitch import pitch_track
 
 __all__ = ["speaking_rate"]
 
