@@ -13,7 +13,8 @@ machine matters little. The second ratio has also what the process of the run co
 out units and hears answers, beside the worker where there is a core left.
 
 What the engine does beside is the same for all networks, so small ones show it. Ends with 1 if the workers
-are less than :data:`GOAL` times as fast as the loop by the clock.
+are less than :data:`GOAL` times as fast as the loop by the clock, by more than :data:`SPREAD`: so far apart
+are runs of the same loop, each in a process of its own (twelve of them: 23.9 to 24.4 ms an input).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from soundcheck.suite.entries import ModelEntry, Suite
 from soundcheck.suite.model_kind import ModelKeys
 
 GOAL = 1.0
+SPREAD = 0.02
 ROUNDS = 4
 RATE = 16000
 FILES = 64
@@ -133,16 +135,14 @@ def loop(path: Path, files: list[Path], batch: int, threads: int) -> Iterator[As
     yield ask
 
 
-def compare(askers: Sequence[Asked], seconds: float) -> list[list[float]]:
-    """Find the milliseconds an input: by the clock, computed by who calls the model, and by all, for each."""
+def compare(askers: Sequence[Asked], seconds: float) -> np.ndarray:
+    """Find milliseconds an input, ``(rounds, askers, 3)``: by the clock, of who calls the model, of all."""
     count = FILES
     for ask in askers:  # what is made at first use
         ask(count)
     while askers[0](count)[0] < seconds / ROUNDS:
         count *= 2
-    rounds = [[ask(count) for ask in askers] for _ in range(ROUNDS)]
-    best = [[min(values) for values in zip(*turns, strict=True)] for turns in zip(*rounds, strict=True)]
-    return [[1000 * taken / count for taken in one] for one in best]
+    return 1000 / count * np.array([[ask(count) for ask in askers] for _ in range(ROUNDS)])
 
 
 def by_the_clock(name: str, path: Path, files: list[Path], batch: int, seconds: float) -> bool:
@@ -153,21 +153,23 @@ def by_the_clock(name: str, path: Path, files: list[Path], batch: int, seconds: 
         loop(path, files, batch, 1) as single,
         engine(path, files, batch, jobs) as workers,
     ):
-        times = [one[0] for one in compare((threaded, single, workers), seconds)]
-    default, one, ours = (1000 / taken for taken in times)
+        rounds = compare((threaded, single, workers), seconds)[:, :, 0]
+    default, one, ours = 1000 / rounds.min(axis=0)
+    turns = rounds[:, :2].min(axis=1) / rounds[:, 2]
     print(
         f"{name} network, {batch} a call: {default:.0f} inputs a second in a plain loop with the library's "
         f"threads, {one:.0f} with one, {ours:.0f} by {jobs} workers: "
-        f"{ours / max(default, one):.2f} times as fast",
+        f"{ours / max(default, one):.2f} times as fast "
+        f"({turns.min():.2f} to {turns.max():.2f} in {ROUNDS} turns)",
         flush=True,
     )
-    return ours >= GOAL * max(default, one)
+    return bool(ours >= (GOAL - SPREAD) * max(default, one))
 
 
 def computed(name: str, path: Path, files: list[Path], batch: int, seconds: float) -> None:
     """Say what an input costs a processor."""
     with loop(path, files, batch, 1) as plain, engine(path, files, batch, 1) as asked:
-        (_, alone, _), (_, worker, everything) = compare((plain, asked), seconds)
+        (_, alone, _), (_, worker, everything) = compare((plain, asked), seconds).min(axis=0)
     print(
         f"{name} network, {batch} a call: {alone:.3f} CPU ms an input in a plain loop, "
         f"{worker:.3f} in a worker: {alone / worker:.2f} times as fast; "
