@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import signal
 import sys
 from typing import NoReturn
@@ -19,6 +20,8 @@ from soundcheck.common.errors import (
     SoundcheckError,
 )
 from soundcheck.common.escaping import quoted, terminal
+
+YOUNG = 50_000  # objects after which Python looks for unused cycles: tables and pages are many, and have none
 
 
 class _Terminated(BaseException):
@@ -62,6 +65,7 @@ def main() -> None:
         raise _Terminated
 
     signal.signal(signal.SIGTERM, terminate)
+    gc.set_threshold(YOUNG, 20, 50)
     try:
         commands(standalone_mode=False)
     except click.exceptions.Abort:

@@ -11,8 +11,9 @@ import dataclasses
 import datetime
 import functools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -44,9 +45,12 @@ from soundcheck.run.sealing import seal
 from soundcheck.run.selection import comparing, corpus_folders, select, with_voices
 from soundcheck.run.shards import ask_shard
 from soundcheck.run.stages import Stages
-from soundcheck.suite.entries import Suite
+from soundcheck.suite.entries import ComparisonEntry, Suite
 from soundcheck.suite.families import Family
 from soundcheck.suite.suite_file import read_suite
+
+if TYPE_CHECKING:
+    from soundcheck.book.jupyter_book import JupyterBook
 
 WORD_ERRORS = "asr_word_errors"  # the family whose groups are told apart in a table file
 
@@ -246,8 +250,19 @@ def _connected(cluster: str) -> contextlib.AbstractContextManager[Cluster | None
     return connect(cluster) if cluster else contextlib.nullcontext()
 
 
-def _run(
+def _run(folder: Opened, *, jobs: int, **asked: Any) -> Outcome:
+    """Run a suite, or a part of it, see :func:`_run_in`."""
+    with (
+        runner.Places(folder.output.cache, folder.output.log, jobs) as places,
+        contextlib.ExitStack() as begun,
+    ):
+        return _run_in(folder, places, begun, jobs=jobs, **asked)
+
+
+def _run_in(
     folder: Opened,
+    places: runner.Places,
+    begun: contextlib.ExitStack,
     *,
     jobs: int,
     no_code: bool,
@@ -259,9 +274,12 @@ def _run(
     history: Path | None = None,
     efficiency: float | None = None,
 ) -> Outcome:
-    """Run a suite, or a part of it; what shards have answered is not asked."""
+    """Run with places for notebooks and for what begins early; what shards have answered is not asked."""
+    again = folder.output.has_run
     tested = folder.begin(no_code=no_code)
     plan, output = folder.plan, folder.output
+    if again and folder.before.anew and not fresh:  # there will be notebooks, and soon: answers are kept
+        places.warm()
     stages = Stages()
     stages.begin("corpora")
     answered = shards.fingerprints if shards else None
@@ -296,22 +314,24 @@ def _run(
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
-    with runner.Places(output.cache, output.log, jobs) as places:
-        done = _execute([*judging, *studying], output, places, "of families")
-        judged, studied = done[: len(judging)], done[len(judging) :]
-        heard = [job for job in judging if job.family == WORD_ERRORS]
-        make = functools.partial(tables.write_word_errors, heard, output)
-        if not derived.write("word errors", of_notebooks(heard), make):
-            output.word_errors.unlink(missing_ok=True)
-        fine = [outcome.job for outcome in judged if not outcome.failed]
-        comparing = notebook_jobs.comparison_jobs(suite, tested, corpora, output, fine)
-        compared = _execute(comparing, output, places, "of comparisons")
+    describe = functools.partial(_comparison, judging, suite, tested, corpora, output)
+    later = [describe(entry) for entry in suite.comparisons.values()]
+    builders: list[JupyterBook] = []
+    meanwhile = functools.partial(_begin_book, output, jobs, begun, builders) if book else None
+    done = _execute([*judging, *studying], later, output, places, meanwhile)
+    judged, studied = done[: len(judging)], done[len(judging) : len(judging) + len(studying)]
+    compared = done[len(judging) + len(studying) :]
+    heard = [job for job in judging if job.family == WORD_ERRORS]
+    make = functools.partial(tables.write_word_errors, heard, output)
+    if not derived.write("word errors", of_notebooks(heard), make):
+        output.word_errors.unlink(missing_ok=True)
+    places.close()
     _prune_notebooks(output, judging)
-    output.prune(output.comparisons, {path.name for job in comparing for path in job.files})
+    output.prune(output.comparisons, {path.name for one in compared for path in one.job.files})
 
     stages.begin("results")
     make = functools.partial(_write_results, suite, tested, corpora, judged, output)
-    written = derived.write("results", [of_rows(judged), depends], make)
+    written = derived.write("results", [of_rows(judged), tested, depends], make)
     frame, results_digest = read_frame(written[1]), files.digest(written[0])
     contrasts = _contrasts(compared)
     tables.write_left_out(corpora, sounds, reports, output)
@@ -350,6 +370,7 @@ def _run(
             sounds=sounds,
             jobs=jobs,
             history=history,
+            book=builders[0] if builders else None,
         )
     stages.end()
     built = book and not problems
@@ -388,14 +409,41 @@ def _keep(history: Path, output: Output) -> str:
     return ""
 
 
+def _begin_book(output: Output, jobs: int, begun: contextlib.ExitStack, builders: list[JupyterBook]) -> None:
+    """Import what writes the pages and what builds them, which takes a second; notebooks begin meanwhile."""
+    from soundcheck.book import assembly, build  # noqa: F401
+
+    builders.append(begun.enter_context(build.builder(output, jobs)))
+
+
+def _comparison(
+    judging: Sequence[runner.Job],
+    suite: Suite,
+    families: Sequence[Family],
+    corpora: Sequence[Corpus],
+    output: Output,
+    entry: ComparisonEntry,
+) -> runner.Later:
+    """Have two models compared when all notebooks of both have ended."""
+    needs = [place for place, job in enumerate(judging) if job.model in (entry.baseline, entry.candidate)]
+
+    def describe(ended: Iterable[runner.Outcome]) -> runner.Job:
+        fine = [outcome.job for outcome in ended if not outcome.failed]
+        return notebook_jobs.comparison_job(entry, suite, families, corpora, output, fine)
+
+    return runner.Later(tuple(needs), describe)
+
+
 def _execute(
-    jobs: Sequence[runner.Job], output: Output, places: runner.Places, what: str
+    jobs: Sequence[runner.Job],
+    later: Sequence[runner.Later],
+    output: Output,
+    places: runner.Places,
+    meanwhile: Callable[[], object] | None,
 ) -> list[runner.Outcome]:
     """Execute notebooks, and take folders out of what they failed with: that is published."""
-    if not jobs:
-        return []
-    with Progress("notebooks", what, len(jobs)) as told:
-        outcomes = runner.execute(jobs, places, finished=lambda _: told.update())
+    with Progress("notebooks", "in all", len(jobs) + len(later)) as told:
+        outcomes = runner.execute(jobs, places, lambda _: told.update(), meanwhile, later)
     if not any(outcome.error for outcome in outcomes):
         return outcomes
     from soundcheck.book.executed import without_paths  # heavy, like all of the book

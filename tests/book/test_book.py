@@ -319,5 +319,5 @@ def test_book_is_built_checked_and_kept(made_up, monkeypatch):
     assert MediaStore(made_up.output.media).add(b"png", ".png").rpartition("/")[2] in shown
     assert shown == {path.name for path in made_up.output.media.iterdir()}
 
-    monkeypatch.setattr(build, "run_jupyter_book", lambda *_: pytest.fail("built again, nothing changed"))
+    monkeypatch.setattr(build, "JupyterBook", lambda *_: pytest.fail("built again, nothing changed"))
     assert build.build(*arguments, **made_up.arguments) == []

@@ -327,7 +327,7 @@ def test_formulas_are_local(book):
 
 
 def test_unchanged_sources_are_not_built_again(book, monkeypatch):
-    monkeypatch.setattr(build, "run_jupyter_book", lambda *_: pytest.fail("built again"))
+    monkeypatch.setattr(build, "JupyterBook", lambda *_: pytest.fail("built again"))
     assert book.build() == []
 
 

@@ -26,6 +26,11 @@ PAGES = {
 }
 
 
+def build(*arguments):
+    with jupyter_book.JupyterBook(*arguments) as builder:
+        return builder.build()
+
+
 class Book:
     """A few pages that take titles, labels and citations from each other."""
 
@@ -45,8 +50,7 @@ class Book:
         sources.file("_toc.yml", yaml.safe_dump({"format": "jb-book", "root": "index", "chapters": chapters}))
         assembly.configure(sources, resources.root(), self.record)
         sources.prune()
-        problem = jupyter_book.run_jupyter_book(sources.folder, out / "work", out / "log.txt")
-        assert problem is None, (out / "log.txt").read_text()
+        assert build(sources.folder, out / "work", out / "log.txt") is None, (out / "log.txt").read_text()
         self.is_of = dict(self.pages) if name == "out" else self.is_of
         return self.files(name)
 
@@ -180,15 +184,15 @@ def _copy(work: Path) -> None:
 def test_what_is_not_as_the_last_build_left_it_is_removed(book, fault, tmp_path, monkeypatch):
     begun_with = []
 
-    def build(source, work, *_):
-        begun_with.append(work.exists())
-        shutil.copytree(book.folder / "out" / "work", work, dirs_exist_ok=True)
+    def build_by_copying(made, _):
+        begun_with.append(made.work.exists())
+        shutil.copytree(book.folder / "out" / "work", made.work, dirs_exist_ok=True)
 
-    monkeypatch.setattr(jupyter_book, "_run", build)
+    monkeypatch.setattr(jupyter_book.JupyterBook, "_run", build_by_copying)
     work = tmp_path / "work"
     for damage in (lambda _: None, lambda _: None, fault):
         damage(work)
-        assert jupyter_book.run_jupyter_book(book.folder / "out" / "src", work, tmp_path / "log") is None
+        assert build(book.folder / "out" / "src", work, tmp_path / "log") is None
     assert begun_with == [False, True, False]
 
 
@@ -233,7 +237,7 @@ def test_processes_do_not_change_a_book(book):
     source = book.folder / "out" / "src"
     shutil.copytree(source, book.folder / "two" / "src")
     work, log = book.folder / "two" / "work", book.folder / "two" / "log.txt"
-    assert jupyter_book.run_jupyter_book(book.folder / "two" / "src", work, log, jobs=2) is None
+    assert build(book.folder / "two" / "src", work, log, 2) is None
     assert differences(book.files("two"), expected) == set()
     assert "WARNING" not in log.read_text()
 
@@ -252,8 +256,27 @@ def test_logs_say_how_many_pages_are_written(book, monkeypatch, capsys):
 def test_a_build_that_takes_too_long_is_ended(book, monkeypatch):
     monkeypatch.setattr(jupyter_book, "LIMIT", -1)
     source, out = book.folder / "out" / "src", book.folder / "late"
-    problem = jupyter_book.run_jupyter_book(source, out / "work", book.folder / "late.txt")
+    problem = build(source, out / "work", book.folder / "late.txt")
     assert "did not end within" in str(problem)
+
+
+def test_a_builder_that_is_not_told_to_build_ends_and_leaves_all_as_it_is(tmp_path):
+    with jupyter_book.JupyterBook(tmp_path / "src", tmp_path / "work", tmp_path / "log.txt") as builder:
+        process = builder._process
+        process.stdin.close()  # as if whoever started it were gone
+        assert process.wait(timeout=60) == 0
+    with jupyter_book.JupyterBook(tmp_path / "src", tmp_path / "work", tmp_path / "log.txt") as builder:
+        pass
+    assert builder._process.returncode is not None
+    assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]
+
+
+def test_a_builder_that_died_is_told(tmp_path):
+    (tmp_path / "src").mkdir()
+    with jupyter_book.JupyterBook(tmp_path / "src", tmp_path / "work", tmp_path / "log.txt") as builder:
+        builder._process.kill()
+        builder._process.wait()
+        assert "exit code -9" in str(builder.build())
 
 
 @pytest.mark.parametrize("collapsed", [False, True])

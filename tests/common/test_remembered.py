@@ -48,6 +48,22 @@ def test_an_unchanged_file_is_not_written_again(tmp_path):
     assert not path.exists()  # the second time everything was known
 
 
+def test_it_says_whether_it_has_grown(tmp_path):
+    first = Remembered(tmp_path / "v.json")
+    assert not first.grown
+    first.put("a", 1)
+    assert first.grown
+    first.save()
+    assert not first.grown
+    second = Remembered(tmp_path / "v.json")
+    second.get("a")
+    assert not second.grown  # neither by what was known, nor by what is asked for and unknown
+    second.get("b")
+    assert not second.grown
+    second.find("b", lambda: 2)
+    assert second.grown
+
+
 def test_without_a_file_it_lives_as_long_as_the_run():
     kept = Remembered()
     assert kept.find("a", lambda: 1) == kept.find("a", lambda: 2) == 1

@@ -10,6 +10,8 @@ from soundcheck.common import files
 from soundcheck.results import settle, skip, to_frame, write_results
 from soundcheck.run import derived
 from soundcheck.run.output import Output
+from soundcheck.suite.entries import Suite
+from soundcheck.suite.thresholds import read_family
 
 
 class World:
@@ -106,3 +108,18 @@ def test_the_results_table_is_read_as_it_was_made(tmp_path):
     frame = settle(to_frame(rows))
     write_results(frame, tmp_path)
     pd.testing.assert_frame_equal(derived.read_frame(tmp_path / "results.parquet"), frame)
+
+
+def test_thresholds_ask_nobody_anything(world):
+    family = read_family("correctness_regression")
+    suite = Suite(models={}, tasks={}, root=world.output.folder, file=world.output.folder / "suite.yml")
+
+    def depends(family):
+        return repr(derived.Derived(world.output).tables(suite, [family], [], {}, {}))
+
+    strict = {
+        name: dataclasses.replace(test, thresholds=dict.fromkeys(test.thresholds, 0.9))
+        for name, test in family.tests.items()
+    }
+    assert depends(dataclasses.replace(family, tests=strict, digest="another")) == depends(family)
+    assert depends(dataclasses.replace(family, options={"other": 1})) != depends(family)

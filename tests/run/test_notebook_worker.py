@@ -99,6 +99,47 @@ def test_what_a_notebook_started_is_ended_with_it(executed):
     pytest.fail("the process is still there")
 
 
+def test_what_waits_for_others_is_told_of_them_and_comes_next(tmp_path):
+    jobs = [
+        job(tmp_path, name, CELLS[name], weight=-place)
+        for place, name in enumerate(("first", "fails", "last"))
+    ]
+    told, ended = [], []
+
+    def describe(outcomes):
+        told.append([(one.job.family, one.status) for one in outcomes])
+        return job(tmp_path, "after", "1 + 2")
+
+    later = [runner.Later((0, 1), describe), runner.Later((), lambda _: job(tmp_path, "free", "1"))]
+    for again in (False, True):
+        with runner.Places(tmp_path / "cache", tmp_path / "log", workers=1) as places:
+            outcomes = runner.execute(jobs, places, lambda one: ended.append(one.job.family), later=later)
+        assert [one.job.family for one in outcomes] == ["first", "fails", "last", "after", "free"]
+        assert [one.status for one in outcomes] == ["ok", "failed", "ok", "ok", "ok"]
+        assert told == [[("first", "ok"), ("fails", "failed")]] * (1 + again)
+    assert ended[:5] == ["free", "first", "fails", "after", "last"]
+    assert sorted(ended[5:]) == sorted(ended[:5])
+
+
+def test_a_worker_imports_before_there_is_a_notebook(tmp_path):
+    with runner.Places(tmp_path / "cache", tmp_path / "log", workers=2) as places:
+        places.warm()
+        (worker,) = places.free(1)
+        end = time.monotonic() + 60
+        while not worker.ready and time.monotonic() < end:
+            time.sleep(0.02)
+        assert worker.ready and not worker.busy and time.monotonic() < end
+        (outcome,) = runner.execute([job(tmp_path, "last", CELLS["last"])], places)
+        assert outcome.status == "ok"
+
+
+def test_quick_notebooks_share_workers():
+    assert runner._workers([0.5, 0.7, 0.6]) == 1
+    assert runner._workers([0.5, 0.0, 0.6]) == 3  # nobody knows how long the second takes
+    assert runner._workers([60.0, 50.0]) == 2
+    assert runner._workers([]) == 0
+
+
 def test_a_fork_that_nobody_wants_ends():
     kernel = forked_kernel.ForkedKernel()
     assert kernel.poll() is None

@@ -201,6 +201,10 @@ class _Forked:
                 stack.callback(os.close, stdout)
                 stderr = stderr.fileno()
             elif module == BOOKS:
+                assert stdin == subprocess.PIPE
+                stdin, ours_in = os.pipe()
+                self.stdin = os.fdopen(ours_in, "wb")
+                stack.callback(os.close, stdin)
                 stdout = stderr = stdout.fileno()
             descriptors = [theirs.get(one, one) for one in (stdin, stdout, stderr)]
             self.pid = server.fork(request, *descriptors, *pass_fds)
@@ -376,7 +380,7 @@ def _run(connection: socket.socket, request: dict[str, Any]) -> None:
         connection.close()
         time.tzset()
         source, work, jobs = request["arguments"]
-        sys.exit(_build_book(Path(source), Path(work), int(jobs)))
+        sys.exit(_build_book(Path(source), Path(work), int(jobs)) if sys.stdin.readline() else 0)
     if request["kind"] == SCRIPT:
         connection.close()  # what it starts is started
         exec(*request["arguments"], {})

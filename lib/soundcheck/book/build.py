@@ -7,6 +7,7 @@ after a small change only the pages that say something else are built and looked
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import shutil
@@ -17,7 +18,7 @@ import pandas as pd
 
 from soundcheck.book import history_page, inputs
 from soundcheck.book.check_site import inspect, sounds_in
-from soundcheck.book.jupyter_book import run_jupyter_book
+from soundcheck.book.jupyter_book import JupyterBook
 from soundcheck.book.pages import MEDIA, Sources
 from soundcheck.book.run_style import run_style
 from soundcheck.book.site import into_place, lay_out, signature
@@ -35,6 +36,8 @@ from soundcheck.results.record import RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.families import Family
+
+SOURCES = "book-src"  # folder of what Jupyter Book reads, in that of the output
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,7 @@ def build(
     sounds: Sounds,
     jobs: int = 1,
     history: Path | None = None,
+    book: JupyterBook | None = None,
 ) -> list[Problem]:
     """Build the book of a run.
 
@@ -92,6 +96,8 @@ def build(
         Processes to use.
     history
         Folder of kept runs, for the page about them; ``None`` = there is none.
+    book
+        What :func:`builder` gave, if it has been started already.
 
     Returns
     -------
@@ -103,23 +109,29 @@ def build(
     state = _read(output)
     if state is not None and (state.inputs, state.site) == (depends, signature(output.html)):
         return []
-    from soundcheck.book.assembly import assemble  # late: what draws figures takes a second to load
-
     sources = Sources(
-        output.folder / "book-src", Remembered(output.folder / "book-pages.json", inputs.made_with())
+        output.folder / SOURCES, Remembered(output.folder / "book-pages.json", inputs.made_with())
     )
     arguments |= {"corpora": corpora, "tasks": tasks, "sounds": sounds, "jobs": jobs}
-    assemble(sources, output, record, results, **arguments)
-    tables = [output.results, output.left_out, output.comparison_table, output.word_errors]
-    if history_page.NAME in sources.pages:
-        tables.append(history_page.table_of(output))
-    about = Provenance.of(record)
-    problems = finish(sources, output, record, tables, about=about, depends=depends, jobs=jobs)
+    with contextlib.nullcontext(book) if book is not None else builder(output, jobs) as book:
+        from soundcheck.book.assembly import assemble  # late: what draws figures takes a second to load
+
+        assemble(sources, output, record, results, **arguments)
+        tables = [output.results, output.left_out, output.comparison_table, output.word_errors]
+        if history_page.NAME in sources.pages:
+            tables.append(history_page.table_of(output))
+        problems = finish(book, sources, output, record, tables, about=Provenance.of(record), depends=depends)
     output.prune(output.media, sources.media | _kept_by_notebooks(output))
     return problems
 
 
+def builder(output: Output, jobs: int = 1) -> JupyterBook:
+    """Give what builds the sources, for the time of a block in which they are written."""
+    return JupyterBook(output.folder / SOURCES, output.folder / "book-build", output.log, jobs)
+
+
 def finish(
+    book: JupyterBook,
     sources: Sources,
     output: Output,
     record: RunRecord,
@@ -127,12 +139,13 @@ def finish(
     *,
     about: Provenance | None = None,
     depends: str = "",
-    jobs: int = 1,
 ) -> list[Problem]:
     """Have the sources built, and put the site into place if it is complete.
 
     Parameters
     ----------
+    book
+        What builds them, see :func:`builder`.
     sources
         All sources.
     output
@@ -145,22 +158,20 @@ def finish(
         What the book rests on.
     depends
         Digest of all that the pages depend on.
-    jobs
-        Processes to use.
 
     Returns
     -------
     list of Problem
         Why the site stays as it was.
     """
-    work, new = output.folder / "book-build", output.folder / "html-new"
-    problem = run_jupyter_book(sources.folder, work, output.log, jobs=jobs, meanwhile=sources.complete)
+    new = output.folder / "html-new"
+    problem = book.build(sources.complete)
     if problem:
         return [problem]
     state = _read(output)
     day = _day(state, record)
     lay_out(
-        work / "html",
+        book.work / "html",
         new,
         style=run_style(record, day),
         media=_media(sources.media, output),

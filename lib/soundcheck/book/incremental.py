@@ -8,6 +8,7 @@ again when it changes, so that a book which grew page by page equals one that wa
 from __future__ import annotations
 
 import functools
+import gc
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -27,6 +28,7 @@ from soundcheck.common import files
 
 __all__ = ["build", "setup"]
 
+YOUNG = 50_000  # objects after which Python looks for those that refer to each other and to nothing else
 _menu: dict[str, nodes.bullet_list] = {}  # entries of pages, without their headings
 
 
@@ -73,6 +75,7 @@ def _touched(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
     # processes, although it waits for those that write.
     app.parallel = app.config.writing_jobs + (app.config.writing_jobs > 1)
     _menu.clear()
+    gc.freeze()  # processes that write need not look at what has been read, which would copy it
     before, env.soundcheck_shared = getattr(env, "soundcheck_shared", digest), digest
     return sorted(env.found_docs) if before != digest else []
 
@@ -94,6 +97,9 @@ def build(source: Path, work: Path, jobs: int) -> int:
     int
         0 if all pages were built without a warning.
     """
+    # A page is a tree of thousands of objects, and what was imported stays.
+    gc.freeze()
+    gc.set_threshold(YOUNG, 20, 1000)
     # Word after word comes again on each page; the stemmer is plain Python.
     SearchEnglish.stem = functools.cache(SearchEnglish.stem)
     # Each citation asks for its style, by a look through all that is installed.
@@ -141,4 +147,5 @@ def _forget_lost_words(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(build(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))
+    if sys.stdin.readline():  # what is imported above is imported while the sources are written
+        sys.exit(build(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))

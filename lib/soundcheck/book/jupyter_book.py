@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
 from soundcheck.book.check_site import SECRET
 from soundcheck.common import files
@@ -25,18 +26,19 @@ from soundcheck.common.errors import Problem
 from soundcheck.common.library import installed
 from soundcheck.common.progress import Progress
 
-__all__ = ["LIMIT", "run_jupyter_book"]
+__all__ = ["LIMIT", "JupyterBook"]
 
 LIMIT = 1800  # seconds that Jupyter Book may take
+GO = b"build\n"
 LOOK_SECONDS = 1.0  # between two looks at how many pages there are
 WHOLE = ("_config.yml", "_toc.yml", "references.bib", "_static")  # a change of these changes all pages
 OWN = ("accessible.py", "incremental.py", "jupyter_book.py")  # and so do changes of these
 
 
-def run_jupyter_book(
-    source: Path, work: Path, log: Path, *, jobs: int = 1, meanwhile: Callable[[], object] = lambda: None
-) -> Problem | None:
-    """Build the sources; output goes to the log.
+class JupyterBook:
+    """A process that imports Jupyter Book, waits for the sources of a book and builds it.
+
+    Leaving its block ends the process.
 
     Parameters
     ----------
@@ -48,59 +50,80 @@ def run_jupyter_book(
         File that output is added to.
     jobs
         Processes to use.
-    meanwhile
-        Called once while Jupyter Book reads the sources, with one process.
-
-    Returns
-    -------
-    Problem or None
-        Why there is no site.
     """
-    note, key = work / "environment.json", _key(source)
-    if not _is_ours(work, note, key):
-        if work.is_symlink():
-            work.unlink()
-        shutil.rmtree(work, ignore_errors=True)
-    note.unlink(missing_ok=True)  # until this build has come to its end, nobody knows what is in the folder
-    problem = _run(source, work, jobs, log, meanwhile)
-    if problem is None and not (work / "html" / "index.html").is_file():
-        problem = Problem("book", "Jupyter Book wrote no first page", f"See {log.name}")
-    if problem is None:
-        files.write_text(note, json.dumps({"key": key, "files": _marks(work)}))
-    return problem
 
+    def __init__(self, source: Path, work: Path, log: Path, jobs: int = 1) -> None:
+        self.source, self.work, self.log, self.jobs = source, work, log, jobs
 
-def _run(source: Path, work: Path, jobs: int, log: Path, meanwhile: Callable[[], object]) -> Problem | None:
-    environment = {name: value for name, value in os.environ.items() if not SECRET.search(name.upper())}
-    environment |= {"JUPYTER_PLATFORM_DIRS": "1", "PYTHONHASHSEED": "0", "TZ": "UTC"}
-    begin, written = time.time(), 0
-    pages = sum(path.suffix in (".md", ".ipynb") for path in source.rglob("*"))
-    with open(log, "ab") as output, Progress("book", "pages", pages) as told:
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "soundcheck.book.incremental", str(source), str(work), str(jobs)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=environment,
-        )
-        try:
+    def __enter__(self) -> Self:
+        environment = {name: value for name, value in os.environ.items() if not SECRET.search(name.upper())}
+        environment |= {"JUPYTER_PLATFORM_DIRS": "1", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+        arguments = map(str, (self.source, self.work, self.jobs))
+        with open(self.log, "ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "soundcheck.book.incremental", *arguments],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=environment,
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._process.kill()  # if it has not ended
+        self._process.wait()
+
+    def build(self, meanwhile: Callable[[], object] = lambda: None) -> Problem | None:
+        """Build the sources, once.
+
+        Parameters
+        ----------
+        meanwhile
+            Called once while Jupyter Book reads the sources, with one process.
+
+        Returns
+        -------
+        Problem or None
+            Why there is no site.
+        """
+        note, key = self.work / "environment.json", _key(self.source)
+        if not _is_ours(self.work, note, key):
+            if self.work.is_symlink():
+                self.work.unlink()
+            shutil.rmtree(self.work, ignore_errors=True)
+        note.unlink(
+            missing_ok=True
+        )  # until this build has come to its end, nobody knows what is in the folder
+        problem = self._run(meanwhile)
+        if problem is None and not (self.work / "html" / "index.html").is_file():
+            problem = Problem("book", "Jupyter Book wrote no first page", f"See {self.log.name}")
+        if problem is None:
+            files.write_text(note, json.dumps({"key": key, "files": _marks(self.work)}))
+        return problem
+
+    def _run(self, meanwhile: Callable[[], object]) -> Problem | None:
+        begin, written = time.time(), 0
+        pages = sum(path.suffix in (".md", ".ipynb") for path in self.source.rglob("*"))
+        with Progress("book", "pages", pages) as told:
+            with contextlib.suppress(OSError):  # it has died, which its exit code tells
+                self._process.stdin.write(GO)
+                self._process.stdin.close()
             meanwhile()
-            while child.poll() is None:
+            while self._process.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    child.wait(LOOK_SECONDS)
+                    self._process.wait(LOOK_SECONDS)
                 if time.time() > begin + LIMIT:
                     return Problem("book", f"Jupyter Book did not end within {LIMIT} s")
-                count = min(pages, _written_since(begin, work))  # not the index
-                before, written = (
-                    written,
-                    max(written, count),
-                )  # a page that is written again is gone for a moment
+                count = min(pages, _written_since(begin, self.work))  # not the index
+                # A page that is written again is gone for a moment.
+                before, written = written, max(written, count)
                 told.update(written - before)
-        finally:
-            child.kill()  # if it has not ended
-            child.wait()
-    code = child.returncode
-    return Problem("book", f"Jupyter Book ended with exit code {code}", f"See {log.name}") if code else None
+        code = self._process.returncode
+        if not code:
+            return None
+        return Problem("book", f"Jupyter Book ended with exit code {code}", f"See {self.log.name}")
 
 
 def _written_since(begin: float, work: Path) -> int:

@@ -159,17 +159,22 @@ def _record(
 
 def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Problem]:
     """Build the book: what came out, and a page a model."""
-    sources = pages.Sources(output.folder / "book-src")
-    said = pages.output(join(element("p", line, limit=None) for line in lines))
-    cells = [pages.markdown("# Two runs, before and after"), said, *overview.comparisons(record)]
-    sources.page("index", cells)
-    for entry in record.comparisons:
-        notebook = output.comparisons / f"{entry.slug}.ipynb"
-        shown = executed.cells(notebook, f"Before and after: {heading(entry.name)}", entry, output.folder)
-        sources.page(overview.page_of(entry), shown)
-    chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
-    contents = {"format": "jb-book", "root": "index", "parts": [{"caption": "Models", "chapters": chapters}]}
-    sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
-    assembly.configure(sources, resources.root(), record)
-    sources.prune()
-    return build.finish(sources, output, record, [output.comparison_table])
+    sources = pages.Sources(output.folder / build.SOURCES)
+    with build.builder(output) as book:
+        said = pages.output(join(element("p", line, limit=None) for line in lines))
+        cells = [pages.markdown("# Two runs, before and after"), said, *overview.comparisons(record)]
+        sources.page("index", cells)
+        for entry in record.comparisons:
+            notebook = output.comparisons / f"{entry.slug}.ipynb"
+            shown = executed.cells(notebook, f"Before and after: {heading(entry.name)}", entry, output.folder)
+            sources.page(overview.page_of(entry), shown)
+        chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
+        contents = {
+            "format": "jb-book",
+            "root": "index",
+            "parts": [{"caption": "Models", "chapters": chapters}],
+        }
+        sources.file("_toc.yml", yaml.safe_dump(contents, sort_keys=False))
+        assembly.configure(sources, resources.root(), record)
+        sources.prune()
+        return build.finish(book, sources, output, record, [output.comparison_table])

@@ -58,6 +58,11 @@ class Remembered:
             self.put(name, found)
         return found
 
+    @property
+    def grown(self) -> bool:
+        """Whether there are values since the last :meth:`save` that were not known."""
+        return not self._used.keys() <= self._known.keys()
+
     def save(self) -> None:
         """Keep the values that were asked for.
 

@@ -93,7 +93,8 @@ class Derived:
     ) -> list[object]:
         """List what follows from the tables that models were asked about, and from their answers, depends on.
 
-        Segments and trials count as they were written for notebooks.
+        Segments and trials count as they were written for notebooks. Tests and thresholds of families do not
+        count: they judge answers, and nobody is asked anything else because of them.
         """
         output = self._output
         segments = [
@@ -107,7 +108,8 @@ class Derived:
             for corpus, path in report.tables.items()
         ]
         settings = [getattr(suite, field.name) for field in dataclasses.fields(suite)]
-        return [settings, list(families), segments, trials, answers]
+        asking = [dataclasses.replace(family, tests={}, digest="") for family in families]
+        return [settings, asking, segments, trials, answers]
 
 
 def _name(name: str, depends: object) -> str:

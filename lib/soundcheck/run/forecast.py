@@ -283,14 +283,13 @@ def _notebooks(
     studying = notebook_jobs.study_jobs(scratch) if suite.studies and book else []
     todo = [job for job in (*judging, *studying) if job.model not in {"", *complete} or not runner.kept(job)]
     open_models = {job.model for job in todo}
-    known = {
-        name: entry
-        for name, entry in suite.comparisons.items()
-        if not {entry.baseline, entry.candidate} & open_models
-    }
-    comparing = notebook_jobs.comparison_jobs(
-        dataclasses.replace(suite, comparisons=known), tested, material.corpora, scratch, judging
-    )
+    known = [
+        entry for entry in suite.comparisons.values() if not {entry.baseline, entry.candidate} & open_models
+    ]
+    comparing = [
+        notebook_jobs.comparison_job(entry, suite, tested, material.corpora, scratch, judging)
+        for entry in known
+    ]
     comparing = [_at_home(job, scratch.comparisons, output.comparisons) for job in comparing]
     todo += [job for job in comparing if not runner.kept(job)]
     found.notebooks = len(judging) + len(studying) + len(suite.comparisons)

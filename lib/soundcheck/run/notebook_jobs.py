@@ -36,10 +36,10 @@ from soundcheck.run.planning import (
 )
 from soundcheck.run.runner import Job
 from soundcheck.sounds.sound import Sounds
-from soundcheck.suite.entries import SPEECH_KINDS, ModelEntry, Suite
+from soundcheck.suite.entries import SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["comparison_jobs", "family_jobs", "notebook_of", "study_jobs"]
+__all__ = ["comparison_job", "family_jobs", "notebook_of", "study_jobs"]
 
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
@@ -154,64 +154,62 @@ def _others(suite: Suite, entry: ModelEntry, tasks: Sequence[Task], family: Fami
     ]
 
 
-def comparison_jobs(
+def comparison_job(
+    entry: ComparisonEntry,
     suite: Suite,
     families: Iterable[Family],
     corpora: Sequence[Corpus],
     output: Output,
     judged: Sequence[Job],
-) -> list[Job]:
-    """Describe one notebook for each comparison of the suite.
+) -> Job:
+    """Describe the notebook of a comparison of the suite.
 
     Parameters
     ----------
+    entry
+        The comparison.
     suite, families, corpora, output
         What is run.
     judged
-        The families' notebooks that ended well; their rows and replicates are compared.
+        The notebooks of both models that ended well; their rows and replicates are compared.
     """
     titles = {family.name: family.title for family in families}
     by_model = {(job.model, job.family): job for job in judged}
-    jobs = []
-    for entry in suite.comparisons.values():
-        both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
-        common = list(corpora)
-        for model in both:
-            common = predicted_corpora(suite, model, families, common)
-        pairs = [
-            [by_model[model.name, family] for model in both]
-            for family in titles
-            if all((model.name, family) in by_model for model in both)
-        ]
-        tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
-        notebook = notebook_of(COMPARISON, suite.root)
-        target = output.comparisons / f"{files.slug(entry.name)}.ipynb"
-        description = ComparisonDescription(
-            comparison=entry.name,
-            baseline=entry.baseline,
-            candidate=entry.candidate,
-            titles=titles,
-            corpora=tuple(zip(*(_with_predictions(model, common, output) for model in both), strict=True)),
-            pairs=tuple((old.rows, new.rows) for old, new in pairs),
-            media=output.media,
-            prefix="../media/",
-            rows=target.with_suffix(".json"),
-            tasks=tuple(tasks),
-            **_settings(suite, ComparisonDescription),
-        )
-        replicates = [files.digest(job.replicates) for pair in pairs for job in pair]
-        jobs.append(
-            Job(
-                model=entry.name,
-                family=COMPARISON,
-                source=notebook,
-                target=target,
-                description=description,
-                fingerprint=_fingerprint(notebook, description, replicates),
-                limit=suite.notebook_seconds,
-            )
-        )
-    return jobs
+    both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
+    common = list(corpora)
+    for model in both:
+        common = predicted_corpora(suite, model, families, common)
+    pairs = [
+        [by_model[model.name, family] for model in both]
+        for family in titles
+        if all((model.name, family) in by_model for model in both)
+    ]
+    tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
+    notebook = notebook_of(COMPARISON, suite.root)
+    target = output.comparisons / f"{files.slug(entry.name)}.ipynb"
+    description = ComparisonDescription(
+        comparison=entry.name,
+        baseline=entry.baseline,
+        candidate=entry.candidate,
+        titles=titles,
+        corpora=tuple(zip(*(_with_predictions(model, common, output) for model in both), strict=True)),
+        pairs=tuple((old.rows, new.rows) for old, new in pairs),
+        media=output.media,
+        prefix="../media/",
+        rows=target.with_suffix(".json"),
+        tasks=tuple(tasks),
+        **_settings(suite, ComparisonDescription),
+    )
+    replicates = [files.digest(job.replicates) for pair in pairs for job in pair]
+    return Job(
+        model=entry.name,
+        family=COMPARISON,
+        source=notebook,
+        target=target,
+        description=description,
+        fingerprint=_fingerprint(notebook, description, replicates),
+        limit=suite.notebook_seconds,
+    )
 
 
 def study_jobs(output: Output) -> list[Job]:

@@ -18,6 +18,8 @@ import select
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -40,6 +42,7 @@ LATE = (  # what only some import, or only what they import does, when it is use
     "soundcheck.corpora.languages",
     "sqlite3",
 )
+MOST_SECONDS = 60.0  # that imports may take
 # The frameworks of macOS do not survive a fork: there each notebook gets a process that starts anew.
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"
 
@@ -59,12 +62,12 @@ class Worker:
         self._environment, self._log = environment, log
         self._process: subprocess.Popen | None = None
         self._token = ""
-        self._executing = False
+        self._begun = 0.0
+        self._ready = self._executing = False
 
     def execute(self, task: Path, environment: dict[str, str]) -> None:
         """Begin to execute the notebook of a task file; :attr:`busy` tells when it has ended."""
-        if self._process is None or self._process.poll() is not None:
-            self._start()
+        self.start()
         self._executing = True
         request = json.dumps({"task": str(task), "environment": environment})
         with contextlib.suppress(
@@ -74,16 +77,31 @@ class Worker:
             self._process.stdin.flush()
 
     @property
+    def ready(self) -> bool:
+        """Whether the process has imported what notebooks need, or takes too long: it is asked anyway."""
+        self._ready = self._ready or self._hears() or time.monotonic() > self._begun + MOST_SECONDS
+        return self._ready
+
+    @property
     def busy(self) -> bool:
         """Whether a notebook is being executed."""
-        if self._executing and self._process is not None:
-            ready, _, _ = select.select([self._process.stdout], [], [], 0)
-            # Readable without anything to read: the process is gone.
-            self._executing = not (ready and (os.read(self._process.stdout.fileno(), 1) or True))
+        self._executing = self._executing and not (self.ready and self._hears())
         return self._executing
 
-    def _start(self) -> None:
+    def _hears(self) -> bool:
+        """Whether the process has told something, or is gone."""
+        if self._process is None:
+            return True
+        ready, _, _ = select.select([self._process.stdout], [], [], 0)
+        # Readable without anything to read: the process is gone.
+        return bool(ready and (os.read(self._process.stdout.fileno(), 1) or True))
+
+    def start(self) -> None:
+        """Start the process, unless it runs."""
+        if self._process is not None and self._process.poll() is None:
+            return
         self._token = secrets.token_hex(8)
+        self._begun, self._ready = time.monotonic(), False
         with open(self._log, "ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "soundcheck.run.notebook_worker"],
@@ -108,11 +126,12 @@ class Worker:
 
 
 def serve() -> None:
-    """Read requests until there are no more, and say of each when it has ended."""
+    """Say when all is imported; read requests until there are no more, and say of each when it has ended."""
     answers = os.dup(1)
     os.dup2(2, 1)  # what notebooks print goes to the log
     if FORKS:
         _preload()
+    os.write(answers, b".")
     for line in sys.stdin:
         request = json.loads(line)
         if FORKS:
@@ -128,11 +147,24 @@ def serve() -> None:
         os.write(answers, b".")
 
 
+@contextlib.contextmanager
+def _missing(name: str) -> Iterator[None]:
+    """Let a package seem not to be installed, for the time of a block."""
+    sys.modules[name] = None
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
 def _preload() -> None:
     import nbformat
-    from ipykernel import debugger, ipkernel, kernelapp  # noqa: F401
+    from ipykernel import ipkernel, kernelapp  # noqa: F401
 
     from soundcheck.run import notebook_engine  # noqa: F401
+
+    with _missing("debugpy"):  # nobody attaches a debugger to these kernels, and it is slow to import
+        from ipykernel import debugger  # noqa: F401
 
     nbformat.validate(nbformat.v4.new_notebook())  # compiles its schema, which each notebook would
 

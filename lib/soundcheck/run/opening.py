@@ -10,7 +10,7 @@ from pathlib import Path
 from soundcheck.run import adding
 from soundcheck.run.lock import FolderLock
 from soundcheck.run.output import Output
-from soundcheck.run.selection import corpus_folders, read_families, refuse_code, select
+from soundcheck.run.selection import ReadBefore, corpus_folders, read_families, refuse_code, select
 from soundcheck.suite.entries import Suite
 from soundcheck.suite.families import Family
 
@@ -29,11 +29,14 @@ class Opened:
         The folder; it is made by :meth:`begin`.
     lock
         The right to write to it.
+    before
+        What earlier runs have read.
     """
 
     plan: adding.Plan
     output: Output
     lock: FolderLock
+    before: ReadBefore
 
     def begin(self, *, no_code: bool) -> list[Family]:
         """Read the families, refuse what needs no corpus to be refused, then make the folder.
@@ -44,11 +47,12 @@ class Opened:
             If a family cannot be used, or a model runs code although that is not wanted.
         """
         suite = self.plan.suite
-        families = read_families(suite, self.output.cache)
+        families = read_families(suite, self.before)
         if no_code:
             refuse_code(suite, [entry for name, entry in suite.models.items() if name in self.plan.asked])
         self.output.prepare()
         self.lock.take()
+        self.before.save()
         return families
 
 
@@ -77,4 +81,4 @@ def opened(
     output.check(corpus_folders(suite))
     with FolderLock(output.folder, output.display_name) as lock:
         plan = adding.add(suite, chosen, output) if models or families else adding.whole(suite)
-        yield Opened(plan, output, lock)
+        yield Opened(plan, output, lock, ReadBefore(output.cache))

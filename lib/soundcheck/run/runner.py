@@ -11,8 +11,10 @@ Conventions
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import json
+import math
 import os
 import secrets
 import shutil
@@ -35,6 +37,7 @@ from soundcheck.run.processes import MARK, kill_marked
 
 STARTING = 60  # seconds granted for starting a kernel, on top of a notebook's limit
 TRIES = 3  # of a notebook whose kernel did not start
+WORTH_STARTING = 4.0  # seconds of notebooks for which one more worker is started, which needs half as many
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,6 +130,22 @@ class Outcome(Executed):
     job: Job
     status: str
     error: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Later:
+    """A notebook that can be described when others have ended; then it comes first.
+
+    Parameters
+    ----------
+    needs
+        Places of the others in the list of jobs.
+    describe
+        Makes it from their outcomes, which come in the order of the list.
+    """
+
+    needs: tuple[int, ...]
+    describe: Callable[[list[Outcome]], Job]
 
 
 def check_notebook(path: Path) -> None:
@@ -294,20 +313,39 @@ class Places:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers before the block ends."""
         for worker in self._workers:
             worker.stop()
+        self._workers.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def free(self, notebooks: int) -> list[Worker]:
-        """Give as many workers as there are notebooks and places; each starts with its first notebook."""
+        """Give as many workers as there are notebooks and places."""
         for number in range(len(self._workers), min(notebooks, self._most)):
             environment = _environment(self.folder / f"worker {number}", self._cache)
             self._workers.append(Worker(environment, self._log))
         return self._workers[:notebooks]
 
+    def warm(self) -> None:
+        """Have a worker import what notebooks need, before there is a notebook."""
+        for worker in self.free(1):
+            worker.start()
+
+
+def _workers(seconds: Sequence[float]) -> int:
+    """Say how many workers some notebooks are worth: one each, but a few that are known to be quick share."""
+    return min(len(seconds), math.ceil(sum(seconds) / WORTH_STARTING)) if all(seconds) else len(seconds)
+
 
 def execute(
-    jobs: Sequence[Job], places: Places, finished: Callable[[Outcome], None] = lambda outcome: None
+    jobs: Sequence[Job],
+    places: Places,
+    finished: Callable[[Outcome], None] = lambda outcome: None,
+    meanwhile: Callable[[], object] | None = None,
+    later: Sequence[Later] = (),
 ) -> list[Outcome]:
     """Execute all jobs that changed, in parallel.
 
@@ -319,37 +357,96 @@ def execute(
         Who executes them.
     finished
         Called with each outcome, for a progress bar.
+    meanwhile
+        Called once when the first notebooks have begun, if there are any.
+    later
+        What else to execute.
 
     Returns
     -------
     list of Outcome
-        In the order of ``jobs``.
+        In the order of ``jobs``, then of ``later``.
     """
-    outcomes: dict[int, Outcome] = {}
-    waiting: list[int] = []
-    for number, job in enumerate(jobs):
-        if kept(job):
-            outcomes[number] = Outcome(job, "ok", "")
-            finished(outcomes[number])
-        else:
-            waiting.append(number)
-    waiting.sort(key=lambda number: -jobs[number].weight)  # the last one should not be a long one
+    queue = _Queue(jobs, later, finished)
     running: dict[int, _Running] = {}
-    free = places.free(len(waiting))
+    free = places.free(_workers(queue.expected))
+    for worker in free:
+        worker.start()
     with tempfile.TemporaryDirectory(dir=places.folder, ignore_cleanup_errors=True) as name:
         drafts = Path(name)
-        while waiting or running:
-            while waiting and free:
-                number = waiting.pop(0)
-                running[number] = _Running(jobs[number], drafts / str(number), free.pop())
+        while queue.waiting or running:
+            for worker in [worker for worker in free if worker.ready][: len(queue.waiting)]:
+                free.remove(worker)
+                number = queue.waiting.popleft()
+                running[number] = _Running(queue.jobs[number], drafts / str(number), worker)
+            if meanwhile is not None:
+                meanwhile()
+                meanwhile = None
             for number, child in list(running.items()):
                 if child.worker.busy and not child.overdue:
                     continue
                 outcome = child.finish()
                 if outcome is not None:
-                    outcomes[number] = outcome
                     free.append(running.pop(number).worker)
                     shutil.rmtree(child.folder, ignore_errors=True)
-                    finished(outcome)
+                    queue.end(number, outcome)
             time.sleep(0.02)
-    return [outcomes[number] for number in range(len(jobs))]
+    return [queue.outcomes[number] for number in range(len(jobs) + len(later))]
+
+
+class _Queue:
+    """Which notebooks wait to be executed, and how others have ended.
+
+    Parameters
+    ----------
+    jobs, later, finished
+        See :func:`execute`.
+
+    Attributes
+    ----------
+    jobs
+        All by their place; those that come later once they are described.
+    waiting
+        Places of those to execute: heavy ones first, so that the last one is not a long one.
+    outcomes
+        Those that have ended, by their place.
+    """
+
+    def __init__(
+        self, jobs: Sequence[Job], later: Sequence[Later], finished: Callable[[Outcome], None]
+    ) -> None:
+        self.jobs = dict(enumerate(jobs))
+        self.waiting: collections.deque[int] = collections.deque()
+        self.outcomes: dict[int, Outcome] = {}
+        self._later = dict(enumerate(later, len(jobs)))
+        self._finished = finished
+        for number in sorted(self.jobs, key=lambda number: -jobs[number].weight):
+            if not self._is_kept(number):
+                self.waiting.append(number)
+        self._describe()
+
+    @property
+    def expected(self) -> list[float]:
+        """Seconds that each one will take that waits, or comes later; 0 if nobody knows."""
+        return [seconds_of(self.jobs[number]) for number in self.waiting] + [0.0] * len(self._later)
+
+    def end(self, number: int, outcome: Outcome) -> None:
+        """Note how a notebook has ended; others may wait for that."""
+        self.outcomes[number] = outcome
+        self._finished(outcome)
+        self._describe()
+
+    def _is_kept(self, number: int) -> bool:
+        if not kept(self.jobs[number]):
+            return False
+        self.outcomes[number] = Outcome(self.jobs[number], "ok", "")
+        self._finished(self.outcomes[number])
+        return True
+
+    def _describe(self) -> None:
+        ready = [number for number, one in self._later.items() if self.outcomes.keys() >= {*one.needs}]
+        for number in ready:
+            one = self._later.pop(number)
+            self.jobs[number] = one.describe([self.outcomes[needed] for needed in one.needs])
+            if not self._is_kept(number):
+                self.waiting.appendleft(number)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from soundcheck.augment.registry import TRANSFORMS, check_change
@@ -97,15 +97,60 @@ def _corpus_folder(entry: CorpusEntry) -> Path:
     return entry.path if entry.path.is_dir() else entry.path.parent
 
 
-def read_families(suite: Suite, cache: Path | None = None) -> list[Family]:
+class ReadBefore:
+    """What earlier runs have read of families, which changes they could make, and which files could be used.
+
+    Parameters
+    ----------
+    cache
+        Folder that keeps it; ``None`` = none does.
+
+    Attributes
+    ----------
+    anew
+        Whether :meth:`save` kept what no earlier run had seen.
+    """
+
+    def __init__(self, cache: Path | None = None) -> None:
+        version = made_here() if cache is not None else ""
+        self._all = [
+            Remembered(cache / "families" / name if cache is not None else None, version)
+            for name in ("documents.json", "changes.json", "files.json")
+        ]
+        self.documents, self.changes, self._files = self._all
+        self.anew = False
+
+    def check(self, path: Path, look: Callable[[Path], object]) -> None:
+        """Look at a file, unless the last run has found nothing wrong with the same content."""
+
+        def fine() -> bool:
+            look(path)
+            return True
+
+        self._files.find(files.digest(path) if path.is_file() else str(path), fine)
+
+    def save(self) -> None:
+        """Keep it for the next run.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
+        """
+        self.anew = any(one.grown for one in self._all)
+        for one in self._all:
+            one.save()
+
+
+def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family]:
     """Read the families of a suite and check that each has its three files and known transforms.
 
     Parameters
     ----------
     suite
         The suite.
-    cache
-        Folder that keeps what files without problems hold, and which changes could be made; ``None`` = none.
+    before
+        What is known of them; what is found is added.
 
     Raises
     ------
@@ -113,16 +158,15 @@ def read_families(suite: Suite, cache: Path | None = None) -> list[Family]:
         If any of them cannot be used; holds all problems.
     """
     families, problems = [], Problems()
-    version = made_here() if cache is not None else ""
-    documents, tried = (
-        Remembered(cache / "families" / name if cache is not None else None, version)
-        for name in ("documents.json", "changes.json")
-    )
+    before = before or ReadBefore()
+    before.check(suite.file, lambda _: None)
     grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
-            family = with_own_tests(read_family(name, suite.root, documents), suite.tests.get(name, {}))
-            runner.check_notebook(notebook_jobs.notebook_of(name, suite.root))
+            family = with_own_tests(
+                read_family(name, suite.root, before.documents), suite.tests.get(name, {})
+            )
+            before.check(notebook_jobs.notebook_of(name, suite.root), runner.check_notebook)
         except InputError as error:
             problems.extend(error)
             continue
@@ -131,7 +175,7 @@ def read_families(suite: Suite, cache: Path | None = None) -> list[Family]:
                 f"family {name}", f"the page book/methods/{name}.md is missing", "Write what it tests"
             )
         for change in family.all_changes:
-            problem = _problem(change, tried)
+            problem = _problem(change, before.changes)
             if problem:
                 problems.add(f"thresholds/{name}.yml, change {change.name}", problem)
         for column in family.measured:
@@ -149,9 +193,6 @@ def read_families(suite: Suite, cache: Path | None = None) -> list[Family]:
         limits = (suite.transformed_segments, suite.segments_per_change, suite.levels, suite.transformations)
         families.append(family.limited(suite.sweeps, *limits))
     problems.raise_if_any()
-    if cache is not None and cache.is_dir():  # the folder of a first run is made after this
-        documents.save()
-        tried.save()
     return families
 
 
