@@ -63,13 +63,8 @@ def main() -> int:
         for number in range(NOTEBOOKS)
     ]
     times = [time.perf_counter()]
-    outcomes = runner.execute(
-        jobs,
-        cache=folder / "cache",
-        log=folder / "log",
-        workers=1,
-        finished=lambda _: times.append(time.perf_counter()),
-    )
+    with runner.Places(folder / "cache", folder / "log", workers=1) as places:
+        outcomes = runner.execute(jobs, places, lambda _: times.append(time.perf_counter()))
     failed = [outcome.error for outcome in outcomes if outcome.error]
     if failed:
         print(failed[0])
