@@ -93,9 +93,8 @@ class JupyterBook:
             if self.work.is_symlink():
                 self.work.unlink()
             shutil.rmtree(self.work, ignore_errors=True)
-        note.unlink(
-            missing_ok=True
-        )  # until this build has come to its end, nobody knows what is in the folder
+        # Until this build has come to its end, nobody knows what is in the folder.
+        note.unlink(missing_ok=True)
         problem = self._run(meanwhile)
         if problem is None and not (self.work / "html" / "index.html").is_file():
             problem = Problem("book", "Jupyter Book wrote no first page", f"See {self.log.name}")

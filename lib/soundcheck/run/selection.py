@@ -120,11 +120,12 @@ class ReadBefore:
         self.documents, self.changes, self._files = self._all
         self.anew = False
 
-    def check(self, path: Path, look: Callable[[Path], object]) -> None:
-        """Look at a file, unless the last run has found nothing wrong with the same content."""
+    def check(self, path: Path, look: Callable[[Path], object] | None = None) -> None:
+        """Note a file, and look at it unless the last run has found nothing wrong with the same content."""
 
         def fine() -> bool:
-            look(path)
+            if look is not None:
+                look(path)
             return True
 
         self._files.find(files.digest(path) if path.is_file() else str(path), fine)
@@ -159,7 +160,7 @@ def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family
     """
     families, problems = [], Problems()
     before = before or ReadBefore()
-    before.check(suite.file, lambda _: None)
+    before.check(suite.file)
     grouped = [group.name for entry in suite.corpora.values() for group in entry.groups]
     for name in suite.families:
         try:
