@@ -257,6 +257,11 @@ def test_what_other_packages_do_wrong_is_told(tmp_path, started_command):
         ),
         (REGISTERED, "import nothing_there", "'list' cannot be loaded: ModuleNotFoundError"),
         (REGISTERED, "ListFormat = dict", "'list' is not a class that can be used here"),
+        (
+            REGISTERED,
+            FORMAT.replace('"speaker", "arousal"]', '"speaker"]'),
+            "corpora.calls: the format 'list' fails: ValueError: 2 columns passed, passed data had 3",
+        ),
     ]
     for number, (points, text, words) in enumerate(cases):
         site = package(tmp_path / str(number), "own", points, formats=text, kinds=KIND)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, did_you_mean, input_error
+from soundcheck.common.errors import Problems, SoundcheckError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora import segments
 from soundcheck.corpora.audio import AudioInfo
@@ -28,7 +28,7 @@ from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.corpora.wordings import check_wordings
-from soundcheck.suite.corpus_format import CORPUS_FORMATS
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat
 from soundcheck.suite.entries import CorpusEntry, Suite
 
 NO_AUDIO = "the corpus has no audio: models that listen are not asked about it"
@@ -60,7 +60,7 @@ def load_corpus(
     """
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
-    raw = prepare(form.read(entry, suite.tasks), entry, form.values)
+    raw = prepare(_read(form, entry, suite), entry, form.values)
     if suite.alternatives:
         check_wordings(raw)
     parsed = segments.parse(raw, entry, suite.tasks)
@@ -107,6 +107,20 @@ def load_corpus(
         formats=sound_formats(table["file"], facts),
         elsewhere=parsed.elsewhere,
     )
+
+
+def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTable:
+    """Read a table; what somebody's format fails with is told as a matter of that format and its file."""
+    try:
+        return form.read(entry, suite.tasks)
+    except (SoundcheckError, OSError):
+        raise
+    except Exception as error:
+        if form.__module__.startswith("soundcheck."):  # a defect of ours
+            raise
+        where = f"{suite.file.name}, corpora.{entry.name}"
+        what = f"the format {quoted(entry.format)} fails: {type(error).__name__}: {error}"
+        raise input_error(where, what, f"Look at {form.__module__}.{form.__qualname__}.read") from error
 
 
 def _trials(
