@@ -42,7 +42,7 @@ LATE = (  # what only some import, or only what they import does, when it is use
     "soundcheck.corpora.languages",
     "sqlite3",
 )
-MOST_SECONDS = 60.0  # that imports may take
+MOST_SECONDS = 300.0  # that imports may take
 # The frameworks of macOS do not survive a fork: there each notebook gets a process that starts anew.
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"
 
