@@ -345,6 +345,33 @@ def test_a_corpus_without_sound_gets_a_table_to_fill_in(tmp_path):
     assert len(load_corpus(suite.corpora["data"], suite, tmp_path / "cache").segments) == COUNT
 
 
+@pytest.mark.parametrize("apart", [True, False])
+def test_answers_beside_the_data_are_taken(tmp_path, undrawn, apart):
+    data = tmp_path / "data"
+    names = sounds(data / "wavs")
+    rows = [
+        {"audio_filepath": f"wavs/{name}", "duration": 0.2, "text": WORDS[n % 2], "pred_text": WORDS[0]}
+        for n, name in enumerate(names)
+    ]
+    lines(data / "whisper.json", rows)
+    if apart:
+        lines(data / "test_manifest.json", [{**row, "pred_text": 0} for row in rows])
+        text = (data / "test_manifest.json").read_text().replace(', "pred_text": 0', "")
+        (data / "test_manifest.json").write_text(text)
+    done = undrawn("init", "new", "--data", "data", cwd=tmp_path)
+    assert done.returncode == 0 and "whisper.json: answers of a model (pred_text)" in done.stdout, done.stderr
+    assert "Next: soundcheck run" in done.stdout
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["suite.yml"]
+    suite = read_suite(tmp_path / "new" / "suite.yml")
+    assert suite.corpora["data"].path.name == ("test_manifest.json" if apart else "whisper.json")
+    assert suite.models["mine"].path.name == "whisper.json"
+    done = undrawn(
+        *("run", "new/suite.yml", "--out", "out", "--no-book", "--family", "asr_word_errors"), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "word error rate 25.0\xa0%" in done.stdout  # one of four words is another one
+
+
 def test_what_is_not_recognised(tmp_path, undrawn):
     (tmp_path / "data" / "deep").mkdir(parents=True)
     (tmp_path / "data" / "deep" / "notes.txt").write_text("hello\n")

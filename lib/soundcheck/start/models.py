@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.start.yaml_text import flow
+from soundcheck.start.yaml_text import flow, scalar
 
 __all__ = ["KINDS", "ModelText", "model_text"]
 
@@ -148,7 +148,9 @@ class ModelText:
     missing: str = ""
 
 
-def model_text(kind: str, tasks: Mapping[str, Task], corpus: str, rows: Sequence[str] = ()) -> ModelText:
+def model_text(
+    kind: str, tasks: Mapping[str, Task], corpus: str, rows: Sequence[str] = (), answers: Sequence[str] = ()
+) -> ModelText:
     """Write the entry of a model.
 
     Parameters
@@ -161,6 +163,8 @@ def model_text(kind: str, tasks: Mapping[str, Task], corpus: str, rows: Sequence
         Name of a corpus, for an example.
     rows
         Files of the corpus, for a table of predictions to fill in.
+    answers
+        Paths of predictions that are there, instead of such a table.
     """
     wanted = {name: tasks.get(name, BUILTIN.get(name)) for name in TASKS_OF.get(kind, tasks)}
     names = flow(list(wanted))
@@ -177,6 +181,10 @@ def model_text(kind: str, tasks: Mapping[str, Task], corpus: str, rows: Sequence
         answers = {name: _answer(task) for name, task in wanted.items()}
         printed = '""' if list(wanted) == ["transcript"] else f"json.dumps({answers!r})"
         return ModelText(text, {"my_program.py": PROGRAM.replace("ANSWERS", printed)})
+    if kind == "predictions" and answers:
+        first, *more = map(scalar, answers)
+        line = f"predictions: {first}" + (f" # there are also {', '.join(more)}" if more else "")
+        return ModelText(text.replace("predictions: predictions.csv", line), {})
     if kind == "predictions" and rows:
         lines = [",".join(["file", *wanted]), *(_cell(name) + "," * len(wanted) for name in rows)]
         return ModelText(text, {"predictions.csv": "\n".join(lines) + "\n"})

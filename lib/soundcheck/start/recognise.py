@@ -43,6 +43,8 @@ class Found:
         What could have been named as well.
     keys
         Further keys that the format needs here.
+    answers
+        Files with answers of models, absolute.
     """
 
     format: str
@@ -50,6 +52,7 @@ class Found:
     why: str
     others: tuple[Path, ...] = ()
     keys: dict[str, object] = dataclasses.field(default_factory=dict)
+    answers: tuple[Path, ...] = ()
 
 
 def recognise(place: Path) -> Found:
@@ -128,7 +131,12 @@ def _lhotse(listing: Listing) -> Found | None:
 
 
 def _nemo(listing: Listing) -> Found | None:
-    return _first(listing, _with_keys("audio_filepath")(listing), "audio_filepath on each line")
+    lists = _with_keys("audio_filepath")(listing)
+    answers = [path for path in lists if "pred_text" in listing.keys(path)]  # often beside what was said
+    manifests = [path for path in lists if path not in answers] or lists
+    found = _first(listing, manifests, "audio_filepath on each line")
+    places = tuple(listing.root / path for path in sorted(answers, key=by_split))
+    return dataclasses.replace(found, answers=places) if found is not None else None
 
 
 def _parquet(listing: Listing) -> Found | None:

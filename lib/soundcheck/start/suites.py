@@ -77,7 +77,7 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
         choice = "    part: commands # spoken commands with their transcripts" if speech else ""
         tasks = {"transcript": BUILTIN["transcript"]} if speech else {"arousal": BUILTIN["arousal"]}
         corpora, told, corpus, rows = DEMO.replace("CHOICE", choice).rstrip() + "\n", [], "demo", []
-        declared, title = {}, "My models"
+        declared, title, answers = {}, "My models", []
     else:
         found = recognise(data.absolute())
         trials = found.format == "trials"
@@ -91,10 +91,12 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
         corpora = _corpus(folder, corpus, found, sample, about)
         told = [f"{data}: format {found.format} ({found.why})"]
         tasks = about.tasks or {"arousal": BUILTIN["arousal"]}
-        kind = kind or ("python" if about.audio else "predictions")
+        answers = [_shown(path, folder) for path in found.answers]
+        told += [f"{path.name}: answers of a model (pred_text)" for path in found.answers]
+        kind = kind or ("predictions" if answers or not about.audio else "python")
         rows = [] if sample is None else [name for name in about.frame["file"].head(ROWS) if name]
         declared, title = about.declared, f"Models on {corpus}"
-    model = model_text(kind or "python", tasks, corpus, rows)
+    model = model_text(kind or "python", tasks, corpus, rows, answers)
     text = HEAD.replace("TITLE", scalar(title)) + corpora + "\n" + _declared(declared)
     text += "models:\n  mine:\n" + indented(model.entry, 4) + _random(tasks) + TAIL
     starter.write_files(folder, {"suite.yml": text, **model.files}, "Choose another folder")
