@@ -2,11 +2,12 @@
 
 import datetime
 import json
+import time
 
 import pytest
 
 from soundcheck.book import inputs
-from soundcheck.book.kept_cells import KeptCells, ahead
+from soundcheck.book.kept_cells import KeptCells, MadeAhead
 from soundcheck.book.pages import markdown, output
 from soundcheck.common.media import MediaStore
 from soundcheck.report.html import Html
@@ -50,10 +51,35 @@ def test_a_fork_makes_what_is_asked_for_later(page):
     def fails():
         raise ValueError
 
-    ahead([lambda: [page.cells()], fails])()
+    MadeAhead([lambda: [page.cells()], fails]).wait()
     assert len(list(page.folder.glob("*.json"))) == FORKS
     page.cells()
     assert page.made == (not FORKS)
+
+
+@pytest.mark.skipif(not FORKS, reason="nothing is forked here")
+def test_while_a_fork_is_busy_pages_are_made_here_from_the_other_end(tmp_path):
+    here, go = [], tmp_path / "go"
+
+    def waits():
+        while not go.exists():
+            time.sleep(0.01)
+        return ()
+
+    def pages():
+        for number in range(10_000):
+            here.append(number)
+            if number == 3:
+                go.touch()
+            time.sleep(0.01)
+            yield number
+
+    fork = MadeAhead([waits])
+    fork.wait(pages())
+    assert 4 <= len(here) < 10_000  # as long as the other one was busy, and no longer
+    before = len(here)
+    fork.wait(pages())
+    assert len(here) == before
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from soundcheck.book import (
     settled,
     sheets,
 )
-from soundcheck.book.kept_cells import KeptCells, ahead
+from soundcheck.book.kept_cells import KeptCells, MadeAhead
 from soundcheck.common import files, resources
 from soundcheck.common.escaping import heading
 from soundcheck.common.file_contents import signature
@@ -87,16 +87,19 @@ def assemble(
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
     # They draw much: other cores make them while this one makes the pages of results.
     values = functools.partial(_values, record, results, near, kept)
-    waits = [ahead([values])] if jobs > 1 else []
+    drawing = [MadeAhead([values])] if jobs > 1 else []
     audits = {
         corpus.name: _audited(corpus, tasks, record, kept, output.cache, jobs)
         for corpus in corpora
         if not corpus.entry.probes_of  # sentences that Soundcheck itself made
     }
     corpus_pages = functools.partial(_corpus_pages, record, corpora, tasks, near, kept, output.cache, audits)
-    method_pages = functools.partial(_method_pages, record, families, suite_root, near, kept, signal, sounds)
+    method_pages = functools.partial(
+        _method_pages, record, suite_root=suite_root, near=near, kept=kept, signal=signal, sounds=sounds
+    )
     meeting = sheets.Sheets(output, record, results, kept)
-    waits += [ahead([corpus_pages, method_pages, meeting.pictures])] if jobs > 1 else []
+    others = [corpus_pages, meeting.pictures, functools.partial(method_pages, families)]
+    making = [MadeAhead(others)] if jobs > 1 else []
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
     among = settled.among(results, accepted_reasons(results, record.accepted))
@@ -124,19 +127,19 @@ def assemble(
     for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         sources.page(name, cells)
-    for wait in waits[:1]:
-        wait()
+    for fork in drawing:
+        fork.wait()
     for model, (own, rows, drawn) in zip(record.models, values(), strict=True):
         page = model_page(model.slug)
         make = functools.partial(model_pages.model_cells, model, record, own, drawn)
         titles = [(family.name, family.title, family.question) for family in record.families]
         about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
-    for wait in waits[1:]:
-        wait()
+    for fork in making:
+        fork.wait(method_pages(families[::-1]))
     for page, cells in corpus_pages():
         sources.page(page, cells)
-    for page, cells in method_pages():
+    for page, cells in method_pages(families):
         sources.page(page, cells)
     family_titles = {family.name: family.title for family in record.families}
     sources.page("all_results", all_results.cells(results, among, family_titles))
@@ -213,6 +216,7 @@ def _corpus_pages(
 def _method_pages(
     record: RunRecord,
     families: Sequence[Family],
+    *,
     suite_root: Path,
     near: MediaStore,
     kept: KeptCells,

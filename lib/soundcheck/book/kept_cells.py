@@ -17,7 +17,7 @@ from soundcheck.book.pages import MEDIA
 from soundcheck.common import files, store
 from soundcheck.run.notebook_worker import FORKS
 
-__all__ = ["KeptCells", "ahead"]
+__all__ = ["KeptCells", "MadeAhead"]
 
 LONGEST = 300  # seconds that are waited for pages that were begun ahead
 
@@ -74,22 +74,41 @@ class KeptCells:
         return {name: path.stat().st_size for name, path in paths.items() if path.is_file()}
 
 
-def ahead(makers: Sequence[Callable[[], Iterable[object]]]) -> Callable[[], None]:
-    """Begin to make pages in a fork of this process, which keeps their cells; gives what waits for it.
+class MadeAhead:
+    """Pages that a fork of this process makes, beginning at once, and whose cells it keeps.
 
     Whoever asks for these pages afterwards finds them, or makes what the fork could not make: nothing is lost
     where there is none, or if it fails.
+
+    Parameters
+    ----------
+    makers
+        Each makes some pages, one after the other.
     """
-    if not FORKS:
-        return lambda: None
-    child = multiprocessing.get_context("fork").Process(target=_make, args=(makers,), daemon=True)
-    child.start()
 
-    def wait() -> None:
-        child.join(LONGEST)
-        child.kill()
+    def __init__(self, makers: Sequence[Callable[[], Iterable[object]]]) -> None:
+        self._child = None
+        if FORKS:
+            self._child = multiprocessing.get_context("fork").Process(
+                target=_make, args=(makers,), daemon=True
+            )
+            self._child.start()
 
-    return wait
+    def wait(self, meanwhile: Iterable[object] = ()) -> None:
+        """Wait for the fork.
+
+        Parameters
+        ----------
+        meanwhile
+            Pages that are made here, one by one, as long as the fork is busy: its own from the other end.
+        """
+        if self._child is None:
+            return
+        pages = iter(meanwhile)
+        while self._child.is_alive() and next(pages, None) is not None:
+            pass
+        self._child.join(LONGEST)
+        self._child.kill()
 
 
 def _make(makers: Sequence[Callable[[], Iterable[object]]]) -> None:
