@@ -51,7 +51,7 @@ def test_a_fork_makes_what_is_asked_for_later(page):
     def fails():
         raise ValueError
 
-    MadeAhead([lambda: [page.cells()], fails]).wait()
+    MadeAhead([lambda: [page.cells()], fails], 2).wait()
     assert len(list(page.folder.glob("*.json"))) == FORKS
     page.cells()
     assert page.made == (not FORKS)
@@ -74,7 +74,7 @@ def test_while_a_fork_is_busy_pages_are_made_here_from_the_other_end(tmp_path):
             time.sleep(0.01)
             yield number
 
-    fork = MadeAhead([waits])
+    fork = MadeAhead([waits], 2)
     fork.wait(pages())
     assert 4 <= len(here) < 10_000  # as long as the other one was busy, and no longer
     before = len(here)

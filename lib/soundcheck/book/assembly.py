@@ -87,7 +87,7 @@ def assemble(
         signal = speech.sample(output.cache, [corpus.entry for corpus in corpora])
     # They draw much: other cores make them while this one makes the pages of results.
     values = functools.partial(_values, record, results, near, kept)
-    drawing = [MadeAhead([values])] if jobs > 1 else []
+    drawing = MadeAhead([values], jobs)
     audits = {
         corpus.name: _audited(corpus, tasks, record, kept, output.cache, jobs)
         for corpus in corpora
@@ -98,8 +98,7 @@ def assemble(
         _method_pages, record, suite_root=suite_root, near=near, kept=kept, signal=signal, sounds=sounds
     )
     meeting = sheets.Sheets(output, record, results, kept)
-    others = [corpus_pages, meeting.pictures, functools.partial(method_pages, families)]
-    making = [MadeAhead(others)] if jobs > 1 else []
+    others = MadeAhead([corpus_pages, meeting.pictures, functools.partial(method_pages, families)], jobs)
     sources.page("index", overview.cells(record, results))
     by_name = {family.name: family for family in families}
     among = settled.among(results, accepted_reasons(results, record.accepted))
@@ -127,16 +126,14 @@ def assemble(
     for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         sources.page(name, cells)
-    for fork in drawing:
-        fork.wait()
+    drawing.wait()
     for model, (own, rows, drawn) in zip(record.models, values(), strict=True):
         page = model_page(model.slug)
         make = functools.partial(model_pages.model_cells, model, record, own, drawn)
         titles = [(family.name, family.title, family.question) for family in record.families]
         about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
         sources.page(page, kept.cells(page, make, *about))
-    for fork in making:
-        fork.wait(method_pages(families[::-1]))
+    others.wait(method_pages(families[::-1]))
     for page, cells in corpus_pages():
         sources.page(page, cells)
     for page, cells in method_pages(families):

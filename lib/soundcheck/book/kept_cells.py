@@ -84,11 +84,13 @@ class MadeAhead:
     ----------
     makers
         Each makes some pages, one after the other.
+    jobs
+        Processes to use; there is no fork if it is only one.
     """
 
-    def __init__(self, makers: Sequence[Callable[[], Iterable[object]]]) -> None:
+    def __init__(self, makers: Sequence[Callable[[], Iterable[object]]], jobs: int) -> None:
         self._child = None
-        if FORKS:
+        if FORKS and jobs > 1:
             self._child = multiprocessing.get_context("fork").Process(
                 target=_make, args=(makers,), daemon=True
             )
