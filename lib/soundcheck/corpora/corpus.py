@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from soundcheck.common.caveats import Caveat
 from soundcheck.corpora.segments import Excluded
 from soundcheck.corpora.sound_formats import SoundFormat
 from soundcheck.corpora.trials.trial_table import TrialTable
@@ -51,6 +52,8 @@ class Corpus:
     elsewhere
         Rows of the table that belong to splits which are not evaluated, without ``duration`` and ``audio``:
         nobody has opened their files.
+    caveats
+        What makes numbers of this corpus doubtful.
     """
 
     name: str
@@ -68,3 +71,4 @@ class Corpus:
     offered: tuple[str, ...] = ()
     formats: tuple[SoundFormat, ...] = ()
     elsewhere: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame)
+    caveats: tuple[Caveat, ...] = ()

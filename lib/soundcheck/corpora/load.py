@@ -106,6 +106,7 @@ def load_corpus(
         offered=raw.offered,
         formats=sound_formats(table["file"], facts),
         elsewhere=parsed.elsewhere,
+        caveats=parsed.caveats,
     )
 
 

@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task, scale_sentence, scaled
@@ -92,7 +93,8 @@ class SegmentTable:
 
     ``table`` has a column ``place`` more, the number of the row in the raw table, and ``duration`` if the
     corpus has no audio: in seconds, NaN = not known. ``remedies`` say by task what to do about labels that
-    are none of its classes. ``elsewhere`` are rows of splits that are not evaluated.
+    are none of its classes. ``elsewhere`` are rows of splits that are not evaluated, ``caveats`` what makes
+    numbers of the corpus doubtful.
     """
 
     table: pd.DataFrame
@@ -100,6 +102,7 @@ class SegmentTable:
     notices: tuple[str, ...]
     remedies: Mapping[str, str]
     elsewhere: pd.DataFrame
+    caveats: tuple[Caveat, ...] = ()
 
 
 def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> SegmentTable:
@@ -127,6 +130,7 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     problems = Problems()
     table = raw.table
     left_out, notices, remedies = list(raw.left_out), list(raw.notices), {}
+    caveats: list[Caveat] = []
     columns: dict[str, object] = {
         "file": _files(raw, problems, left_out) if entry.audio else _names(raw, problems)
     }
@@ -173,7 +177,7 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     parsed = parsed.sort_values(
         ["file", "start", "end"], kind="stable", na_position="first", ignore_index=True
     )
-    return SegmentTable(parsed, tuple(left_out), tuple(notices), remedies, elsewhere)
+    return SegmentTable(parsed, tuple(left_out), tuple(notices), remedies, elsewhere, tuple(caveats))
 
 
 # Cells ------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from soundcheck.common import files
+from soundcheck.common.caveats import Caveat
 from soundcheck.predict.canaries import Confirmation
 from soundcheck.predict.opened_files import LIMIT
 from soundcheck.predict.sources import Sources
@@ -141,6 +142,10 @@ class PredictionReport:
         listed = ", ".join(f"{name} ({count})" for name, count in counts[:10])
         more = ", ..." if len(counts) > 10 else ""
         return [f"classes that the task does not have, counted as wrong: {listed}{more}"]
+
+    def caveats(self) -> list[Caveat]:
+        """Say what makes numbers of the model doubtful."""
+        return []
 
     def reasons(self) -> list[tuple[str, int]]:
         """Give each reason for a missing answer with its count, the most frequent first."""

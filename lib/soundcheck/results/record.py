@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
 from soundcheck.corpora.segments import LABEL, Excluded
@@ -346,6 +347,8 @@ class RunRecord(JsonFile):
     verdicts
         Model -> state of a test -> number of tests, see :class:`soundcheck.results.summary.Tally`; empty in
         records that older versions wrote.
+    caveats
+        What makes numbers doubtful: it stands wherever they do.
     """
 
     version: str
@@ -375,6 +378,7 @@ class RunRecord(JsonFile):
     book_digest: str = ""
     library: str = ""
     verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
+    caveats: tuple[Caveat, ...] = ()
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

@@ -121,6 +121,10 @@ def compose(
         book=False,
         book_digest="",
         library=library_digest(),
+        caveats=(
+            *(caveat for corpus in corpora for caveat in corpus.caveats),
+            *(caveat for name in suite.models for caveat in reports[name].caveats()),
+        ),
         verdicts={model: tally(own).counts for model, own in rows.groupby("model", sort=True)},
     )
 
