@@ -33,6 +33,7 @@ from soundcheck.book import (
 )
 from soundcheck.book.kept_cells import KeptCells, MadeAhead
 from soundcheck.common import files, resources
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.escaping import heading
 from soundcheck.common.file_contents import signature
 from soundcheck.common.media import MediaStore
@@ -43,6 +44,7 @@ from soundcheck.report import failures, look_of_pages
 from soundcheck.report.audit_views import recorded_otherwise
 from soundcheck.report.html import Html
 from soundcheck.report.key_figures import standing_notes
+from soundcheck.report.tables import caveats_notice
 from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.page_names import comparison_sheet, model_page
@@ -108,10 +110,11 @@ def assemble(
         family = by_name[entry.family]
         rows = results[results["model"].eq(entry.model) & results["family"].eq(entry.family)]
         notebook = output.notebooks / files.slug(entry.model) / f"{files.slug(entry.family)}.ipynb"
-        warning = _recorded_otherwise(record, family, rows, audits)
+        caveats = record.caveats_of({entry.model}, set(rows["corpus"]), set(rows["task"]))
+        warning = caveats_notice(caveats) + _recorded_otherwise(record, family, rows, audits)
         make = functools.partial(_result_cells, output, record, entry, family, notebook, rows, among, warning)
         table = rows.to_json(orient="split", index=False, double_precision=15)
-        about = (entry, family.title, family.question, _content(notebook), figures, published)
+        about = (entry, family.title, family.question, _content(notebook), figures, caveats, published)
         sources.made(overview.page_of(entry), make, *about, table, among[rows.index].tolist())
     compared = [
         (output.comparisons / f"{entry.slug}.ipynb", f"Comparison {heading(entry.name)}", entry)
@@ -121,8 +124,9 @@ def assemble(
         (output.studies / f"{entry.name}.ipynb", STUDY_TITLES[entry.name], entry) for entry in record.studies
     ]
     for notebook, title, entry in (*compared, *studied):
-        make = functools.partial(_executed_cells, notebook, title, entry, output.folder)
-        sources.made(overview.page_of(entry), make, title, entry, _content(notebook), published)
+        caveats = _caveats_of_both(record, entry)
+        make = functools.partial(_executed_cells, notebook, title, entry, output.folder, caveats)
+        sources.made(overview.page_of(entry), make, title, entry, _content(notebook), caveats, published)
     for name in sorted(set(STUDY_TITLES) - {entry.name for entry in record.studies}):
         cells = [pages.markdown(f"# {STUDY_TITLES[name]}"), pages.markdown(NO_STUDIES)]
         sources.page(name, cells)
@@ -131,7 +135,7 @@ def assemble(
         page = model_page(model.slug)
         make = functools.partial(model_pages.model_cells, model, record, own, drawn)
         titles = [(family.name, family.title, family.question) for family in record.families]
-        about = (inputs.shown(model), record.figures, titles, record.accepted, rows)
+        about = (inputs.shown(model), record.figures, titles, record.accepted, record.caveats, rows)
         sources.page(page, kept.cells(page, make, *about))
     others.wait(method_pages(families[::-1]))
     for page, cells in corpus_pages():
@@ -236,13 +240,22 @@ def _content(path: Path) -> str:
 
 
 def _executed_cells(
-    notebook: Path, title: str, entry: ComparisonRecord | StudyRecord, out: Path
+    notebook: Path, title: str, entry: ComparisonRecord | StudyRecord, out: Path, caveats: Sequence[Caveat]
 ) -> list[dict]:
     """Make the page of a comparison, with the way to its page for a meeting, or of a study."""
     cells = executed.cells(notebook, title, entry, out)
     if isinstance(entry, ComparisonRecord):
-        cells.insert(1, sheets.link(comparison_sheet(entry.slug)))
+        cells[1:1] = [pages.output(caveats_notice(caveats)), sheets.link(comparison_sheet(entry.slug))]
     return cells
+
+
+def _caveats_of_both(record: RunRecord, entry: ComparisonRecord | StudyRecord) -> list[Caveat]:
+    """Give the caveats of the two models that are compared."""
+    if not isinstance(entry, ComparisonRecord):
+        return []
+    both = [model for model in record.models if model.name in (entry.baseline, entry.candidate)]
+    tasks = {task for model in both for task in model.tasks}
+    return record.caveats_of({model.name for model in both}, {c.name for c in record.corpora}, tasks)
 
 
 def _result_cells(

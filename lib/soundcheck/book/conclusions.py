@@ -23,7 +23,7 @@ __all__ = ["conclusions"]
 MOST_NOTES = 20  # tasks at which models are not better than guessing
 MOST_MODELS = 6  # that are named with how many of their failures hold
 MOST_OPEN = 3  # models and families that are named with how many of their tests are open
-HOLLOW_WORDS = "That a model is robust and fair means little where it cannot be told from guessing: "
+HOLLOW_WORDS = "That a model is robust and fair means little where it is not better than guessing: "
 HOLDING = "These stand although it is accounted for how many tests were made; others may be chance."
 OPEN = "An open test is no pass: too few people spoke to rule a failure out, or to be sure of one."
 
@@ -139,7 +139,7 @@ def _what_to_do(
         link = element("a", f"more {noun(record, undecided)}", href="#what-could-not-be-concluded")
         yield join([element("span", "Test "), link, element("span", " where much is open")])
     if hollow:
-        yield element("span", "Rely on no model at tasks where it cannot be told from guessing")
+        yield element("span", "Rely on no model at tasks where it is not better than guessing")
     yield join(
         [
             element("a", "Find your way", href="find_your_way.html"),

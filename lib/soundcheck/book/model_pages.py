@@ -110,6 +110,9 @@ def _how_good(
     model: ModelRecord, record: RunRecord, own: pd.DataFrame, standing: pd.Series
 ) -> Iterator[dict]:
     """Make the top of a model's page: its numbers, how it stands at its tasks, and its three scores."""
+    caveats = record.caveats_of({model.name}, set(own["corpus"]), model.tasks)
+    if caveats:
+        yield pages.output(tables.caveats_notice(caveats))
     figures = figures_of(record, model.name)
     if figures:
         yield pages.output(key_figures.figure_table(figures))

@@ -73,6 +73,7 @@ def cells(record: RunRecord, results: pd.DataFrame) -> list[dict]:
         pages.output(
             join(
                 [
+                    tables.caveats_notice(record.caveats),
                     conclusions(record, results[counts], found[counts]),
                     tables.synthetic_notice(synthetic),
                 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,15 +23,11 @@ class Caveat:
     corpus: str = ""
     task: str = ""
 
-    @property
-    def subject(self) -> str:
-        """Whose numbers are meant, in words; empty if all are."""
-        return ", ".join(name for name in (self.model, self.corpus, self.task) if name)
+    def __str__(self) -> str:
+        subject = ", ".join(name for name in (self.model, self.corpus, self.task) if name)
+        return f"{subject}: {self.text}" if subject else self.text
 
-    def concerns(self, model: str, corpus: str, task: str = "") -> bool:
-        """Say whether numbers of a model, a corpus and a task are meant; ``""`` = any task."""
-        return (
-            self.model in ("", model)
-            and self.corpus in ("", corpus)
-            and (not task or self.task in ("", task))
-        )
+    def concerns(self, models: Collection[str], corpora: Collection[str], tasks: Collection[str]) -> bool:
+        """Say whether numbers of any of these models, corpora and tasks are meant."""
+        pairs = ((self.model, models), (self.corpus, corpora), (self.task, tasks))
+        return all(not name or name in names for name, names in pairs)

@@ -145,7 +145,13 @@ class PredictionReport:
 
     def caveats(self) -> list[Caveat]:
         """Say what makes numbers of the model doubtful."""
-        return []
+        if not self.repeated_different:
+            return []
+        what = f"{self.repeated_different} of {self.repeated} inputs that were asked twice got another answer"
+        advice = (
+            "the numbers are those of the first answers, another run may give others. Fix the model's seed"
+        )
+        return [Caveat(f"{what}: {advice}", self.model)]
 
     def reasons(self) -> list[tuple[str, int]]:
         """Give each reason for a missing answer with its count, the most frequent first."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.publish.day import today
@@ -129,6 +130,11 @@ class ModelFacts:
         """The corpora that it was tested on."""
         seen = set(self.rows["corpus"])
         return [corpus for corpus in self.record.corpora if corpus.name in seen]
+
+    @functools.cached_property
+    def caveats(self) -> list[Caveat]:
+        """What makes its numbers doubtful."""
+        return self.record.caveats_of({self.model.name}, set(self.rows["corpus"]), set(self.rows["task"]))
 
     @property
     def synthetic(self) -> bool:

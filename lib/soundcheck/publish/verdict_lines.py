@@ -36,7 +36,7 @@ _LIVE = re.compile(r"(?<=[@#!$%~])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORE
 
 
 def verdict_lines(facts: ModelFacts) -> list[str]:
-    """Say in three lines what a run found about a model.
+    """Say in three lines what a run found about a model, and what makes that doubtful.
 
     Parameters
     ----------
@@ -46,9 +46,11 @@ def verdict_lines(facts: ModelFacts) -> list[str]:
     Returns
     -------
     list of str
-        Plain text: ``"How good: …"``, ``"What holds: …"``, ``"What is open: …"``; not escaped.
+        Plain text: ``"How good: …"``, ``"What holds: …"``, ``"What is open: …"``, and ``"Caveat: …"`` for
+        each; not escaped.
     """
-    return [f"How good: {_good(facts)}", f"What holds: {_holds(facts)}", f"What is open: {_open(facts)}"]
+    lines = [f"How good: {_good(facts)}", f"What holds: {_holds(facts)}", f"What is open: {_open(facts)}"]
+    return [*lines, *(f"Caveat: {plain(str(caveat), None)}" for caveat in facts.caveats)]
 
 
 def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[str]:
@@ -61,7 +63,10 @@ def comparison_lines(frame: pd.DataFrame, facts: ModelFacts) -> list[str]:
     facts
         Facts of the candidate.
     """
-    return [f"The difference: {plain(conclusion(frame), 600)}", *verdict_lines(facts)[:2]]
+    return [
+        f"The difference: {plain(conclusion(frame), 600)}",
+        *(line for line in verdict_lines(facts) if not line.startswith("What is open:")),
+    ]
 
 
 def as_markdown(lines: Sequence[str], title: str = "") -> str:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.wording import counted
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, table, two_lines
-from soundcheck.results.record import KeyFigure
+from soundcheck.results.record import KeyFigure, ModelRecord
 from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN, standing
 
 __all__ = ["RATES", "figure_table", "interval", "marks", "sentence", "significant", "standing_notes", "value"]
@@ -22,6 +23,12 @@ RATES = (
     "false acceptance rate",
     "false rejection rate",
 )
+WORSE_THAN_CHANCE = "worse than chance"
+_REVERSED = {  # measure -> what turns it around, and the key that mends it
+    "concordance": "Is the scale reversed? Then write its ends that way, such as `range: [1, 0]`",
+    "unweighted average recall": "Are its classes in another order? Compare its answers with the labels",
+    "equal error rate": "Are the scores distances? Then declare `distances: true`",
+}
 _PER_CENT = "\xa0%"
 EXPLAINED = {
     PROVEN: "better than guessing",
@@ -89,12 +96,34 @@ def sentence(figure: KeyFigure, *, corpus: bool = False) -> str:
     return f"{figure.measure}{of}{where} {value(figure)} ({', '.join(company)})"
 
 
+def worse_than_chance(figure: KeyFigure) -> bool:
+    """Say whether the whole interval of a figure is on the wrong side of what guessing scores."""
+    if figure.measure not in _REVERSED or None in (figure.low, figure.high, figure.guessing):
+        return False
+    return figure.low > figure.guessing if figure.measure in RATES else figure.high < figure.guessing
+
+
+def reversed_caveats(figures: Sequence[KeyFigure], models: Sequence[ModelRecord]) -> list[Caveat]:
+    """Suspect the direction of the answers where a model is worse than chance."""
+    kinds = {model.name: model.kind for model in models}
+    return [
+        Caveat(
+            f"{sentence(figure)} is {WORSE_THAN_CHANCE}. {_REVERSED[figure.measure]}",
+            figure.model,
+            figure.corpus,
+            figure.task,
+        )
+        for figure in figures
+        if worse_than_chance(figure) and kinds[figure.model] != "random"
+    ]
+
+
 def figure_table(figures: Sequence[KeyFigure]) -> Html:
     """Show figures with their company, and what they say about guessing."""
     rows = []
     for figure in figures:
         shown = two_lines(value(figure) or "–", interval(figure) or figure.reason)
-        told = EXPLAINED.get(figure.standing, "")
+        told = WORSE_THAN_CHANCE if worse_than_chance(figure) else EXPLAINED.get(figure.standing, "")
         if figure.threshold is not None:
             told = f"at the threshold in use, {significant(figure.threshold, 3)}"
         rows.append(
@@ -133,7 +162,8 @@ def standing_notes(figures: Sequence[KeyFigure] | None, model: str, tasks: Seque
         found = standing(figures, model, task)
         if found.name != PROVEN:
             why = sentence(found.figure) if found.figure else "no corpus has labels for it"
-            notes.append(f"{found.name} at {task}: {why}")
+            worse = found.figure is not None and worse_than_chance(found.figure)
+            notes.append(f"{WORSE_THAN_CHANCE if worse else found.name} at {task}: {why}")
     return notes
 
 

@@ -10,7 +10,7 @@ from soundcheck.common.wording import counted
 from soundcheck.report.key_figures import sentence, standing_notes
 from soundcheck.results import scores, tally
 from soundcheck.results.record import ModelRecord, RunRecord
-from soundcheck.results.standing import HOLLOW, PROVEN
+from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
 
 __all__ = ["summary_lines"]
 
@@ -52,7 +52,8 @@ def summary_lines(
     if not random:
         for note in standing_notes(record.figures, model.name, model.tasks):
             what, task = note.partition(":")[0].split(" at ", 1)
-            judged = tally(rows[own.eq(what) & rows["task"].eq(task)]).judged
-            where = "anywhere" if what == HOLLOW else "in shares"
+            known = what == UNPROVEN
+            judged = tally(rows[own.eq(what if known else HOLLOW) & rows["task"].eq(task)]).judged
+            where = "in shares" if known else "anywhere"
             left = f": {counted(judged, 'test')} of fairness and robustness do not count {where}"
             yield f"  {what} at {task}" + (left if judged else "")

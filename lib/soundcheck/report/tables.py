@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from soundcheck.common.caveats import Caveat
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.names import hinted, label, measure
@@ -341,6 +342,15 @@ def notes(texts: Sequence[str]) -> Html:
     if not texts:
         return Html()
     return element("ul", *(element("li", text, limit=None) for text in texts), class_="sc-note")
+
+
+def caveats_notice(caveats: Sequence[Caveat]) -> Html:
+    """Say what makes the numbers of a page doubtful, above them."""
+    if not caveats:
+        return Html()
+    told = element("ul", *(element("li", str(caveat), limit=None) for caveat in caveats))
+    head = element("strong", "Read this before the numbers:")
+    return element("div", head, told, class_="sc-notice", role="note", limit=None)
 
 
 def synthetic_notice(synthetic: bool) -> Html:

@@ -93,7 +93,9 @@ def check(
     for model, rows in frame.groupby("model", sort=True):
         if rows["passed"].isna().all():
             problems.append(f"Not one test of {model} was judged.")
-    lines: list[str] = []
+    told = run.record.caveats if run.record else ()
+    names = [set(frame[column]) for column in ("model", "corpus", "task")]
+    lines = [f"Caveat: {caveat}" for caveat in told if caveat.concerns(*names)]
     if run.record is None:
         lines.append("No run.json beside the results: whether the table is whole cannot be checked.")
     if baselines:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -379,6 +379,12 @@ class RunRecord(JsonFile):
     library: str = ""
     verdicts: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     caveats: tuple[Caveat, ...] = ()
+
+    def caveats_of(
+        self, models: Collection[str], corpora: Collection[str], tasks: Collection[str]
+    ) -> list[Caveat]:
+        """Give the caveats of numbers of these models, corpora and tasks."""
+        return [caveat for caveat in self.caveats if caveat.concerns(models, corpora, tasks)]
 
     @property
     def failed(self) -> list[NotebookRecord | ComparisonRecord | StudyRecord]:

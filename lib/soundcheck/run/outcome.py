@@ -45,6 +45,7 @@ def sum_up(
     standing = standings(frame, record.figures)
     for model in record.models:
         lines += summary_lines(model, record, frame[frame["model"].eq(model.name)], standing)
+    lines += [f"Caveat: {caveat}" for caveat in record.caveats]
     lines += [f"{model.name}: answers {model.origin}" for model in record.models if model.origin]
     for comparison in record.comparisons:
         counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())

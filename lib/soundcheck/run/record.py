@@ -16,6 +16,7 @@ from soundcheck.common import files
 from soundcheck.common.library import library_digest
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.predict.report import PredictionReport
+from soundcheck.report.key_figures import reversed_caveats
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, tally
 from soundcheck.results.record import (
     ComparisonRecord,
@@ -100,6 +101,7 @@ def compose(
     figures
         How good the models are at their tasks.
     """
+    models = tuple(_model(entry, reports[name]) for name, entry in suite.models.items())
     return _recorded(
         RunRecord,
         suite,
@@ -109,7 +111,7 @@ def compose(
         suite=suite.describe(),
         order=tuple(suite.models),
         families=tuple(_recorded(FamilyRecord, family) for family in families),
-        models=tuple(_model(entry, reports[name]) for name, entry in suite.models.items()),
+        models=models,
         corpora=tuple(map(_corpus, corpora)),
         sounds=tuple(map(_sounds, sounds.sets.values())),
         notebooks=tuple(_recorded(NotebookRecord, o, o.job) for o in notebooks),
@@ -124,6 +126,7 @@ def compose(
         caveats=(
             *(caveat for corpus in corpora for caveat in corpus.caveats),
             *(caveat for name in suite.models for caveat in reports[name].caveats()),
+            *reversed_caveats(figures, models),
         ),
         verdicts={model: tally(own).counts for model, own in rows.groupby("model", sort=True)},
     )

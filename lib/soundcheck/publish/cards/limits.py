@@ -73,7 +73,7 @@ def limits_found(facts: ModelFacts) -> list[str]:
     model = facts.model
     if model.failed or model.unusable:
         told.append(f"no usable answer for {model.failed + model.unusable} of {model.inputs} inputs")
-    return [*told, *model.notes]
+    return [*map(str, facts.caveats), *told, *model.notes]
 
 
 def worst_served(facts: ModelFacts) -> list[tuple[str, list[str]]]:

@@ -200,7 +200,8 @@ def undecided(facts: ModelFacts, context: CardContext) -> str:
 def limits(facts: ModelFacts, context: CardContext) -> str:
     """Write what was not tested, did not answer or has to be read with care."""
     model = facts.model
-    items = [inline(note[:1].upper() + note[1:], 500) for note in model.notes]
+    items = [f"{inline(str(caveat), 500)}." for caveat in facts.caveats]
+    items += [inline(note[:1].upper() + note[1:], 500) for note in model.notes]
     standing = standing_notes(facts.record.figures, model.name, model.tasks)
     items += [f"The model is {inline(note, 500)}." for note in standing]
     items += [

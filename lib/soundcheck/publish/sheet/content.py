@@ -140,7 +140,10 @@ def comparison_sheet(
     columns, rows = _changed(changes)
     if entry.failed:
         notes: tuple[str, ...] = ("The comparison failed to run, so nothing can be said about it.",)
-        lines = [f"The difference: {notes[0]}", *verdict_lines(facts)[:2]]
+        lines = [
+            f"The difference: {notes[0]}",
+            *(line for line in verdict_lines(facts) if not line.startswith("What is open:")),
+        ]
     else:
         told = () if changes else ("No test is better or worse; that is not the same as no difference.",)
         notes, lines = (*told, *_more(len(changes), MOST_CHANGES)), comparison_lines(frame, facts)
