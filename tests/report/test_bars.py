@@ -5,7 +5,13 @@ import re
 import pytest
 
 from soundcheck.report.bars import legend, score_cell, state_bar
-from soundcheck.report.key_figures import figure_table, sentence, significant, standing_notes
+from soundcheck.report.key_figures import (
+    figure_table,
+    sentence,
+    significant,
+    standing_notes,
+    worse_than_chance,
+)
 from soundcheck.results import Score, Tally
 from soundcheck.results.record import KeyFigure
 
@@ -97,3 +103,13 @@ def test_what_is_shown_stands_beside_the_bar_and_counts_nowhere():
     assert "○ 4 shown" in bar and "of 17" in bar
     alone = str(state_bar(Tally(shown=4)))
     assert "○ 4 shown" in alone and "none judged" not in alone
+
+
+def test_an_interval_on_the_wrong_side_of_guessing_is_worse_than_chance():
+    turned = figure(standing="hollow", value=-0.98, low=-0.99, high=-0.96)
+    assert standing_notes([turned], "m", ["arousal"])[0].startswith("worse than chance at arousal:")
+    assert "worse than chance" in str(figure_table([turned]))
+    rate = figure(measure="equal error rate", guessing=0.5, value=0.97, low=0.93, high=0.99)
+    assert worse_than_chance(rate) and not worse_than_chance(figure())
+    # An interval that reaches guessing says nothing of the direction.
+    assert not worse_than_chance(figure(standing="hollow", value=-0.02, low=-0.06, high=0.03))

@@ -113,8 +113,9 @@ def _good(facts: ModelFacts) -> str:
         return f"of {name} that cannot be said: {why}."
     several = len({one.corpus for one in figures}) > 1
     told, shown = [], 0
-    for standing, words in (*_STANDING.items(), ("", "no guessing to compare with")):
-        own = [one for one in figures if one.standing == standing]
+    worse, without = key_figures.WORSE_THAN_CHANCE, "no guessing to compare with"
+    for words in (*_STANDING.values(), worse, without):
+        own = [one for one in figures if words == _compared_with_guessing(one, worse, without)]
         named = own[: max(0, MOST_FIGURES - shown)]
         shown += len(named)
         if own:
@@ -122,6 +123,10 @@ def _good(facts: ModelFacts) -> str:
             told.append(f"{words}: {', '.join([*(_figure(one, several) for one in named), *more])}")
     said = f"{name} is {'; '.join(told)}." if figures[0].standing else f"{name}: {'; '.join(told)}."
     return f"{said} Some of the speech is synthetic, made by a machine." if facts.synthetic else said
+
+
+def _compared_with_guessing(figure: KeyFigure, worse: str, without: str) -> str:
+    return worse if key_figures.worse_than_chance(figure) else _STANDING.get(figure.standing, without)
 
 
 def _figure(figure: KeyFigure, several: bool) -> str:

@@ -1,0 +1,105 @@
+"""What makes numbers doubtful stands wherever they do: last lines, pages, check, sheet and card."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import soundfile
+
+TURNED = "is worse than chance. Are the scores distances? Then declare `distances: true`"
+TWICE = "inputs that were asked twice got another answer"
+MODEL = """import itertools
+
+CALLS = itertools.count()
+
+
+def predict(signal, sampling_rate):
+    return {"arousal": next(CALLS) % 7 / 7}
+"""
+SUITE = """
+corpora:
+  voices: {format: trials, path: trials.txt, audio: false}
+  calls: {format: csv, path: calls.csv}
+models:
+  distances: {scores: distances.txt, corpora: [voices]}
+  similar: {scores: distances.txt, corpora: [voices], distances: true}
+  moody: {python: "moody:predict", tasks: [arousal], corpora: [calls]}
+families: [speaker_verification, correctness_regression]
+comparisons: {turned: {baseline: similar, candidate: distances}}
+"""
+
+
+def write(folder):
+    rng = np.random.default_rng(0)
+    trials, scores = [], []
+    names = [f"id{speaker:02}/{number}.wav" for speaker in range(16) for number in range(3)]
+    for first in names:
+        for second in rng.choice(names, 6, replace=False):
+            same = first[:4] == second[:4]
+            if first != second:
+                trials.append(f"{int(same)} {first} {second}")
+                scores.append(f"{first} {second} {rng.normal(0.2 if same else 0.9, 0.1):.4f}")
+    (folder / "trials.txt").write_text("\n".join(trials) + "\n")
+    (folder / "distances.txt").write_text("\n".join(scores) + "\n")
+    rows = ["file,speaker,arousal"]
+    for number in range(12):
+        soundfile.write(folder / f"{number}.wav", rng.normal(0, 0.1, 8000), 8000)
+        rows.append(f"{number}.wav,s{number % 6},{number / 12:.3f}")
+    (folder / "calls.csv").write_text("\n".join(rows) + "\n")
+    (folder / "moody.py").write_text(MODEL)
+    (folder / "suite.yml").write_text(SUITE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, command):
+    folder = tmp_path_factory.mktemp("caveats")
+    write(folder)
+    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "last lines").write_text(done.stdout)
+    return folder
+
+
+def test_last_lines_name_the_direction_and_the_key(folder):
+    lines = (folder / "last lines").read_text()
+    assert re.search(rf"Caveat: distances, voices, embedding: equal error rate .* {re.escape(TURNED)}", lines)
+    assert "worse than chance at embedding" in lines and "hollow at embedding" not in lines
+    assert "Caveat: similar" not in lines  # the same scores with the key that mends them
+    assert re.search(rf"Caveat: moody: [1-9]\d* of \d+ {TWICE}", lines)
+
+
+def test_the_record_holds_what_pages_say(folder):
+    caveats = json.loads((folder / "out" / "run.json").read_text())["caveats"]
+    assert [caveat["model"] for caveat in caveats] == ["moody", "distances"]
+
+
+def test_a_gate_says_it_of_the_models_that_it_judges(folder, command):
+    every = command("check", "out", cwd=folder).stdout
+    assert TURNED in every and TWICE in every
+    one = command("check", "out", "--model", "similar", cwd=folder).stdout
+    assert "Caveat" not in one
+
+
+def test_sheet_and_card_say_it(folder, command):
+    shown = command("sheet", "out", "--model", "distances", "--text", "lines.md", cwd=folder)
+    assert "How good: distances is worse than chance:" in shown.stdout and TURNED in shown.stdout
+    assert "**Caveat:**" in (folder / "lines.md").read_text()
+    assert TURNED in (folder / "out" / "sheets" / "distances.html").read_text()
+    made = command("card", "out", "--model", "moody", "--out", "card", cwd=folder)
+    assert made.returncode == 0 and TWICE in (folder / "card" / "README.md").read_text()
+
+
+@pytest.mark.slow
+def test_pages_say_it_above_their_numbers(folder, command):
+    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    html = folder / "out" / "html"
+    told = "worse than chance. Are the scores distances?"
+    for page in ("index", "models/distances", "results/distances/speaker_verification", "comparisons/turned"):
+        text = (html / f"{page}.html").read_text()
+        assert told in text, page
+        assert text.index(told) < text.index("<table"), page
+    for page in ("models/similar", "results/similar/speaker_verification"):
+        assert told not in (html / f"{page}.html").read_text()
+    assert TWICE in (html / "results" / "moody" / "correctness_regression.html").read_text()
