@@ -20,7 +20,7 @@ SUITE ?= suite.yml
 OUT ?= build
 NEURAL := $(VENV)/.installed-neural
 
-.PHONY: report test test-all neural lint format clean compiled
+.PHONY: report test test-all golden neural lint format clean compiled
 .DEFAULT_GOAL := report
 
 report: $(VENV)/.installed $(if $(filter neural.yml,$(notdir $(SUITE))),$(NEURAL)) compiled
@@ -32,6 +32,11 @@ test: $(VENV)/.installed-test compiled lint
 
 test-all: $(VENV)/.installed-test compiled lint
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+# What suites and commands gave before a change: make golden, or make golden WORLDS="demo artie"; with RECORD=--record
+# it is written anew.
+golden: $(VENV)/.installed-test compiled
+	$(BIN)/python tests/golden/golden.py $(WORLDS) $(RECORD)
 
 # Packages that run networks, for suites/neural.yml and for tests that are skipped without them: make neural test-all
 neural: $(NEURAL)

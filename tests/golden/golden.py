@@ -1,0 +1,210 @@
+"""Golden files: what runs of whole suites, and commands with bad input, gave before a change of the code.
+
+    python tests/golden/golden.py [NAME ...] [--record] [--against FOLDER]
+
+Each world is run by the real command in a new folder with an empty cache. Its tables and texts are compared
+with those recorded, byte for byte; of a table that differs the rows are joined by their key, and what changed
+is counted by column. ``SOUNDCHECK_PUBLISHED`` names a folder with results that others published; worlds that
+need it are left out without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import concurrent.futures
+import difflib
+import gzip
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pandas as pd
+import worlds
+import yaml
+
+from soundcheck.common import resources
+
+HERE = Path(__file__).parent
+KEYS = {
+    "results.csv": ["model", "corpus", "family", "task", "test", "label", "group"],
+    "estimates.csv": ["model", "corpus", "family", "task", "measure", "label", "part", "condition"],
+    "comparisons.csv": ["baseline", "candidate", "corpus", "family", "task", "test", "label", "group"],
+}
+KEPT = (*KEYS, "left_out.csv", "tables/word_errors.csv", "junit.xml", "card/README.md", "said.txt")
+VARYING = re.compile(r"^(Time: |Digest of the book: |\[\d+ (s|min)).*\n?", re.MULTILINE)
+EXAMPLES = 5
+DAY = "1767225600"  # SOURCE_DATE_EPOCH: cards and sheets name the day
+
+
+def soundcheck(*words: object, cwd: Path) -> subprocess.CompletedProcess:
+    """Run the command as a user starts it."""
+    environment = os.environ | {"SOURCE_DATE_EPOCH": DAY, "PYTHONWARNINGS": "ignore"}
+    environment.pop("SOUNDCHECK_CACHE", None)
+    command = [sys.executable, "-P", "-m", "soundcheck.cli", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def said(done: subprocess.CompletedProcess, folder: Path) -> str:
+    """Give exit code and output without what differs from run to run."""
+    text = VARYING.sub("", f"exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return text.replace(str(folder), "FOLDER")
+
+
+def run_suite(suite: Path, folder: Path) -> dict[str, bytes]:
+    """Run a suite from nothing, judge it, and make one card; gives the files that are compared."""
+    out = folder / "out"
+    texts = [said(soundcheck("run", suite, "--out", out, "--no-book", cwd=suite.parent), folder)]
+    texts.append(said(soundcheck("check", out, cwd=folder), folder))
+    tested = pd.read_csv(out / "results.csv", usecols=["model"])["model"].unique()
+    model = next(name for name in tested if not name.startswith("random"))
+    soundcheck("card", out, "--model", model, "--out", out / "card", cwd=folder)
+    found = {name: (out / name).read_bytes() for name in KEPT if (out / name).is_file()}
+    return found | {"said.txt": "".join(texts).encode()}
+
+
+def run_commands(folder: Path) -> dict[str, bytes]:
+    """Run each command of ``commands.yml`` in a project of its own; gives exit codes and messages."""
+    entries = yaml.safe_load((HERE / "commands.yml").read_text("utf-8"))
+
+    def one(number: int, entry: dict) -> str:
+        place = folder / f"{number:03}"
+        worlds.small(place)
+        for name, text in entry.get("files", {}).items():
+            (place / name).write_text(text, encoding="utf-8")
+        for name, (old, new) in entry.get("replace", {}).items():
+            before = (place / name).read_text("utf-8")
+            if old not in before:
+                raise SystemExit(f"commands.yml, {entry['name']}: {old!r} is not in {name}")
+            (place / name).write_text(before.replace(old, new), encoding="utf-8")
+        words = entry.get("command", "run suite.yml --out out --no-book --jobs 1").split()
+        done = soundcheck(*words, cwd=place)
+        shows = entry.get("shows", "")  # instead of an output that differs from run to run
+        text = said(done, place) if not shows else f"exit {done.returncode}, {shows in done.stdout}\n"
+        return f"## {entry['name']}\n{text}\n"
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return {"commands.txt": "".join(pool.map(one, range(len(entries)), entries)).encode()}
+
+
+def of_suite(make: Callable[[Path], Path]) -> Callable[[Path], dict[str, bytes]]:
+    return lambda folder: run_suite(make(folder), folder)
+
+
+WORLDS: dict[str, Callable[[Path], dict[str, bytes]]] = {
+    "commands": run_commands,
+    "kinds": of_suite(worlds.kinds),
+    "demo": of_suite(lambda folder: resources.root() / "suite.yml"),
+    "full": of_suite(lambda folder: resources.root() / "suites" / "full.yml"),
+    "artie": of_suite(worlds.artie),
+    "crema_d": of_suite(worlds.crema_d),
+}
+PUBLISHED = ("artie", "crema_d")
+
+
+def recorded(folder: Path) -> dict[str, bytes]:
+    """Read the recorded files of a world."""
+    found = sorted(folder.rglob("*.gz"))
+    return {str(path.relative_to(folder))[:-3]: gzip.decompress(path.read_bytes()) for path in found}
+
+
+def record(folder: Path, found: dict[str, bytes]) -> None:
+    """Write the files of a world in the place of those recorded."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, content in found.items():
+        path = folder / f"{name}.gz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(content, mtime=0))
+
+
+def differences(name: str, before: bytes, after: bytes) -> Iterable[str]:
+    """Say what changed in a file: rows of a table by their key, lines of a text."""
+    if name in KEYS:
+        yield from changed_rows(*(read(content) for content in (before, after)), KEYS[name])
+        return
+    texts = (content.decode("utf-8", "replace").splitlines() for content in (before, after))
+    lines = list(difflib.unified_diff(*texts, "recorded", "now", n=0, lineterm=""))
+    yield f"  {len(lines)} lines of the comparison"
+    yield from (f"    {line[:300]}" for line in lines[: 20 * EXAMPLES])
+
+
+def read(content: bytes) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
+
+
+def changed_rows(before: pd.DataFrame, after: pd.DataFrame, key: list[str]) -> Iterable[str]:
+    """Join two tables by their key; count what is identical, changed, gone and new."""
+    key = [name for name in key if name in before.columns and name in after.columns]
+    for side in (before, after):
+        side["again"] = side.groupby(key).cumcount()
+    joined = before.merge(after, on=[*key, "again"], how="outer", indicator=True, suffixes=("", " now"))
+    both = joined[joined["_merge"].eq("both")]
+    columns = [name for name in before.columns if f"{name} now" in joined.columns]
+    changed = {name: both[name].ne(both[f"{name} now"]) for name in columns}
+    any_changed = pd.DataFrame(changed).any(axis=1)
+    counts = joined["_merge"].value_counts()
+    yield (
+        f"  identical {int((~any_changed).sum())}, changed {int(any_changed.sum())}, "
+        f"gone {counts.get('left_only', 0)}, new {counts.get('right_only', 0)}"
+    )
+    added = [name for name in after.columns if name not in before.columns]
+    yield from [f"  new columns: {', '.join(added)}"] if added else []
+    for name, where in changed.items():
+        for row in both[where].head(EXAMPLES).itertuples(index=False):
+            values = dict(zip(both.columns, row, strict=True))
+            place = " / ".join(values[one] for one in key if values[one])
+            yield f"    {name}: {values[name]!r} -> {values[f'{name} now']!r}  ({place})"
+        if where.any():
+            yield f"  {name}: {int(where.sum())} rows"
+    for side, word in (("left_only", "gone"), ("right_only", "new")):
+        own = joined[joined["_merge"].eq(side)]
+        families = collections.Counter(own["family"] if "family" in own else [""] * len(own))
+        yield from (f"  {word} in {family}: {count}" for family, count in families.most_common())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(WORLDS)}; default all")
+    parser.add_argument("--record", action="store_true", help="write what is found in the place of the old")
+    parser.add_argument("--against", type=Path, default=HERE / "recorded", help="folder of recorded files")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(WORLDS)
+    if unknown:
+        parser.error(f"no such world: {', '.join(sorted(unknown))}")
+    failed = False
+    for name in options.names or WORLDS:
+        if name in PUBLISHED and not os.environ.get("SOUNDCHECK_PUBLISHED"):
+            print(f"{name}: left out, SOUNDCHECK_PUBLISHED is not set", flush=True)
+            continue
+        with tempfile.TemporaryDirectory(prefix="golden-") as folder:
+            found = WORLDS[name](Path(folder).resolve())
+        if options.record:
+            record(options.against / name, found)
+            print(f"{name}: recorded {len(found)} files", flush=True)
+            continue
+        old = recorded(options.against / name)
+        names = sorted({*old, *found})
+        for file in names:
+            if old.get(file) == found.get(file):
+                continue
+            failed = True
+            print(f"{name}/{file} differs", flush=True)
+            if file in old and file in found:
+                print("\n".join(differences(file, old[file], found[file])), flush=True)
+            else:
+                print(f"  {'no longer written' if file in old else 'not recorded'}", flush=True)
+        print(
+            f"{name}: {sum(old.get(f) == found.get(f) for f in names)} of {len(names)} files as recorded",
+            flush=True,
+        )
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
