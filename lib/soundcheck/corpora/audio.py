@@ -290,7 +290,7 @@ def _listen(
         problem = f"a sampling rate of {rate} Hz, allowed are {RATES[0]} to {RATES[1]} Hz"
         return dataclasses.replace(known, problem=problem)
     if promised / rate > limit_seconds and promised < _UNKNOWN:
-        problem = f"{promised / rate:.0f} s long, more than the limit of {limit_seconds:g} s"
+        problem = too_long(promised / rate, limit_seconds)
         return dataclasses.replace(known, problem=problem)
     frames, largest, finite = 0, 0.0, True
     power, mixed = np.zeros(channels), 0.0
@@ -308,7 +308,7 @@ def _listen(
     if not finite:
         problem = "samples that are not numbers (NaN or infinite)"
     elif frames / rate > limit_seconds:
-        problem = f"longer than the limit of {limit_seconds:g} s"
+        problem = f"longer than the limit of {limit_seconds:g} s, which is `limits: {{audio_seconds: ...}}`"
     elif cut := _cut(sound, promised_bytes, bytes_there, frames):
         problem = cut
     elif frames == 0:
@@ -322,6 +322,12 @@ def _listen(
         if fallen > CANCELLED:
             notice = f"the mix of its {channels} channels is {min(fallen, 200):.0f} dB below the loudest one"
     return dataclasses.replace(known, problem=problem, notice=notice)
+
+
+def too_long(seconds: float, limit: float, needed: float | None = None) -> str:
+    """Say that a sound is longer than the limit, and which limit would do."""
+    remedy = f"declare `limits: {{audio_seconds: {math.ceil(round(needed or seconds, 6))}}}`"
+    return f"{seconds:.10g} s long, more than the limit of {limit:g} s: {remedy}"
 
 
 def _cut(sound: soundfile.SoundFile, promised_bytes: int, bytes_there: int, frames: int) -> str:
