@@ -145,6 +145,17 @@ def test_a_segment_counts_its_own_length(world):
     assert "declare `limits: {audio_seconds: 1}`" in text and "Check the files" not in text
 
 
+def test_offsets_are_named(world):
+    for n, offset in enumerate((0.02, 0.1, -0.4)):  # 0.3, 4.8 and 15.2 dB
+        sound, rate = soundfile.read(world.folder / "data" / f"a{n}.wav")
+        soundfile.write(world.folder / "data" / f"a{n}.wav", sound + offset, rate)
+    (told,) = (text for text in world.load().notices if "constant offset" in text)
+    assert told.startswith(
+        "2 of 12 recordings have a constant offset, up to -0.4 of full scale and 15.2 dB of level"
+    )
+    assert told.endswith("'a1.wav', 'a2.wav'")
+
+
 def test_a_duration_that_contradicts_the_file_is_named(world):
     for row, duration in zip(world.rows, ["0.502", "3500", "0.3", "long", "", *7 * ["0.5"]], strict=True):
         row.append(duration)

@@ -66,6 +66,8 @@ class AudioInfo:
         Why the file cannot be used, a short sentence without path; empty if it can.
     notice
         What is odd although it can be used.
+    offset, raised
+        Mean of the samples, and by how many dB it raises their level.
     container, encoding
         Of :data:`FORMATS` and :data:`SUBTYPES`, as the header says; empty if it could not be read.
     """
@@ -77,6 +79,8 @@ class AudioInfo:
     duration: float = 0.0
     problem: str = ""
     notice: str = ""
+    offset: float = 0.0
+    raised: float = 0.0
     container: str = ""
     encoding: str = ""
 
@@ -293,7 +297,7 @@ def _listen(
         problem = too_long(promised / rate, limit_seconds)
         return dataclasses.replace(known, problem=problem)
     frames, largest, finite = 0, 0.0, True
-    power, mixed = np.zeros(channels), 0.0
+    power, mixed, total = np.zeros(channels), 0.0, 0.0
     for piece in _pieces(sound):
         frames += len(piece)
         finite = finite and bool(np.isfinite(piece).all())
@@ -302,7 +306,8 @@ def _listen(
         wide = piece.astype(np.float64)
         largest = max(largest, float(np.abs(wide).max()))
         power += (wide**2).sum(axis=0)
-        mixed += float((wide.mean(axis=1) ** 2).sum())
+        mono = wide.mean(axis=1)
+        mixed, total = mixed + float((mono**2).sum()), total + float(mono.sum())
     known = dataclasses.replace(known, frames=frames, duration=frames / rate)
     problem = notice = ""
     if not finite:
@@ -321,7 +326,9 @@ def _listen(
         fallen = 10 * math.log10(power.max() / max(mixed, 1e-30))
         if fallen > CANCELLED:
             notice = f"the mix of its {channels} channels is {min(fallen, 200):.0f} dB below the loudest one"
-    return dataclasses.replace(known, problem=problem, notice=notice)
+    offset = total / max(frames, 1)
+    raised = -10 * math.log10(max(1 - frames * offset**2 / max(mixed, 1e-30), 1e-20))
+    return dataclasses.replace(known, problem=problem, notice=notice, offset=offset, raised=raised)
 
 
 def too_long(seconds: float, limit: float, needed: float | None = None) -> str:

@@ -36,6 +36,7 @@ NO_AUDIO = "the corpus has no audio: models that listen are not asked about it"
 LONGEST = 360_000.0  # seconds of a file that is looked at; the limit of a suite is one for segments
 ROUNDING = 0.001  # seconds that an end may lie behind its file without a word
 OVERSHOOT = 0.5  # seconds behind its file from which on an end is wrong, not rounded
+OFFSET = 1.0  # dB by which an offset raises the level of a file that is named
 NAME = ["file", *segments.TIMES]
 
 
@@ -246,7 +247,15 @@ def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
 
 def _notices(table: pd.DataFrame, facts: Mapping[str, AudioInfo]) -> list[str]:
     """Tell what is odd about the sounds of a corpus."""
+    facts = {name: facts[name] for name in table["file"].unique()}
     notices = [f"{quoted(name)}: {fact.notice}" for name, fact in facts.items() if fact.notice]
+    raised = {name: fact for name, fact in facts.items() if fact.raised > OFFSET}
+    if raised:
+        offset = max((fact.offset for fact in raised.values()), key=abs)
+        level = max(fact.raised for fact in raised.values())
+        much = f"a constant offset, up to {offset:.3g} of full scale and {level:.1f} dB of level"
+        told = f"have {much}; no number counts it as sound: {', '.join(map(quoted, [*raised][:3]))}"
+        notices.append(f"{len(raised)} of {counted(len(facts), 'recording')} {told}")
     if "speaker" in table.columns:
         speakers = table.groupby("audio")["speaker"].nunique()
         shared = table["audio"].isin(speakers[speakers > 1].index)
