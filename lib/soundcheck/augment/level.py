@@ -17,21 +17,6 @@ import numpy as np
 
 from soundcheck.augment.base import require, transform
 
-__all__ = [
-    "RELEASED",
-    "SMALL_CHANGES",
-    "TEXT",
-    "amplitude",
-    "centred",
-    "clip",
-    "decibel",
-    "gain",
-    "level_match",
-    "limit",
-    "peak",
-    "rms",
-]
-
 NEGLIGIBLE = 1e-3  # share of the power, 0.004 dB, up to which a mean is part of the sound
 FLOOR = 1e-6  # amplitude below which a level in decibel is not told apart: -120 dB
 TEXT, RELEASED = "text", "released"  # definitions: what a paper says, what its released code does

@@ -22,17 +22,6 @@ from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES, amplitude, centred, limit, peak, rms
 from soundcheck.sounds.sound import Sound, Sounds
 
-__all__ = [
-    "additive_tone",
-    "background",
-    "background_noise",
-    "mix",
-    "pink",
-    "single_event",
-    "sound_event",
-    "white_noise",
-]
-
 BACKGROUND = "Derington et al. (2023), arXiv:2312.06270, robustness against background noise"
 MIXED = "The sum is brought to the RMS of the signal; if that would leave full scale, to a peak of 1."
 VOICES = (4, 7)  # of a babble, both included
