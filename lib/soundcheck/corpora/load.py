@@ -236,6 +236,11 @@ def _check_ends(table: pd.DataFrame, length: np.ndarray, raw: RawTable) -> None:
     problems.raise_if_any()
 
 
+def _named(names: Sequence[str], files: int) -> str:
+    """Count files and name three."""
+    return f"{len(names)} of {counted(files, 'file')}, {', '.join(map(quoted, names[:3]))}"
+
+
 def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
     if entry.base_condition:
         known = sorted(table["condition"].dropna().unique()) if "condition" in table.columns else []
@@ -248,14 +253,14 @@ def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
 def _notices(table: pd.DataFrame, facts: Mapping[str, AudioInfo]) -> list[str]:
     """Tell what is odd about the sounds of a corpus."""
     facts = {name: facts[name] for name in table["file"].unique()}
-    notices = [f"{quoted(name)}: {fact.notice}" for name, fact in facts.items() if fact.notice]
-    raised = {name: fact for name, fact in facts.items() if fact.raised > OFFSET}
-    if raised:
-        offset = max((fact.offset for fact in raised.values()), key=abs)
-        level = max(fact.raised for fact in raised.values())
-        much = f"a constant offset, up to {offset:.3g} of full scale and {level:.1f} dB of level"
-        told = f"have {much}; no number counts it as sound: {', '.join(map(quoted, [*raised][:3]))}"
-        notices.append(f"{len(raised)} of {counted(len(facts), 'recording')} {told}")
+    notices = []
+    if odd := [name for name, fact in facts.items() if fact.notice]:
+        notices.append(f"{facts[odd[0]].notice}: {_named(odd, len(facts))}")
+    if raised := [name for name, fact in facts.items() if fact.raised > OFFSET]:
+        offset = max((facts[name].offset for name in raised), key=abs)
+        level = max(facts[name].raised for name in raised)
+        what = f"a constant offset, up to {offset:.3g} of full scale and {level:.1f} dB of level"
+        notices.append(f"{what}, which no number counts as sound: {_named(raised, len(facts))}")
     if "speaker" in table.columns:
         speakers = table.groupby("audio")["speaker"].nunique()
         shared = table["audio"].isin(speakers[speakers > 1].index)

@@ -388,11 +388,15 @@ def _check_duplicates(
     key = ["file", *TIMES]
     known = table[table["file"].notna()]
     repeated = known[known.duplicated(key, keep=False)]
-    for (file, *_), rows in repeated.groupby(key, sort=True, dropna=False):
+    for name, rows in repeated.groupby(key, sort=True, dropna=False):
         conflicts = [name for name in labels if rows[name].nunique(dropna=False) > 1]
         differs = f" with different {', '.join(conflicts)}" if conflicts else ""
         where = " and ".join(places[row] for row in rows["place"])
-        problems.add(where, f"the segment {quoted(file)} is there {len(rows)} times{differs}", "Keep one row")
+        problems.add(
+            where,
+            f"the segment {quoted(segment_name(*name))} is there {len(rows)} times{differs}",
+            "Keep one row",
+        )
 
 
 def _blocks(
