@@ -145,14 +145,28 @@ def test_a_segment_counts_its_own_length(world):
     assert "declare `limits: {audio_seconds: 1}`" in text and "Check the files" not in text
 
 
+def test_what_is_odd_about_many_files_is_told_once(world):
+    for n in range(5):
+        sound, rate = soundfile.read(world.folder / "data" / f"a{n}.wav")
+        soundfile.write(world.folder / "data" / f"a{n}.wav", np.stack([sound, -sound], axis=1), rate)
+    (told,) = (text for text in world.load().notices if "the mix of its 2 channels" in text)
+    assert told.endswith("5 of 12 files, 'a0.wav', 'a1.wav', 'a2.wav'")
+
+
+def test_segments_are_called_by_all_digits_of_their_times(world):
+    world.rows += [[*world.rows[0]], [*world.rows[0]]]
+    for row in world.rows[-2:]:
+        row[1:3] = ["0.1234567", "0.1234568"]
+    world.refused("the segment 'a0.wav 0.1234567 to 0.1234568' is there 2 times")
+
+
 def test_offsets_are_named(world):
     for n, offset in enumerate((0.02, 0.1, -0.4)):  # 0.3, 4.8 and 15.2 dB
         sound, rate = soundfile.read(world.folder / "data" / f"a{n}.wav")
         soundfile.write(world.folder / "data" / f"a{n}.wav", sound + offset, rate)
     (told,) = (text for text in world.load().notices if "constant offset" in text)
-    assert told.startswith(
-        "2 of 12 recordings have a constant offset, up to -0.4 of full scale and 15.2 dB of level"
-    )
+    assert told.startswith("a constant offset, up to -0.4 of full scale and 15.2 dB of level")
+    assert "2 of 12 files" in told
     assert told.endswith("'a1.wav', 'a2.wav'")
 
 
