@@ -276,6 +276,35 @@ def test_mp3_whose_length_is_only_estimated(inspect, tmp_path, rates):
     assert len(audio.read_as_is(tmp_path / "sound.wav")[0]) == frames
 
 
+@pytest.mark.parametrize(
+    ("form", "codec", "options"),
+    [
+        *(("wav", codec, {}) for codec in ("pcm_s16le", "pcm_s24le", "pcm_f32le", "pcm_u8", "pcm_alaw")),
+        ("wav", "pcm_s16le", {"rf64": "always"}),
+        ("wav", "pcm_s16le", {"write_bext": "1"}),
+        *(("aiff", "pcm_s16be", {}), ("aiff", "pcm_s24be", {}), ("flac", "flac", {})),
+    ],
+)
+def test_what_ffmpeg_writes_to_a_pipe(inspect, tmp_path, form, codec, options):
+    class Pipe(bytearray):
+        write = bytearray.extend
+
+    pipe = Pipe()
+    with av.open(pipe, "w", format=form, options=options) as file:
+        stream = file.add_stream(codec, rate=RATE)
+        stream.layout = "mono"
+        frame = av.AudioFrame.from_ndarray(tone()[None], format="fltp", layout="mono")
+        frame.sample_rate, waiting = RATE, av.AudioFifo()
+        for piece in av.AudioResampler(stream.codec_context.format.name, "mono", RATE).resample(frame):
+            waiting.write(piece)
+        while (piece := waiting.read(1000, partial=True)) is not None:
+            file.mux(stream.encode(piece))
+        file.mux(stream.encode(None))
+    facts = inspect(bytes(pipe))
+    assert (facts.problem, facts.frames) == ("", RATE)
+    np.testing.assert_allclose(audio.read(tmp_path / "sound.wav"), tone(), atol=0.02)
+
+
 @pytest.mark.parametrize("following", [b"", b"LIST\x04\0\0\0INFO"])
 def test_nothing_was_streamed(inspect, following):
     assert inspect(wav(length=0, whole=0, samples=0) + following).problem == "0 samples"

@@ -178,9 +178,12 @@ def test_points_that_stay_inside_are_read(load, tmp_path):
     ("model", "words"),
     [("{predictions: p.csv, tasks: [arousal]}", "Declare `audio: false`"), ("", "relative")],
 )
-def test_where_no_sound_is_there(tmp_path, model, words):
+@pytest.mark.parametrize("folder", ["", "../there/", "/nowhere/"])
+def test_where_no_sound_is_there(tmp_path, model, words, folder):
     """Answers alone need no sound; a model that listens does."""
-    (tmp_path / "t.csv").write_text("\n".join(["file,arousal", *(f"a{n}.wav,0.5" for n in range(292))]))
+    (tmp_path / "t.csv").write_text(
+        "\n".join(["file,arousal", *(f"{folder}a{n}.wav,0.5" for n in range(292))])
+    )
     (tmp_path / "p.csv").write_text("\n".join(["file,arousal", *(f"a{n}.wav,0.5" for n in range(292))]))
     (tmp_path / "m.py").write_text("def predict(signal, sampling_rate):\n    return {}\n")
     model = model or "{python: 'm:predict', tasks: [arousal]}"
@@ -191,7 +194,8 @@ def test_where_no_sound_is_there(tmp_path, model, words):
     suite = read_suite(tmp_path / "suite.yml")
     with pytest.raises(InputError, match="There are 292 of this kind, also t.csv line 3") as error:
         load_corpus(suite.corpora["c"], suite, tmp_path / "cache")
-    assert words in str(error.value) and len(str(error.value).splitlines()) == 1
+    assert ("Declare `audio: false`" in str(error.value)) == (words != "relative")
+    assert len(str(error.value).splitlines()) == 1
 
 
 def test_the_record_has_no_absolute_paths(tmp_path):

@@ -201,8 +201,8 @@ def _files(
     first = dict(zip(column.iloc[rows], rows.tolist(), strict=True))
     within = functools.cache(functools.partial(_is_inside, raw.root))  # folders: they hold many files
     verdicts = {name: _file(raw.root, name, within) for name in first}
-    outside = _outside(raw, entry, first)
-    silent = not heard and all(what.endswith("does not exist") for _, what, _ in verdicts.values())
+    outside = _outside(raw, entry, first) if any(OUTSIDE == how for *_, how in verdicts.values()) else ""
+    silent = not heard and not any(os.path.exists(os.path.join(raw.root, name)) for name in first)
     nothing = f"Declare `audio: false` under corpora.{entry.name}: no model listens"
     for name, row in first.items():
         kind, what, remedy = verdicts[name]

@@ -172,7 +172,7 @@ def _from_root(column: pd.Series, folder: Path, root: Path) -> pd.Series:
     if any(name.startswith("..") for name in names.values()):
         relative = (name for name in column.unique() if name and "://" not in name and name[0] not in "/~")
         names = {name: os.path.relpath(folder / name, root) for name in relative}
-    return column.replace(names) if names else column
+    return column.map(lambda name: names.get(name, name)).astype(object) if names else column
 
 
 def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:
