@@ -399,3 +399,32 @@ def test_sounds_that_cannot_be_used_are_refused_before_anything_runs(tmp_path, c
     assert "sounds.coughing: there is no audio file in 'coughs'" in done.stderr
     assert "sounds.rooms.base: no impulse response is called 'huts'. Did you mean 'hut'?" in done.stderr
     assert not (folder / "build" / "results.csv").exists()
+
+
+@pytest.mark.parametrize("silent", [8, 24])
+def test_segments_that_a_change_leaves_as_they_were_do_not_count(undrawn, tmp_path, rng, silent):
+    """Nothing can be done to silence but to make it longer or shorter; the model calls all of it the same."""
+    rows = ["file,speaker,arousal"]
+    for n in range(24):
+        sound = 0.0 * voice(rng, 1) if n < silent else 0.1 * voice(rng, 1)
+        soundfile.write(tmp_path / f"{n}.wav", sound, RATE)
+        rows.append(f"{n}.wav,s{n // 2},{n / 24:.2f}")
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    (tmp_path / "my_model.py").write_text(
+        "def predict(signal, sampling_rate):\n    return {'arousal': 0.5}\n"
+    )
+    (tmp_path / "suite.yml").write_text(
+        "sweeps: false\nstudies: false\nreplicates: 200\ncorpora: {c: {format: csv, path: t.csv}}\n"
+        "models: {m: {python: 'my_model:predict', tasks: [arousal]}}\nfamilies: [robustness_small_changes]\n"
+    )
+    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    frame = read_results(tmp_path / "out" / "results.csv").set_index("test")
+    frame.index = frame.index.str.removeprefix("Percentage Unchanged Predictions ")
+    longer = ["Append Zeros", "Crop Beginning", "Crop End", "Prepend Zeros"]
+    assert frame.loc[longer, "segments"].eq(24).all()
+    assert frame.drop(longer)["segments"].eq(24 - silent).all() and len(frame) == 10
+    page = (tmp_path / "out" / "notebooks" / "m" / "robustness_small_changes.ipynb").read_text()
+    assert (
+        f"c, Gain: {silent} of 24 segments are the same after it, sample by sample, and do not count" in page
+    )

@@ -16,7 +16,7 @@ def noise(rng):
 
 
 def test_known_levels():
-    assert level.rms(np.array([3.0, -4.0, 0.0, 0.0])) == 2.5
+    assert level.rms(np.array([3.0, -3.0, 1.0, -1.0])) == pytest.approx(5**0.5)
     assert level.peak(np.array([0.25, -0.5], dtype=np.float32)) == 0.5
     assert level.peak(np.array([-0.25, -0.5])) == 0.5
     assert level.decibel(1.0) == 0
@@ -36,8 +36,14 @@ def test_decibel_and_amplitude_are_inverse():
 
 @pytest.mark.parametrize("size", [1e-40, 1e-20, 1e30])
 def test_rms_neither_underflows_nor_overflows(size):
-    signal = np.full(100, size, dtype=np.float32)
+    signal = np.tile([size, -size], 50).astype(np.float32)
     assert level.rms(signal) == pytest.approx(float(signal[0]), rel=1e-9)
+    assert level.rms(np.full(100, size, dtype=np.float32)) < 1e-9 * size  # a constant is no sound
+
+
+def test_an_offset_is_no_level(noise):
+    assert level.rms(noise + np.float32(0.3)) == pytest.approx(level.rms(noise - noise.mean()), rel=1e-4)
+    assert level.centred(noise).tobytes() == noise.astype(np.float64).tobytes()  # what has none stays
 
 
 def test_level_match_restores_the_level(noise):
@@ -47,8 +53,9 @@ def test_level_match_restores_the_level(noise):
 
 def test_level_match_of_silence():
     silent = np.zeros(4)
-    assert np.array_equal(level.level_match(np.ones(4), silent), silent)
-    assert np.array_equal(level.level_match(silent, np.ones(4)), silent)
+    loud = np.array([1.0, -1.0, 1.0, -1.0])
+    assert np.array_equal(level.level_match(loud, silent), silent)
+    assert np.array_equal(level.level_match(silent, loud), silent)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

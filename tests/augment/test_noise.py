@@ -29,9 +29,28 @@ def test_tone_has_frequency_level_and_phase(signal, rng, frequency, snr_db):
 
 
 def test_tone_known_answer(rng):
-    signal = np.array([0, 0, 0, -0.5], dtype=np.float32)
+    signal = np.array([0.5, 0, 0, -0.5], dtype=np.float32)
     toned = noise.additive_tone(signal, RATE, rng, frequency=4000, snr_db=20)
-    assert np.allclose(toned, [0, 0.05, 0, -0.55], atol=1e-7)
+    assert np.allclose(toned, [0.5, 0.05, 0, -0.55], atol=1e-7)
+
+
+@pytest.mark.parametrize("offset", [0.1, -0.4])
+@pytest.mark.parametrize("based_on", ["rms", "peak", "white", "tone"])
+def test_an_offset_counts_neither_as_speech_nor_as_noise(signal, rng, offset, based_on):
+    """What is added to a signal with an offset is what is added without, and the offset stays."""
+    plain = (0.1 * (signal - signal.mean())).astype(np.float32)
+    added = rng.standard_normal(len(plain))
+    added -= added.mean()
+
+    def change(one: np.ndarray, other: float) -> np.ndarray:
+        if based_on == "white":
+            return noise.white_noise(one, RATE, np.random.default_rng(1), snr_db=20)
+        if based_on == "tone":
+            return noise.additive_tone(one, RATE, rng, frequency=100, snr_db=20)
+        return noise.mix(one, added + other, 20, based_on)
+
+    with_offset = change(plain + np.float32(offset), 7 * offset) - offset
+    np.testing.assert_allclose(with_offset, change(plain, 0), atol=2e-6)
 
 
 @pytest.mark.parametrize("frequency", [0, -5, 8000, 9000, float("nan")])
@@ -80,6 +99,6 @@ def test_nothing_is_added_to_silence(rng):
 
 
 def test_full_scale_is_not_clipped(rng):
-    signal = np.ones(1000, dtype=np.float32)
+    signal = np.tile(np.float32([1, -1]), 500)
     assert peak(noise.white_noise(signal, RATE, rng, snr_db=20)) > 1
     assert peak(noise.additive_tone(signal, RATE, rng, frequency=100, snr_db=20)) == pytest.approx(1.1)

@@ -69,7 +69,7 @@ def make_corpus(folder: Path) -> Corpus:
             }
         )
     entry = CorpusEntry(CORPUS, "csv", path=folder / "segments.csv", title=CORPUS, description=IMAGE)
-    left_out = tuple(Excluded(f"{IMAGE}{number}", f"reason {JINJA}") for number in range(250))
+    left_out = tuple(Excluded(f"{IMAGE}{number}", f"reason {number} {JINJA}") for number in range(250))
     return Corpus(
         CORPUS, entry, folder, pd.DataFrame(rows), left_out, (f"notice {IMAGE}",), True, f"{IMAGE} {JINJA}"
     )

@@ -151,6 +151,10 @@ def test_formats_are_listed_and_what_became_of_them(page):
 def test_what_was_left_out_is_counted_and_listed(page):
     text = page(left_out=(Excluded("b.wav", "0 bytes, the file is empty", "audio"),))
     assert "<dd>1 item, listed below</dd>" in text and "0 bytes, the file is empty" in text
+    many = [Excluded(f"{n}.wav", "no speaker", "block") for n in range(292)]
+    text = page(left_out=(*many, Excluded("b.wav", "0 bytes", "audio")))
+    assert "<td>0.wav, 1.wav, 2.wav and 289 more</td>" in text and text.count("no speaker") == 1
+    assert "<dd>293 items, listed below</dd>" in text and "left_out.csv" not in text
 
 
 def test_the_audit_is_a_part_of_the_page(page):

@@ -34,10 +34,28 @@ def test_all_problems_at_once():
 
 
 def test_twenty_are_shown_and_the_rest_counted():
-    text = str(InputError(Problem("f", f"p{n}") for n in range(57)))
+    text = str(InputError(Problem("f", n * "p") for n in range(57)))
     assert text.count("\n") == 20
     assert text.endswith("... and 37 more.")
-    assert "more" not in str(InputError(Problem("f", f"p{n}") for n in range(20)))
+    assert "more" not in str(InputError(Problem("f", n * "p") for n in range(20)))
+
+
+def test_one_cause_is_told_once():
+    """Problems that differ in names and numbers are one kind: its count, and three examples."""
+    missing = [
+        Problem(f"a.csv line {n}", f"the file 'b{n}.wav' does not exist", "Look") for n in range(2, 294)
+    ]
+    empty = [Problem(f"a.csv line {n}", "the cell is empty") for n in range(300, 304)]
+    first, second, third = str(InputError([*missing, *empty, Problem("c", "else")])).split("\n")
+    assert first == (
+        "a.csv line 2: the file 'b2.wav' does not exist. Look. There are 292 of this kind, also "
+        "a.csv line 3, the file 'b3.wav' does not exist; a.csv line 4, the file 'b4.wav' does not exist."
+    )
+    assert second == (
+        "a.csv line 300: the cell is empty. There are 4 of this kind, also a.csv line 301; a.csv line 302."
+    )
+    assert third == "c: else."
+    assert str(InputError(missing[:3])).count("Look") == 3
 
 
 def test_input_error_can_be_pickled():

@@ -6,6 +6,7 @@ import signal
 import socket
 import struct
 
+import av
 import numpy as np
 import pytest
 import soundfile
@@ -188,6 +189,125 @@ def test_streams_that_know_no_length(inspect, tmp_path, unknown):
     facts = inspect(wav(length=unknown, whole=unknown))
     assert (facts.problem, facts.frames) == ("", RATE)
     np.testing.assert_allclose(audio.read(tmp_path / "sound.wav"), tone(), atol=1e-4)
+
+
+STREAMED = [
+    *(("WAV", subtype, "LITTLE") for subtype in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "ULAW")),
+    *(("WAVEX", subtype, "LITTLE") for subtype in ("PCM_16", "PCM_24", "FLOAT")),
+    *(("WAV", "PCM_16", "BIG"), ("WAV", "PCM_24", "BIG")),
+    *(("AIFF", subtype, "FILE") for subtype in ("PCM_S8", "PCM_16", "PCM_24", "FLOAT", "ULAW")),
+    ("AIFF", "PCM_16", "LITTLE"),
+]
+PLACEHOLDERS = [0, 0x7F000000, 0x7FFFF000, 0x7FFFFFFF, 0x80000000, 0xFFFFFF9B, 0xFFFFFFFF]
+
+
+def same_as_the_twin(inspect, tmp_path, content, twin):
+    """Check that a file is read as one whose header is right, whole and in part, and nothing is odd."""
+    facts = inspect(bytes(content), "streamed")
+    (tmp_path / "twin").write_bytes(twin)
+    expected, rate = soundfile.read(io.BytesIO(twin), dtype="float32", always_2d=True)
+    assert (facts.problem, facts.frames) == ("", len(expected))
+    whole = audio.read_as_is(tmp_path / "streamed")[0]
+    np.testing.assert_array_equal(whole, expected.mean(axis=1, dtype=np.float32))
+    np.testing.assert_array_equal(
+        audio.read(tmp_path / "streamed", 0.2, 0.4), whole[rate // 5 : 2 * rate // 5]
+    )
+    np.testing.assert_array_equal(audio.read(tmp_path / "streamed", 0.9), whole[9 * rate // 10 :])
+
+
+@pytest.mark.parametrize("value", PLACEHOLDERS)
+@pytest.mark.parametrize(("form", "subtype", "endian"), STREAMED)
+@pytest.mark.parametrize("whole", [True, False])
+def test_placeholders_of_streams(inspect, tmp_path, value, form, subtype, endian, whole):
+    """The length of the sound is a placeholder, and perhaps that of the file; a byte may be over."""
+    sound, buffer = np.stack([tone(), 0.5 * tone()], axis=1), io.BytesIO()
+    soundfile.write(buffer, sound, RATE, format=form, subtype=subtype, endian=endian)
+    twin, order = buffer.getvalue(), ">I" if form == "AIFF" or endian == "BIG" else "<I"
+    content = bytearray(twin)
+    struct.pack_into(order, content, content.find(b"SSND" if form == "AIFF" else b"data") + 4, value)
+    if form == "AIFF":
+        struct.pack_into(order, content, content.find(b"COMM") + 10, value)
+    if whole:
+        struct.pack_into(order, content, 4, value)
+    same_as_the_twin(inspect, tmp_path, content, twin)
+    same_as_the_twin(inspect, tmp_path, content + b"\0", twin)
+
+
+@pytest.mark.parametrize("value", [0, 2**63 - 1, 2**64 - 1, None])
+@pytest.mark.parametrize("name", [b"RF64", b"BW64"])
+def test_placeholders_of_long_files(inspect, tmp_path, name, value):
+    twin = encode("RF64")
+    content = bytearray(name + twin[4:])
+    if value is not None:
+        struct.pack_into("<QQ", content, content.find(b"ds64") + 8, value, value)
+    same_as_the_twin(inspect, tmp_path, content, twin)
+    cut = bytearray(name + twin[4 : len(twin) // 2])
+    assert "the header promises 1.000 s" in inspect(bytes(cut)).problem
+
+
+def test_flac_without_a_count(inspect, tmp_path):
+    twin = encode("FLAC")
+    content = bytearray(twin)
+    content[21] &= 0xF0
+    content[22:26] = bytes(4)
+    same_as_the_twin(inspect, tmp_path, content, twin)
+
+
+@pytest.mark.parametrize("rates", [(160, 16), (16, 160)])
+def test_mp3_whose_length_is_only_estimated(inspect, tmp_path, rates):
+    """The first frames tell nothing about the bit rate of the others; FFmpeg decodes the same number."""
+    content = b""
+    for rate in rates:
+        buffer = io.BytesIO()
+        with av.open(buffer, "w", format="mp3", options={"write_xing": "0", "id3v2_version": "0"}) as file:
+            stream = file.add_stream("libmp3lame", rate=RATE)
+            stream.layout, stream.bit_rate = "mono", 1000 * rate
+            frame = av.AudioFrame.from_ndarray(tone(seconds=5.0)[None], format="fltp", layout="mono")
+            frame.sample_rate = RATE
+            waiting = av.AudioFifo()
+            waiting.write(frame)
+            while (piece := waiting.read(576, partial=True)) is not None:
+                file.mux(stream.encode(piece))
+            file.mux(stream.encode(None))
+        content += buffer.getvalue()
+    with av.open(io.BytesIO(content)) as file:
+        frames = sum(frame.samples for frame in file.decode(audio=0))
+    assert inspect(content).frames == frames > 9 * RATE
+    assert len(audio.read_as_is(tmp_path / "sound.wav")[0]) == frames
+
+
+@pytest.mark.parametrize(
+    ("form", "codec", "options"),
+    [
+        *(("wav", codec, {}) for codec in ("pcm_s16le", "pcm_s24le", "pcm_f32le", "pcm_u8", "pcm_alaw")),
+        ("wav", "pcm_s16le", {"rf64": "always"}),
+        ("wav", "pcm_s16le", {"write_bext": "1"}),
+        *(("aiff", "pcm_s16be", {}), ("aiff", "pcm_s24be", {}), ("flac", "flac", {})),
+    ],
+)
+def test_what_ffmpeg_writes_to_a_pipe(inspect, tmp_path, form, codec, options):
+    class Pipe(bytearray):
+        write = bytearray.extend
+
+    pipe = Pipe()
+    with av.open(pipe, "w", format=form, options=options) as file:
+        stream = file.add_stream(codec, rate=RATE)
+        stream.layout = "mono"
+        frame = av.AudioFrame.from_ndarray(tone()[None], format="fltp", layout="mono")
+        frame.sample_rate, waiting = RATE, av.AudioFifo()
+        for piece in av.AudioResampler(stream.codec_context.format.name, "mono", RATE).resample(frame):
+            waiting.write(piece)
+        while (piece := waiting.read(1000, partial=True)) is not None:
+            file.mux(stream.encode(piece))
+        file.mux(stream.encode(None))
+    facts = inspect(bytes(pipe))
+    assert (facts.problem, facts.frames) == ("", RATE)
+    np.testing.assert_allclose(audio.read(tmp_path / "sound.wav"), tone(), atol=0.02)
+
+
+@pytest.mark.parametrize("following", [b"", b"LIST\x04\0\0\0INFO"])
+def test_nothing_was_streamed(inspect, following):
+    assert inspect(wav(length=0, whole=0, samples=0) + following).problem == "0 samples"
 
 
 def test_chunks_behind_the_sound_are_fine(inspect):

@@ -32,13 +32,13 @@ class World:
             tone = 0.1 * np.sin(2 * np.pi * (100 + n) * np.arange(8000) / 16000)
             soundfile.write(folder / "data" / f"a{n}.wav", tone, 16000)
 
-    def load(self, header: str = HEADER, entry: str = ""):
+    def load(self, header: str = HEADER, entry: str = "", more: str = ""):
         text = "\n".join([header, *(",".join(row) for row in self.rows)]) + "\n"
         (self.folder / "data" / "segments.csv").write_text(text)
         suite = self.folder / "suite.yml"
         suite.write_text(
             f"corpora:\n  c: {{format: csv, path: data/segments.csv{entry}}}\n"
-            "models:\n  guess: {random: gaussian}\nfamilies: all\n"
+            f"models:\n  guess: {{random: gaussian}}\nfamilies: all\n{more}"
         )
         read = read_suite(suite)
         return load_corpus(read.corpora["c"], read, self.folder / "cache")
@@ -93,6 +93,90 @@ def test_row_order_does_not_matter(world):
 def test_bad_cell_is_refused(world, column, value, words):
     world.rows[1][column] = value
     world.refused(words)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "seconds", "words"),
+    [
+        ("0.1", "0.5009", 0.4, ""),  # rounding
+        (
+            "0.1",
+            "0.504",
+            0.4,
+            "behind their file, by at most 0.004 s, and are cut there: 'a1.wav 0.1 to 0.504'",
+        ),
+        ("", "0.999", 0.5, "1 of 12 segments end behind their file, by at most 0.499 s"),
+        ("0.495", "0.6", None, "only 5 ms of it lie within the file"),
+    ],
+)
+def test_ends_a_little_behind_the_file_are_cut(world, start, end, seconds, words):
+    world.rows[1][1:3] = [start, end]
+    corpus = world.load()
+    told = [*corpus.notices, *(f"{item.item}: {item.reason}" for item in corpus.left_out)]
+    told = [text for text in told if "behind" in text or "within" in text]
+    assert any(words in text for text in told) == bool(words)
+    found = corpus.segments.query("file == 'a1.wav'")
+    assert found["duration"].tolist() == ([pytest.approx(seconds, abs=1e-9)] if seconds else [])
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [("", "1"), ("0.2", "1.0"), ("0.5", "0.6"), ("0.6", ""), ("7", "8")]
+)
+def test_ends_far_behind_the_file_are_refused(world, start, end):
+    world.rows[1][1:3] = [start, end]
+    world.refused("past the end of the file, which is 0.500 s long. (Correct the times|Are these milli)")
+
+
+def test_a_segment_counts_its_own_length(world):
+    for row in world.rows:
+        row[1:3] = ["0.1", "0.3"]
+    world.rows[1][1:3] = ["", ""]
+    world.rows[2][1:3] = ["0.1", "0.35"]
+    corpus = world.load(more="limits: {audio_seconds: 0.2}\n")
+    assert len(corpus.segments) == 10
+    assert [(item.item, item.reason) for item in corpus.left_out] == [
+        ("a1.wav", "0.5 s long, more than the limit of 0.2 s: declare `limits: {audio_seconds: 1}`"),
+        (
+            "a2.wav 0.1 to 0.35",
+            "0.25 s long, more than the limit of 0.2 s: declare `limits: {audio_seconds: 1}`",
+        ),
+    ]
+    text = world.refused("no segment can be used", more="limits: {audio_seconds: 0.1}\n")
+    assert "declare `limits: {audio_seconds: 1}`" in text and "Check the files" not in text
+
+
+def test_what_is_odd_about_many_files_is_told_once(world):
+    for n in range(5):
+        sound, rate = soundfile.read(world.folder / "data" / f"a{n}.wav")
+        soundfile.write(world.folder / "data" / f"a{n}.wav", np.stack([sound, -sound], axis=1), rate)
+    (told,) = (text for text in world.load().notices if "the mix of its 2 channels" in text)
+    assert told.endswith("5 of 12 files, 'a0.wav', 'a1.wav', 'a2.wav'")
+
+
+def test_segments_are_called_by_all_digits_of_their_times(world):
+    world.rows += [[*world.rows[0]], [*world.rows[0]]]
+    for row in world.rows[-2:]:
+        row[1:3] = ["0.1234567", "0.1234568"]
+    world.refused("the segment 'a0.wav 0.1234567 to 0.1234568' is there 2 times")
+
+
+def test_offsets_are_named(world):
+    for n, offset in enumerate((0.02, 0.1, -0.4)):  # 0.3, 4.8 and 15.2 dB
+        sound, rate = soundfile.read(world.folder / "data" / f"a{n}.wav")
+        soundfile.write(world.folder / "data" / f"a{n}.wav", sound + offset, rate)
+    (told,) = (text for text in world.load().notices if "constant offset" in text)
+    assert told.startswith("a constant offset, up to -0.4 of full scale and 15.2 dB of level")
+    assert "2 of 12 files" in told
+    assert told.endswith("'a1.wav', 'a2.wav'")
+
+
+def test_a_duration_that_contradicts_the_file_is_named(world):
+    for row, duration in zip(world.rows, ["0.502", "3500", "0.3", "long", "", *7 * ["0.5"]], strict=True):
+        row.append(duration)
+    corpus = world.load(header=f"{HEADER},duration")
+    what = "2 of 12 segments have a duration that is not that of the file, the whole file counts"
+    assert f"{what}: 'a1.wav', 'a2.wav'" in corpus.notices
+    assert corpus.segments["duration"].eq(0.5).all()
 
 
 def test_start_after_end(world):

@@ -125,14 +125,77 @@ def test_root_and_cut(load, tmp_path):
     (told,) = (notice for notice in corpus.notices if "cut" in notice)
     assert told == "the folder that `cut:` names begins 2 of 3 names of files, not 'a2.wav', for one"
     assert load("root: here, cut: /there/corpus/", rows).segments.equals(corpus.segments)
-    remedy = "`root:` names the folder that files are relative to, and `cut:` the folder before their names"
+    remedy = "Declare `cut: /there/corpus/wavs` and as `root:` the folder that has them here"
     for cut in ("/there/corp", "/elsewhere"):  # whole names of folders only
-        with pytest.raises(InputError, match=f"is an absolute path.*{remedy}"):
+        with pytest.raises(InputError, match=f"is an absolute path. {remedy}"):
             load(f"root: here, cut: {cut}", rows)
-    with pytest.raises(InputError, match=f"leads out of the corpus folder.*{remedy}"):
+    with pytest.raises(InputError, match="leads out of the corpus folder"):
         load("root: here, cut: /there", ["file", "/there/../suite.yml"])
     with pytest.raises(InputError, match="is an absolute path"):  # also one in the root, as ever
         load("root: here", ["file", str(tmp_path / "here" / "wavs" / "a0.wav")])
+
+
+@pytest.mark.parametrize(
+    ("path", "keys", "names", "root"),
+    [
+        ("lists/t.csv", "", ["../audio/a0.wav", "../audio/a1.wav"], "."),
+        ("lists/t.csv", "", ["../audio/a0.wav", "own/a1.wav"], "."),  # one of them beside the table
+        ("lists/en/t.csv", "", ["../../audio/a0.wav", "../a1.wav"], "."),
+        ("lists/t.csv", ", root: audio", ["../lists/own/a1.wav", "../audio/a0.wav"], "."),
+        ("t.csv", "", [".././audio/a0.wav"], ".."),
+    ],
+)
+def test_the_remedy_for_names_that_lead_out_works(tmp_path, path, keys, names, root):
+    """Names are relative to the folder of the table, and sounds lie beside it."""
+    folder = tmp_path / "suites" if root == ".." else tmp_path
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        sound = (folder / path).parent / name
+        sound.parent.mkdir(exist_ok=True)
+        soundfile.write(sound.parent.resolve() / sound.name, 0.1 * np.sin(np.arange(8000) / 9), 16000)
+    (folder / path).write_text("\n".join(["file", *names]))
+
+    def read(keys: str):
+        text = f"corpora:\n  c: {{format: csv, path: {path}{keys}}}\n"
+        (folder / "suite.yml").write_text(f"{text}models:\n  guess: {{random: gaussian}}\nfamilies: all\n")
+        suite = read_suite(folder / "suite.yml")
+        return load_corpus(suite.corpora["c"], suite, tmp_path / "cache")
+
+    with pytest.raises(InputError, match=f"leads out of the corpus folder. Declare `root: {root}` under"):
+        read(keys)
+    corpus = read(f", root: {root}")
+    found = sorted(((corpus.root / name).resolve() for name in corpus.segments["file"]), key=str)
+    assert found == sorted((((folder / path).parent / name).resolve() for name in names), key=str)
+    assert not any(".." in name for name in corpus.segments["file"])
+
+
+def test_points_that_stay_inside_are_read(load, tmp_path):
+    write_sounds(tmp_path / "wavs")
+    assert load("split: all", ["file", "wavs/../wavs/a0.wav"]).segments["file"].tolist() == ["wavs/a0.wav"]
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [("{predictions: p.csv, tasks: [arousal]}", "Declare `audio: false`"), ("", "relative")],
+)
+@pytest.mark.parametrize("folder", ["", "../there/", "/nowhere/"])
+def test_where_no_sound_is_there(tmp_path, model, words, folder):
+    """Answers alone need no sound; a model that listens does."""
+    (tmp_path / "t.csv").write_text(
+        "\n".join(["file,arousal", *(f"{folder}a{n}.wav,0.5" for n in range(292))])
+    )
+    (tmp_path / "p.csv").write_text("\n".join(["file,arousal", *(f"a{n}.wav,0.5" for n in range(292))]))
+    (tmp_path / "m.py").write_text("def predict(signal, sampling_rate):\n    return {}\n")
+    model = model or "{python: 'm:predict', tasks: [arousal]}"
+    (tmp_path / "suite.yml").write_text(
+        f"corpora:\n  c: {{format: csv, path: t.csv}}\nmodels:\n  m: {model}\n"
+        "families: [correctness_regression]\n"
+    )
+    suite = read_suite(tmp_path / "suite.yml")
+    with pytest.raises(InputError, match="There are 292 of this kind, also t.csv line 3") as error:
+        load_corpus(suite.corpora["c"], suite, tmp_path / "cache")
+    assert ("Declare `audio: false`" in str(error.value)) == (words != "relative")
+    assert len(str(error.value).splitlines()) == 1
 
 
 def test_the_record_has_no_absolute_paths(tmp_path):

@@ -169,6 +169,31 @@ def test_changes_reach_the_model(world):
     assert ((changed / clean > 1.01) & (changed / clean < 1.2)).all()
 
 
+def test_signals_that_a_change_leaves_as_they_were_are_marked(world):
+    """Sample by sample: clipping of nothing, a gain of 0 dB, all that cannot change silence."""
+    audiofile.write(world.root / "0.wav", np.zeros(1600, np.float32), 16000)
+    options = {
+        "gain": {"gain_db": -6},
+        "none": {"gain_db": 0},
+        "clip": {"ratio": 0},
+        "crop_beginning": {"percent": 5},
+    }
+    changes = {name: Perturbation(name, {"none": "gain"}.get(name, name), it) for name, it in options.items()}
+    world.model("")
+    for _ in "ab":  # asked, and from the cache
+        rows = table(world.run(changes))
+        same = rows["drawn"].str.contains('"unchanged": true', regex=False)
+        found = {change: same[rows["change"] == change].tolist() for change in ("", *options)}
+        other = [False] * 6
+        assert found == {
+            "": other,
+            "gain": [True, *other[1:]],
+            "none": [True] * 6,
+            "clip": [True] * 6,
+            "crop_beginning": other,
+        }
+
+
 def test_number_of_jobs_does_not_matter(world):
     world.tasks = ("arousal",)
     world.source("def predict(signal, rate):\n    return {'arousal': float((signal ** 2).mean())}\n")
@@ -331,7 +356,7 @@ def test_a_model_that_is_not_deterministic(world):
 @pytest.mark.usefixtures("asked_twice")
 def test_a_model_that_depends_on_the_order(world):
     world.model("calls.append(1); number = len(calls)", before="calls = []")
-    assert world.run().repeated_different >= 4  # asked twice in different orders; few places coincide
+    assert world.run().repeated_different >= 2  # asked twice in different orders; few places coincide
 
 
 # Models that hang or die ------------------------------------------------------------------------------------

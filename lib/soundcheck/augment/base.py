@@ -31,8 +31,6 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["Transform", "declared", "require", "transform"]
-
 _MARK = "declared_transform"
 _NO_OPTIONS = ("signal", "sampling_rate", "rng", "sounds")
 _FULL_SCALE = inspect.Parameter(

@@ -25,8 +25,6 @@ from soundcheck.augment.filters import butterworth
 from soundcheck.augment.level import amplitude, level_match, limit, peak
 from soundcheck.augment.noise import pink
 
-__all__ = ["CODECS", "Codec", "codec", "coded", "compress", "low_quality_phone", "missing"]
-
 NARROW = 8000  # Hz, sampling rate of a telephone
 BLOCK = 1600  # samples that are given to codecs without frames at a time
 

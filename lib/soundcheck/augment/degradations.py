@@ -18,8 +18,6 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import RELEASED, TEXT, peak
 
-__all__ = ["clipped_at", "dropped_chunks", "scaled_amplitude", "slowed_down"]
-
 AEQUEVOX = "Rajan, Udeshi and Chattopadhyay (2022), AequeVox, arXiv:2110.09843, transformations"
 RELEASED_DIVISOR = 1.414  # of all signals that the released generator wrote
 FINEST = 1000  # largest denominator of a factor of speed

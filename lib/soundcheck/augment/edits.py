@@ -13,8 +13,6 @@ import numpy as np
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import SMALL_CHANGES
 
-__all__ = ["append_zeros", "central_part", "crop_beginning", "crop_end", "prepend_zeros"]
-
 MOST_SAMPLES = 10_000_000  # an option beyond that is a slip of the pen and would fill the memory
 
 

@@ -23,15 +23,6 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import RELEASED, SMALL_CHANGES, TEXT, level_match, limit
 
-__all__ = [
-    "butterworth",
-    "highpass_filter",
-    "lowpass_filter",
-    "spectral_tilt",
-    "tilt_filter",
-    "tilt_response",
-]
-
 HIGHEST_ORDER = 12
 TAPS = 1024  # length of the tilt filters
 CENTRE = TAPS // 2  # the tap around which they are symmetric, and so their delay in samples

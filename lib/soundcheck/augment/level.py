@@ -3,7 +3,8 @@ r"""Level of a signal, and the transforms that change it.
 Conventions
 -----------
 - Full scale is ±1. A level in decibel is :math:`20 \log_{10}` of an amplitude, 0 dB being 1.
-- Levels are computed in float64, over the whole signal.
+- Levels are computed in float64, over the whole signal, and without its mean: a constant offset is no sound.
+  Only where samples meet a limit, peaks are those of the samples as they are.
 - A silent signal has the level 0, shown as -120 dB.
 """
 
@@ -16,34 +17,30 @@ import numpy as np
 
 from soundcheck.augment.base import require, transform
 
-__all__ = [
-    "RELEASED",
-    "SMALL_CHANGES",
-    "TEXT",
-    "amplitude",
-    "clip",
-    "decibel",
-    "gain",
-    "level_match",
-    "limit",
-    "peak",
-    "rms",
-]
-
+NEGLIGIBLE = 1e-3  # share of the power, 0.004 dB, up to which a mean is part of the sound
 FLOOR = 1e-6  # amplitude below which a level in decibel is not told apart: -120 dB
 TEXT, RELEASED = "text", "released"  # definitions: what a paper says, what its released code does
 SMALL_CHANGES = "Derington et al. (2023), arXiv:2312.06270, robustness against small changes"
 
 
+def centred(signal: np.ndarray) -> np.ndarray:
+    """Take away the mean unless it is negligible; gives float64, a new array."""
+    signal = np.array(signal, dtype=np.float64)
+    mean = signal.mean()
+    if mean**2 * signal.size > NEGLIGIBLE * np.dot(signal, signal):
+        signal -= mean
+    return signal
+
+
 def rms(signal: np.ndarray) -> float:
-    r"""Root mean square, :math:`\sqrt{\frac{1}{N} \sum x_n^2}`, at least 0.
+    r"""Root mean square without the mean, :math:`\sqrt{\frac{1}{N} \sum (x_n - \bar x)^2}`, at least 0.
 
     Examples
     --------
-    >>> rms(np.array([3.0, -4.0, 0.0, 0.0]))
-    2.5
+    >>> rms(np.array([4.0, -2.0, 4.0, -2.0]))
+    3.0
     """
-    signal = np.asarray(signal, dtype=np.float64)
+    signal = centred(signal)
     return math.sqrt(np.dot(signal, signal) / signal.size)
 
 

@@ -2,8 +2,8 @@ r"""Transforms that add a sound to the signal.
 
 Conventions
 -----------
-- A signal-to-noise ratio (SNR) compares the given signal, silence at its ends included, with what is added.
-  Each transform says whether by peaks or by root mean squares.
+- A signal-to-noise ratio (SNR) compares the given signal, silence at its ends included, with what is added,
+  both without their means. Each transform says whether by peaks or by root mean squares.
 - Of the small changes, the signal itself keeps its level; the sum is neither clipped nor scaled. Background
   noises are mixed: the sum is brought to the level that the signal had.
 - Nothing can be added to silence at a finite SNR: a silent signal comes back unchanged.
@@ -19,19 +19,8 @@ import numpy as np
 import scipy  # scipy.fft is loaded when first used: it takes a third of a second
 
 from soundcheck.augment.base import require, transform
-from soundcheck.augment.level import SMALL_CHANGES, amplitude, limit, peak, rms
+from soundcheck.augment.level import SMALL_CHANGES, amplitude, centred, limit, peak, rms
 from soundcheck.sounds.sound import Sound, Sounds
-
-__all__ = [
-    "additive_tone",
-    "background",
-    "background_noise",
-    "mix",
-    "pink",
-    "single_event",
-    "sound_event",
-    "white_noise",
-]
 
 BACKGROUND = "Derington et al. (2023), arXiv:2312.06270, robustness against background noise"
 MIXED = "The sum is brought to the RMS of the signal; if that would leave full scale, to a peak of 1."
@@ -54,7 +43,7 @@ def additive_tone(
 ) -> np.ndarray:
     r"""Add a steady sine tone.
 
-    :math:`y_n = x_n + \max|x| \cdot 10^{-\mathrm{SNR}/20} \sin(2 \pi f n / f_s)`
+    :math:`y_n = x_n + \max|x - \bar x| \cdot 10^{-\mathrm{SNR}/20} \sin(2 \pi f n / f_s)`
 
     The SNR is based on peaks. A tone at the same SNR based on root mean squares, as some libraries have it,
     is quieter by the difference of the crest factors of the speech and the sine, some 10 to 15 dB.
@@ -89,7 +78,7 @@ def additive_tone(
     )
     _require_snr(snr_db)
     phase = 2 * np.pi * frequency / sampling_rate * np.arange(signal.size)
-    return signal + peak(signal) * amplitude(-snr_db) * np.sin(phase)
+    return signal + peak(centred(signal)) * amplitude(-snr_db) * np.sin(phase)
 
 
 @transform(
@@ -171,7 +160,7 @@ def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "r
 
     :math:`y = x + g\,n` with :math:`g = \frac{L(x)}{L(n)} 10^{-\mathrm{SNR}/20}`, then scaled to the root
     mean square of :math:`x` and, only if its largest magnitude exceeds 1, scaled down as a whole. :math:`L`
-    is the root mean square or the peak, over the whole length.
+    is the root mean square or the peak, over the whole length and without the mean, which :math:`x` keeps.
 
     Parameters
     ----------
@@ -187,18 +176,20 @@ def mix(signal: np.ndarray, noise: np.ndarray, snr_db: float, based_on: str = "r
     numpy.ndarray
         Shape ``(samples,)``; the signal itself if either is silent.
     """
-    speech, added = np.array(signal, dtype=np.float64), np.array(noise, dtype=np.float64)
+    speech, added = centred(signal), centred(noise)
     power, noise_power = np.dot(speech, speech), np.dot(added, added)
     if power <= 0 or noise_power <= 0:
         return signal
-    ratio = peak(signal) / peak(noise) if based_on == "peak" else np.sqrt(power / noise_power)
+    ratio = peak(speech) / peak(added) if based_on == "peak" else np.sqrt(power / noise_power)
     gain = ratio * amplitude(-snr_db)
     both = power + 2 * gain * np.dot(speech, added) + gain**2 * noise_power  # energy of the sum
+    offset = float(signal[0]) - speech[0]
     if not both > 0:  # the noise cancels the signal
-        return np.zeros_like(speech)
+        return np.full_like(speech, offset)
     level = np.sqrt(power / both)
     result = np.multiply(speech, level, out=speech)
     result += np.multiply(added, level * gain, out=added)
+    result += offset
     return limit(result)
 
 

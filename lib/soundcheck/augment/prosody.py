@@ -11,7 +11,6 @@ from soundcheck.augment.base import require, transform
 if TYPE_CHECKING:
     import parselmouth
 
-__all__ = ["changed_pitch", "changed_tempo"]
 
 OVERLAP_ADD = "Moulines and Charpentier (1990), pitch-synchronous overlap-add, as in Praat"
 LOWEST, HIGHEST = 60.0, 600.0  # Hz, of the voices whose periods are found

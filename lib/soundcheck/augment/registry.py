@@ -38,19 +38,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.sounds.sound import BASE, KINDS, OTHER, Sound, Sounds, SoundSet
 from soundcheck.suite.entries import SPEECH_KINDS
 
-__all__ = [
-    "Perturbation",
-    "TRANSFORMS",
-    "apply",
-    "check_change",
-    "collect",
-    "draw",
-    "drawable",
-    "drawn_options",
-    "kind_of_sounds",
-    "missing",
-]
-
 ENDS = {"from", "to"}
 TRIAL_RATE = 16000  # sampling rate in Hz at which a change is tried out
 TRIAL_SAMPLES = 1600

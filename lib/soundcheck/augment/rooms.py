@@ -17,8 +17,6 @@ from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import peak
 from soundcheck.sounds.sound import Sounds
 
-__all__ = ["reverberation"]
-
 
 @transform(
     source="Derington et al. (2023), arXiv:2312.06270, robustness against simulated recording conditions",

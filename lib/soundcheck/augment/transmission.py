@@ -10,8 +10,6 @@ import scipy  # scipy.signal is loaded when first used: it takes a second
 from soundcheck.augment.base import require, transform
 from soundcheck.augment.level import amplitude, level_match, limit, rms
 
-__all__ = ["far_field", "lost_packets"]
-
 FADING = 0.5  # of each further packet in a row that is concealed
 
 

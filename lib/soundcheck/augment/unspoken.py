@@ -22,15 +22,6 @@ from soundcheck.augment.level import amplitude, limit, rms
 from soundcheck.augment.noise import background, single_event
 from soundcheck.sounds.sound import Sounds
 
-__all__ = [
-    "backwards",
-    "cut_and_looped",
-    "followed_by_silence",
-    "seconds_heard",
-    "silence",
-    "sound_alone",
-]
-
 OURS = "Soundcheck, words where nobody speaks"
 MOST_SECONDS = 600  # beyond that an option is a slip of the pen and would fill the memory
 EVENTS = ("coughing", "sneezing")

@@ -27,6 +27,7 @@ __all__ = ["cells"]
 
 GROUPS = ("sex", "accent", "language")  # by which what was measured is shown, beside those of the suite
 SOUNDS = ("level", "signal_to_noise", "bandwidth")  # that are measured of every corpus, at least on a sample
+ALIKE = 3  # items that are named of those that are left out for the same reason
 EXAMPLES = 4  # segments of a corpus to listen to
 
 
@@ -189,6 +190,12 @@ def _examples(corpus: Corpus, media: MediaStore) -> Html:
 def _left_out(about: CorpusRecord) -> list[dict]:
     if not about.left_out:
         return []
-    rows = [[item.item, item.stage, item.reason] for item in about.left_out[:LISTED]]
-    shown = tables.table(rows, ["item", "stage", "reason"])
-    return _section("Left out", join([shown, more_items(len(about.left_out))]))
+    alike: dict[tuple[str, str], list[str]] = {}
+    for item in about.left_out:
+        alike.setdefault((item.stage, item.reason), []).append(item.item)
+    rows = [
+        [", ".join(names[:ALIKE]) + f" and {len(names) - ALIKE} more" * (len(names) > ALIKE), *why]
+        for why, names in alike.items()
+    ]
+    shown = tables.table(rows[:LISTED], ["item", "stage", "reason"])
+    return _section("Left out", join([shown, more_items(len(rows))]))

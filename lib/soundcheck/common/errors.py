@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from collections.abc import Iterable
 
 from soundcheck.common.escaping import terminal
@@ -33,6 +34,9 @@ EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
 SHOWN = 20  # problems that a message lists before it only counts
+EACH = 3  # problems of a kind that are examples of more
+
+_PARTICULAR = re.compile(r"'[^']*'|\d+(?:[.:]\d+)*")  # in what problems of a kind differ
 
 
 class SoundcheckError(Exception):
@@ -73,7 +77,8 @@ class InputError(SoundcheckError):
     Parameters
     ----------
     problems
-        At least one :class:`Problem`; the text shows the first 20 and counts the rest.
+        At least one :class:`Problem`; the text shows 20 and counts the rest, and of many that differ in
+        names and numbers only one, with two other places.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -81,9 +86,21 @@ class InputError(SoundcheckError):
         super().__init__(self.problems)  # passed on, so that the error can be pickled
 
     def __str__(self) -> str:
-        lines = [str(problem) for problem in self.problems[:SHOWN]]
-        if len(self.problems) > SHOWN:
-            lines.append(f"... and {len(self.problems) - SHOWN} more.")
+        kinds: dict[str, list[Problem]] = {}
+        for problem in self.problems:
+            kinds.setdefault(_PARTICULAR.sub("", f"{problem.where}:{problem.what}"), []).append(problem)
+        blocks: list[tuple[str, int]] = []
+        for alike in kinds.values():
+            if len(alike) <= EACH:
+                blocks += [(str(problem), 1) for problem in alike]
+            else:
+                first, *more = alike[:EACH]
+                others = [one.where + f", {one.what}" * (one.what != first.what) for one in more]
+                also = terminal("; ".join(others))
+                blocks.append((f"{first} There are {len(alike)} of this kind, also {also}.", len(alike)))
+        lines = [text for text, _ in blocks[:SHOWN]]
+        if rest := sum(count for _, count in blocks[SHOWN:]):
+            lines.append(f"... and {rest} more.")
         return "\n".join(lines)
 
 

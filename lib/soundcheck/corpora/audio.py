@@ -8,7 +8,7 @@ Conventions
   programs for what it does not know, so it writes files here but does not open those of others.
 - Nothing is opened that is not a regular file, and no sample is read before encoding, length and rate are
   bearable.
-- libsndfile repairs wrong lengths of WAV and AIFF files; its log says what was promised and what is there.
+- A length that a stream left in a header because it could not know better promises what is there.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ import io
 import math
 import mmap
 import os
-import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import audresample
@@ -45,10 +44,10 @@ _UNKNOWN = 1 << 60  # as many frames are "promised" by streams that do not know 
 _HEAD = 4096  # bytes by which a container is told
 _PLAIN = struct.Struct("<4sI8sIHHIIHH4sI")  # header of a WAV file that has nothing else
 _STEP = np.float32(2**-15)  # between two samples of 16 bits
-_STREAM = (0, 2**32 - 1, 2**64 - 1)  # lengths that streams write because they know no better
-# Lines of libsndfile's log: the length of the sound, and of the whole file behind its first 8 bytes
-_LENGTH = re.compile(r"^ ?(data|SSND) : (\d+)(?: \(should be (\d+)\))?\n", re.MULTILINE)
-_WHOLE = re.compile(r"^(RIFF|RIFX|FORM) : (\d+)(?: \(should be (\d+)\))?\n", re.MULTILINE)
+# From here on a length that no file keeps is a placeholder; those of 32 bits begin with that of SoX for AIFF
+_PLACEHOLDERS = {4: 0x7EFF0000, 8: 1 << 62}
+_PADDING = 3 * 1152  # frames that an MP3 file may lack
+_CHUNKS = 1000  # of a file that are looked at
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +66,8 @@ class AudioInfo:
         Why the file cannot be used, a short sentence without path; empty if it can.
     notice
         What is odd although it can be used.
+    offset, raised
+        Mean of the samples, and by how many dB it raises their level.
     container, encoding
         Of :data:`FORMATS` and :data:`SUBTYPES`, as the header says; empty if it could not be read.
     """
@@ -78,6 +79,8 @@ class AudioInfo:
     duration: float = 0.0
     problem: str = ""
     notice: str = ""
+    offset: float = 0.0
+    raised: float = 0.0
     container: str = ""
     encoding: str = ""
 
@@ -118,10 +121,10 @@ def _look(file: io.FileIO, limit_seconds: float) -> AudioInfo:
     start = _after_tag(file, head)
     if not container or (start and _container(start) not in ("MP3", "FLAC") and any(start)):
         return AudioInfo(problem="no audio format that is read here (WAV, FLAC, Ogg, MP3, AIFF)")
-    slack = _slack(file) if container == "MP3" else 0
     try:
-        with _open(file, head) as sound:
-            return _listen(sound, head, slack, limit_seconds)
+        *extent, corrections = _extent(file, head)
+        with _open(file, head, corrections) as sound:
+            return _listen(sound, *extent, limit_seconds)
     except (soundfile.LibsndfileError, RuntimeError, ValueError, TypeError) as error:
         return AudioInfo(problem=f"the file cannot be decoded ({_plain(error)})")
 
@@ -136,20 +139,107 @@ class _Copy(mmap.mmap):
             super().seek(0, os.SEEK_END)
 
 
-def _open(file: io.FileIO, head: bytes) -> soundfile.SoundFile:
+class _Stretched(io.FileIO):
+    """A file that seems to be longer than any bit rate makes it, so that no estimate ends its sound."""
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_END and offset == 0:
+            offset = 40 * os.fstat(self.fileno()).st_size
+        return super().seek(offset, whence)
+
+
+class _Sound(soundfile.SoundFile):
+    """A sound that is read forward only: behind a length that is not known nobody can seek."""
+
+    def seekable(self) -> bool:
+        return False
+
+
+class _Estimated(_Sound):
+    """A sound of unknown length."""
+
+    frames = _UNKNOWN
+
+
+def _open(file: io.FileIO, head: bytes, corrections: Mapping[int, bytes]) -> _Sound:
     """Open a file without its name, so that nothing is concluded from the extension.
 
-    A length of 0 that a stream left in a WAV header is read as "to the end".
+    ``corrections`` are bytes of the header by their place, changed in memory only.
     """
-    empty = head.find(b"data\0\0\0\0") if head.startswith(b"RIF") else -1
-    if empty >= 0:
-        whole = int.from_bytes(head[4:8], "big" if head.startswith(b"RIFX") else "little")
-        if whole in _STREAM or whole <= empty:
-            content = _Copy(file.fileno(), 0, access=mmap.ACCESS_COPY)  # changed in memory only
-            content[empty + 4 : empty + 8] = b"\xff" * 4
-            return soundfile.SoundFile(content)
+    if corrections:
+        content = _Copy(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        for place, correct in corrections.items():
+            content[place : place + len(correct)] = correct
+        return _Sound(content)
+    if _container(head) == "MP3":
+        frame = _after_tag(file, head) or head[:256]
+        if _container(frame) == "MP3" and not any(name in frame for name in (b"Xing", b"Info", b"VBRI")):
+            file = _Stretched(file.fileno(), closefd=False)
+            file.seek(0)
+            return _Estimated(file)
     file.seek(0)
-    return soundfile.SoundFile(file.fileno(), closefd=False)
+    return _Sound(file.fileno(), closefd=False)
+
+
+def _chunks(file: io.FileIO, place: int, order: str) -> Iterator[tuple[bytes, int, int]]:
+    """Walk through the chunks of a WAV or AIFF file: their names, places and lengths."""
+    for _ in range(_CHUNKS):
+        name = os.pread(file.fileno(), 8, place)
+        if len(name) < 8 or not name[:4].isascii() or not name[:4].decode().isprintable():
+            return
+        length = int.from_bytes(name[4:], order)
+        yield name[:4], place, length
+        place += 8 + length + length % 2
+
+
+def _only_chunks(file: io.FileIO, place: int, order: str) -> bool:
+    """Say whether nothing but whole chunks follows."""
+    size, end = os.fstat(file.fileno()).st_size, place
+    for _, begin, length in _chunks(file, place, order):
+        end = begin + 8 + length
+    return end in (size, size - 1)  # a byte that makes it even
+
+
+def _extent(file: io.FileIO, head: bytes) -> tuple[int, int, dict[int, bytes]]:
+    """Tell how many bytes of sound the header of a WAV or AIFF file promises and how many are there.
+
+    Then the corrections with which all of it is read. Equal numbers if there is nothing to tell.
+    """
+    if _container(head) not in ("WAV", "AIFF"):
+        return 0, 0, {}
+    order = "big" if head[:4] in (b"RIFX", b"FORM") else "little"
+    size, corrections, long = os.fstat(file.fileno()).st_size, {}, 0
+    for name, place, length in _chunks(file, 12, order):  # noqa: B007, the last one is what is looked for
+        if name == b"ds64":
+            long = place + 16
+        if name in (b"data", b"SSND"):
+            break
+    else:
+        return 0, 0, {}
+    before = 8 if name == b"SSND" else 0  # offset and block size count as well
+    begin, field, width = place + 8 + before, place + 4, 4
+    if long and length == 2**32 - 1:
+        field, width = long, 8
+        length = int.from_bytes(os.pread(file.fileno(), 8, long), order)
+    promised, there = max(0, length - before), max(0, size - begin)
+    if head[:4] == b"BW64":
+        corrections[0] = b"RF64"
+    if (
+        promised > there
+        and length >= _PLACEHOLDERS[width]
+        or promised == 0
+        and not _only_chunks(file, begin, order)
+    ):
+        promised = there
+        corrections[field] = min(there + before, 256**width - 1).to_bytes(width, order)
+    rest = there - promised
+    if rest > 0 and not (
+        rest > max(1000, promised // 10)
+        and int.from_bytes(head[4:8], order) + 8 >= size
+        and not _only_chunks(file, begin + promised + promised % 2, order)
+    ):
+        there = promised
+    return promised, there, corrections
 
 
 def _plain(error: Exception) -> str:
@@ -159,7 +249,7 @@ def _plain(error: Exception) -> str:
 
 def _container(head: bytes) -> str:
     """Tell the container by its first bytes; empty if it is none that is read."""
-    if head[:4] in (b"RIFF", b"RF64", b"RIFX") and head[8:12] == b"WAVE":
+    if head[:4] in (b"RIFF", b"RF64", b"BW64", b"RIFX") and head[8:12] == b"WAVE":
         return "WAV"
     if head[:4] == b"fLaC":
         return "FLAC"
@@ -182,13 +272,6 @@ def _after_tag(file: io.FileIO, data: bytes) -> bytes:
     return data if position else b""
 
 
-def _slack(file: io.FileIO) -> int:
-    """Give the frames that an MP3 file may lack: three blocks, or any if its length is only estimated."""
-    file.seek(0)
-    frame = _after_tag(file, head := file.read(256)) or head
-    return 3 * 1152 if b"Xing" in frame or b"Info" in frame else _UNKNOWN
-
-
 def _pieces(sound: soundfile.SoundFile, frames: int = _UNKNOWN) -> Iterator[np.ndarray]:
     """Decode at most ``frames`` frames in pieces of bounded size, float32 ``(frames, channels)``."""
     step = max(1, _SAMPLES // sound.channels)
@@ -197,7 +280,9 @@ def _pieces(sound: soundfile.SoundFile, frames: int = _UNKNOWN) -> Iterator[np.n
         yield piece
 
 
-def _listen(sound: soundfile.SoundFile, head: bytes, slack: int, limit_seconds: float) -> AudioInfo:
+def _listen(
+    sound: soundfile.SoundFile, promised_bytes: int, bytes_there: int, limit_seconds: float
+) -> AudioInfo:
     """Decode a sound in pieces and judge it."""
     rate, channels, promised = sound.samplerate, sound.channels, sound.frames
     about = {"container": sound.format, "encoding": sound.subtype}
@@ -209,10 +294,10 @@ def _listen(sound: soundfile.SoundFile, head: bytes, slack: int, limit_seconds: 
         problem = f"a sampling rate of {rate} Hz, allowed are {RATES[0]} to {RATES[1]} Hz"
         return dataclasses.replace(known, problem=problem)
     if promised / rate > limit_seconds and promised < _UNKNOWN:
-        problem = f"{promised / rate:.0f} s long, more than the limit of {limit_seconds:g} s"
+        problem = too_long(promised / rate, limit_seconds)
         return dataclasses.replace(known, problem=problem)
     frames, largest, finite = 0, 0.0, True
-    power, mixed = np.zeros(channels), 0.0
+    power, mixed, total = np.zeros(channels), 0.0, 0.0
     for piece in _pieces(sound):
         frames += len(piece)
         finite = finite and bool(np.isfinite(piece).all())
@@ -221,14 +306,15 @@ def _listen(sound: soundfile.SoundFile, head: bytes, slack: int, limit_seconds: 
         wide = piece.astype(np.float64)
         largest = max(largest, float(np.abs(wide).max()))
         power += (wide**2).sum(axis=0)
-        mixed += float((wide.mean(axis=1) ** 2).sum())
+        mono = wide.mean(axis=1)
+        mixed, total = mixed + float((mono**2).sum()), total + float(mono.sum())
     known = dataclasses.replace(known, frames=frames, duration=frames / rate)
     problem = notice = ""
     if not finite:
         problem = "samples that are not numbers (NaN or infinite)"
     elif frames / rate > limit_seconds:
-        problem = f"longer than the limit of {limit_seconds:g} s"
-    elif cut := _cut(sound, head, frames, slack):
+        problem = f"longer than the limit of {limit_seconds:g} s, which is `limits: {{audio_seconds: ...}}`"
+    elif cut := _cut(sound, promised_bytes, bytes_there, frames):
         problem = cut
     elif frames == 0:
         problem = "0 samples"
@@ -240,52 +326,32 @@ def _listen(sound: soundfile.SoundFile, head: bytes, slack: int, limit_seconds: 
         fallen = 10 * math.log10(power.max() / max(mixed, 1e-30))
         if fallen > CANCELLED:
             notice = f"the mix of its {channels} channels is {min(fallen, 200):.0f} dB below the loudest one"
-    return dataclasses.replace(known, problem=problem, notice=notice)
+    offset = total / max(frames, 1)
+    raised = -10 * math.log10(max(1 - frames * offset**2 / max(mixed, 1e-30), 1e-20))
+    return dataclasses.replace(known, problem=problem, notice=notice, offset=offset, raised=raised)
 
 
-def _cut(sound: soundfile.SoundFile, head: bytes, frames: int, slack: int) -> str:
+def too_long(seconds: float, limit: float, needed: float | None = None) -> str:
+    """Say that a sound is longer than the limit, and which limit would do."""
+    remedy = f"declare `limits: {{audio_seconds: {math.ceil(round(needed or seconds, 6))}}}`"
+    return f"{seconds:.10g} s long, more than the limit of {limit:g} s: {remedy}"
+
+
+def _cut(sound: soundfile.SoundFile, promised_bytes: int, bytes_there: int, frames: int) -> str:
     """Say that a file holds less sound than its header promises, or more."""
     wanted, there = sound.frames, frames
-    promised_bytes, bytes_there = _lengths(sound, head)
     if promised_bytes != bytes_there:
         if not frames:
             return f"the file is cut (truncated): {bytes_there} of {promised_bytes} bytes are there"
         unit = frames / max(1, min(bytes_there, promised_bytes))
         wanted, there = promised_bytes * unit, bytes_there * unit
-    elif wanted >= _UNKNOWN or there + slack >= wanted:
+    elif wanted >= _UNKNOWN or there + (_PADDING if sound.format == "MP3" else 0) >= wanted:
         return ""
     start = (
         "the file is cut (truncated)" if there < wanted else "the lengths in the file contradict each other"
     )
     rate = sound.samplerate
     return f"{start}: the header promises {wanted / rate:.3f} s, {there / rate:.3f} s are there"
-
-
-def _lengths(sound: soundfile.SoundFile, head: bytes) -> tuple[int, int]:
-    """Tell how many bytes of sound the header of a WAV or AIFF file promises and how many are there.
-
-    Equal numbers if there is nothing to tell, or the length was unknown to a stream.
-    """
-    log = sound.extra_info
-    whole, told = _WHOLE.search(log), _LENGTH.search(log)
-    align = re.search(r"Block Align +: ([1-9]\d*)", log)
-    frame = int(align[1]) if align else 1  # bytes
-    there = sound.frames * frame
-    if long := re.search(r"^  Data size : (\d+)\n", log, re.MULTILINE):  # RF64
-        return int(long[1]) // frame * frame, there
-    if whole is None or (told is not None and int(told[2]) in _STREAM):
-        return 0, 0
-    if told is None:  # texts before the sound fill the log, which has 2 KiB
-        missing = int(whole[2]) - int(whole[3] or whole[2])
-        return (there + missing, there) if missing > 8 else (0, 0)
-    promised, there = int(told[2]), int(told[3] or told[2])
-    size = int(re.search(r"^Length : (\d+)", log)[1])
-    begin = head.find(told[1].encode()) + 8
-    no_chunk = re.search(r"position \d|> file length", log[told.end() :])  # what follows the sound
-    rest = size - begin - promised
-    if no_chunk and begin > 8 and rest > max(1000, promised // 10) and int(whole[2]) + 8 >= size:
-        there += rest
-    return promised, there
 
 
 def read(
@@ -339,7 +405,7 @@ def read_as_is(
         found = _read_plain(file, head, start, end)
         if found is not None:
             return _mono(found[0], channel), found[1]
-        with _open(file, head) as sound:
+        with _open(file, head, _extent(file, head)[2]) as sound:
             rate = sound.samplerate
             first, last = _frame(start, rate, 0), _frame(end, rate, _UNKNOWN)
             if first:

@@ -17,7 +17,8 @@ import pandas as pd
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, SoundcheckError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.corpora import segments
+from soundcheck.common.wording import counted
+from soundcheck.corpora import audio, segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.inspection import inspect_files
@@ -32,7 +33,11 @@ from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat
 from soundcheck.suite.entries import CorpusEntry, Suite
 
 NO_AUDIO = "the corpus has no audio: models that listen are not asked about it"
-TOLERANCE = 0.001  # seconds that an end may lie behind the end of its file, for rounding
+LONGEST = 360_000.0  # seconds of a file that is looked at; the limit of a suite is one for segments
+ROUNDING = 0.001  # seconds that an end may lie behind its file without a word
+OVERSHOOT = 0.5  # seconds behind its file from which on an end is wrong, not rounded
+OFFSET = 1.0  # dB by which an offset raises the level of a file that is named
+NAME = ["file", *segments.TIMES]
 
 
 def load_corpus(
@@ -63,19 +68,21 @@ def load_corpus(
     raw = prepare(_read(form, entry, suite), entry, form.values)
     if suite.alternatives:
         check_wordings(raw)
-    parsed = segments.parse(raw, entry, suite.tasks)
+    heard = any(model.about.needs_audio for model in suite.models.values())
+    parsed = segments.parse(raw, entry, suite.tasks, heard=heard)
     facts: dict[str, AudioInfo] = {}
+    told: list[str] = []
     if entry.audio:
         facts = inspect_files(
             raw.root,
             parsed.table["file"].unique(),
-            suite.audio_limit,
+            LONGEST,
             cache / "facts" / f"{files.slug(entry.name)}.json",
             jobs=jobs,
             progress=progress,
             title=entry.name[:40],
         )
-        table, left_out = _join(raw, parsed, facts)
+        table, left_out, told = _join(raw, parsed, facts, suite.audio_limit)
     else:  # nobody listens: a file is what it is called
         table, left_out = parsed.table, list(parsed.left_out)
         length = table["end"] - table["start"].fillna(0.0)  # as far as the table knows
@@ -83,9 +90,10 @@ def load_corpus(
         table = identified(table, {name: files.digest(name) for name in table["file"].unique()})
     if table.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in left_out[:3])) or "no row is left"
-        raise input_error(raw.shown, f"no segment can be used ({reasons})", "Check the files and the split")
+        remedy = "" if "`" in reasons else "Check the files and the split"
+        raise input_error(raw.shown, f"no segment can be used ({reasons})", remedy)
     _check_base_condition(table, entry)
-    notices = [*parsed.notices, *(_notices(table, facts) if entry.audio else [NO_AUDIO])]
+    notices = [*parsed.notices, *told, *(_notices(table, facts) if entry.audio else [NO_AUDIO])]
     strange = segments.unlabelled(table, parsed.remedies)
     table = table.drop(columns=[name for name in table.columns if name.startswith(segments.UNKNOWN)])
     trials = _trials(entry, raw, parsed, table)
@@ -145,9 +153,9 @@ def _trials(
 
 
 def _join(
-    raw: RawTable, parsed: SegmentTable, facts: Mapping[str, AudioInfo]
-) -> tuple[pd.DataFrame, list[Excluded]]:
-    """Add what the audio tells to the table; segments of unusable files are left out."""
+    raw: RawTable, parsed: SegmentTable, facts: Mapping[str, AudioInfo], limit: float
+) -> tuple[pd.DataFrame, list[Excluded], list[str]]:
+    """Add what the audio tells to the table; segments that cannot be used are left out."""
     table = parsed.table
     left_out = list(parsed.left_out)
     counts = table["file"].value_counts()
@@ -159,11 +167,39 @@ def _join(
     table = table[usable].reset_index(drop=True)
     length = table["file"].map({name: fact.duration for name, fact in facts.items()})
     length = length.to_numpy(dtype=np.float64)
+    told = _durations(table, length, raw.begins)
     _check_ends(table, length, raw)
     start = table["start"].fillna(0.0).to_numpy()
     end = table["end"].to_numpy()
-    table["duration"] = np.where(np.isnan(end), length, np.minimum(end, length)) - start
-    return identified(table, {name: fact.digest for name, fact in facts.items()}), left_out
+    table["duration"] = seconds = np.where(np.isnan(end), length, np.minimum(end, length)) - start
+    over = np.where(end > length + ROUNDING, end - length, 0)
+    if over.any():
+        what = f"end behind their file, by at most {over.max():.3f} s, and are cut there"
+        told.append(_counted(table, over > 0, what))
+    short, long = (over > 0) & (seconds < audio.SHORTEST), np.round(seconds - limit, 6) > 0
+    for row in np.flatnonzero(short | long):
+        reason = f"only {1000 * seconds[row]:.3g} ms of it lie within the file"
+        reason = reason if short[row] else audio.too_long(seconds[row], limit, seconds.max())
+        left_out.append(Excluded(segments.segment_name(*table.loc[row, NAME]), reason, "audio"))
+    table = table[~(short | long)].reset_index(drop=True)
+    return identified(table, {name: fact.digest for name, fact in facts.items()}), left_out, told
+
+
+def _durations(table: pd.DataFrame, length: np.ndarray, begins: bool) -> list[str]:
+    """Compare durations of rows without times with the files; say where they differ, and what counts."""
+    given = table["duration"].where(table["start"].isna() & table["end"].isna())
+    differs = np.abs(given - length) > audio.SHORTEST  # not by rounding
+    part = differs & (given < length) & begins
+    table["end"] = table["end"].where(~part, given)  # so that the names of these have it
+    ways = ((part, "the first seconds count"), (differs & ~part, "the whole file counts"))
+    what = "have a duration that is not that of the file"
+    return [_counted(table, rows, f"{what}, {counts}") for rows, counts in ways if rows.any()]
+
+
+def _counted(table: pd.DataFrame, rows: np.ndarray, what: str) -> str:
+    """Count segments and name three."""
+    named = [segments.segment_name(*row) for row in table.loc[rows, NAME].head(3).to_numpy()]
+    return f"{rows.sum()} of {counted(len(table), 'segment')} {what}: {', '.join(map(quoted, named))}"
 
 
 def identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:
@@ -188,16 +224,21 @@ def _text(seconds: float) -> str:
 
 def _check_ends(table: pd.DataFrame, length: np.ndarray, raw: RawTable) -> None:
     problems = Problems()
-    for name in ("start", "end"):
-        times = table[name].to_numpy()
-        late = times >= length if name == "start" else times > length + TOLERANCE
-        for row in np.flatnonzero(late):
-            given = " to ".join(_text(table[side].iloc[row]) or "the end" for side in ("start", "end"))
-            what = f"the segment {given} s goes past the end of the file, which is {length[row]:.3f} s long"
-            milliseconds = times[row] / 1000 <= length[row] and times[row] > 10 * length[row]
-            remedy = "Are these milliseconds? Give seconds" if milliseconds else "Correct the times"
-            problems.add(f"{raw.places[table['place'].iloc[row]]}, column {name}", what, remedy)
+    start, end = (table[name].to_numpy() for name in segments.TIMES)
+    late = start >= length
+    for row in np.flatnonzero(late | (np.round(end - length, 6) >= OVERSHOOT)):
+        name, time = ("start", start[row]) if late[row] else ("end", end[row])
+        given = " to ".join(_text(table[side].iloc[row]) or "the end" for side in segments.TIMES)
+        what = f"the segment {given} s goes past the end of the file, which is {length[row]:.3f} s long"
+        milliseconds = time / 1000 <= length[row] and time > 10 * length[row]
+        remedy = "Are these milliseconds? Give seconds" if milliseconds else "Correct the times"
+        problems.add(f"{raw.places[table['place'].iloc[row]]}, column {name}", what, remedy)
     problems.raise_if_any()
+
+
+def _named(names: Sequence[str], files: int) -> str:
+    """Count files and name three."""
+    return f"{len(names)} of {counted(files, 'file')}, {', '.join(map(quoted, names[:3]))}"
 
 
 def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
@@ -211,7 +252,15 @@ def _check_base_condition(table: pd.DataFrame, entry: CorpusEntry) -> None:
 
 def _notices(table: pd.DataFrame, facts: Mapping[str, AudioInfo]) -> list[str]:
     """Tell what is odd about the sounds of a corpus."""
-    notices = [f"{quoted(name)}: {fact.notice}" for name, fact in facts.items() if fact.notice]
+    facts = {name: facts[name] for name in table["file"].unique()}
+    notices = []
+    if odd := [name for name, fact in facts.items() if fact.notice]:
+        notices.append(f"{facts[odd[0]].notice}: {_named(odd, len(facts))}")
+    if raised := [name for name, fact in facts.items() if fact.raised > OFFSET]:
+        offset = max((facts[name].offset for name in raised), key=abs)
+        level = max(facts[name].raised for name in raised)
+        what = f"a constant offset, up to {offset:.3g} of full scale and {level:.1f} dB of level"
+        notices.append(f"{what}, which no number counts as sound: {_named(raised, len(facts))}")
     if "speaker" in table.columns:
         speakers = table.groupby("audio")["speaker"].nunique()
         shared = table["audio"].isin(speakers[speakers > 1].index)

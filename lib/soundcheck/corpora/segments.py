@@ -20,7 +20,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m"
 TIMES = ("start", "end")
 NAMED = 5  # examples that a notice names
 UNKNOWN = "unknown "  # begins the name of a column with labels that are not classes
-ELSEWHERE = "`root:` names the folder that files are relative to, and `cut:` the folder before their names"
+OUTSIDE = "outside"  # remedy of names that lead out of the folder, see `_outside`
 LABEL = "label"  # stage of labels that are listed; their segments stay
 
 _ADDRESS = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
@@ -65,7 +65,7 @@ class RawTable:
     ----------
     table
         Text cells under our names: ``file``, ``start``, ``end`` (seconds or clock), reserved columns, tasks,
-        the columns of the blocks; ``""`` = missing. ``duration`` counts where there is nothing to hear.
+        the columns of the blocks; ``""`` = missing. ``duration`` is that of rows without times.
     places
         Where each row stands, for messages.
     root
@@ -76,6 +76,8 @@ class RawTable:
         What the reader has to tell.
     offered
         Names of all columns of the source, for suggestions.
+    begins
+        Whether a duration without times chooses the beginning of a file; else it is but said of the file.
     """
 
     table: pd.DataFrame
@@ -85,14 +87,15 @@ class RawTable:
     left_out: tuple[Excluded, ...] = ()
     notices: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
+    begins: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class SegmentTable:
     """A checked table before its audio is looked at.
 
-    ``table`` has a column ``place`` more, the number of the row in the raw table, and ``duration`` if the
-    corpus has no audio: in seconds, NaN = not known. ``remedies`` say by task what to do about labels that
+    ``table`` has a column ``place`` more, the number of the row in the raw table, and ``duration`` as the
+    source has it: in seconds, NaN = not known. ``remedies`` say by task what to do about labels that
     are none of its classes. ``elsewhere`` are rows of splits that are not evaluated, ``caveats`` what makes
     numbers of the corpus doubtful.
     """
@@ -105,7 +108,9 @@ class SegmentTable:
     caveats: tuple[Caveat, ...] = ()
 
 
-def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> SegmentTable:
+def parse(
+    raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task], *, heard: bool = True
+) -> SegmentTable:
     """Check a raw table and convert its cells.
 
     Parameters
@@ -116,6 +121,8 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
         The suite's entry: split, blocks, label ranges.
     tasks
         Tasks of the suite by name.
+    heard
+        Whether any model listens.
 
     Returns
     -------
@@ -132,10 +139,12 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     left_out, notices, remedies = list(raw.left_out), list(raw.notices), {}
     caveats: list[Caveat] = []
     columns: dict[str, object] = {
-        "file": _files(raw, problems, left_out) if entry.audio else _names(raw, problems)
+        "file": _files(raw, entry, heard, problems, left_out) if entry.audio else _names(raw, problems)
     }
-    for name in TIMES if entry.audio else (*TIMES, "duration"):
+    for name in TIMES:
         columns[name] = _times(raw, name, problems)
+    # Where there is audio, its length counts, and a column of anything may be called duration.
+    columns["duration"] = _times(raw, "duration", Problems() if entry.audio else problems)
     _check_order(raw, columns["start"], columns["end"], problems)
     ranged = {name for group in entry.groups for name in group.ranges} - {"duration"}
     further = [name for name in entry.further_columns if name not in (*tasks, *ranged, *columns)]
@@ -183,21 +192,40 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
 # Cells ------------------------------------------------------------------------------------------------------
 
 
-def _files(raw: RawTable, problems: Problems, left_out: list[Excluded]) -> pd.Series:
+def _files(
+    raw: RawTable, entry: CorpusEntry, heard: bool, problems: Problems, left_out: list[Excluded]
+) -> pd.Series:
     """Check the names of files; those that exist but must not be opened become ``None`` and are listed."""
     column = raw.table["file"]
     rows = np.flatnonzero(~column.duplicated())
     first = dict(zip(column.iloc[rows], rows.tolist(), strict=True))
     within = functools.cache(functools.partial(_is_inside, raw.root))  # folders: they hold many files
     verdicts = {name: _file(raw.root, name, within) for name in first}
+    outside = _outside(raw, entry, first) if any(OUTSIDE == how for *_, how in verdicts.values()) else ""
+    silent = not heard and not any(os.path.exists(os.path.join(raw.root, name)) for name in first)
+    nothing = f"Declare `audio: false` under corpora.{entry.name}: no model listens"
     for name, row in first.items():
         kind, what, remedy = verdicts[name]
         if kind == "refuse":
+            remedy = nothing if silent else outside if remedy == OUTSIDE else remedy
             problems.add(f"{raw.places[row]}, column file", what, remedy)
         elif kind == "list":
             left_out.append(Excluded(name, what, "audio"))
     listed = [name for name, (kind, *_) in verdicts.items() if kind]
     return column.where(~column.isin(listed), None).astype(object) if listed else column
+
+
+def _outside(raw: RawTable, entry: CorpusEntry, names: Iterable[str]) -> str:
+    """Say by which keys names that lead out of the folder of a corpus are found."""
+    folders = [os.path.dirname(name) for name in names if name.startswith("/")]
+    if folders:
+        common = os.path.commonpath(folders)
+        root = f"`root: {common}`" if os.path.isdir(common) else "as `root:` the folder that has them here"
+        return f"Declare `cut: {common}` and {root}"
+    up = max((os.path.normpath(name).split("/").count("..") for name in names), default=0)
+    base, shown = (entry.root, entry.shown_root) if entry.root else (entry.path, entry.shown_path)
+    wider = os.path.normpath(os.path.join(shown, os.path.relpath(raw.root, base), *up * [".."]))
+    return f"Declare `root: {wider}` under corpora.{entry.name}, the folder that has all of them"
 
 
 def _names(raw: RawTable, problems: Problems) -> pd.Series:
@@ -216,11 +244,11 @@ def _file(root: Path, name: str, within: Callable[[str], bool]) -> tuple[str, st
     if _ADDRESS.match(name):
         return "refuse", f"{quoted(name)} is an address; nothing is fetched", inside
     if os.path.isabs(name) or _DRIVE.match(name):
-        return "refuse", f"{quoted(name)} is an absolute path", f"{inside}. {ELSEWHERE}"
+        return "refuse", f"{quoted(name)} is an absolute path", OUTSIDE
     if name.startswith("~"):
         return "refuse", f"{quoted(name)} begins in a home folder", inside
     if ".." in name.replace("\\", "/").split("/"):
-        return "refuse", f"{quoted(name)} leads out of the corpus folder", f"{inside}. {ELSEWHERE}"
+        return "refuse", f"{quoted(name)} leads out of the corpus folder", OUTSIDE
     if "\0" in name:
         return "refuse", f"{quoted(name)} has a NUL character", inside
     path = os.path.join(root, name)
@@ -262,7 +290,7 @@ def _read(
 def _check_order(raw: RawTable, start: np.ndarray, end: np.ndarray, problems: Problems) -> None:
     for row in np.flatnonzero(start >= end):
         relation = "equals" if start[row] == end[row] else "is after"
-        what = f"start {start[row]:g} s {relation} end {end[row]:g} s"
+        what = f"start {start[row]:.10g} s {relation} end {end[row]:.10g} s"
         problems.add(f"{raw.places[row]}, columns start and end", what, "Give a start before the end")
 
 
@@ -360,11 +388,15 @@ def _check_duplicates(
     key = ["file", *TIMES]
     known = table[table["file"].notna()]
     repeated = known[known.duplicated(key, keep=False)]
-    for (file, *_), rows in repeated.groupby(key, sort=True, dropna=False):
+    for name, rows in repeated.groupby(key, sort=True, dropna=False):
         conflicts = [name for name in labels if rows[name].nunique(dropna=False) > 1]
         differs = f" with different {', '.join(conflicts)}" if conflicts else ""
         where = " and ".join(places[row] for row in rows["place"])
-        problems.add(where, f"the segment {quoted(file)} is there {len(rows)} times{differs}", "Keep one row")
+        problems.add(
+            where,
+            f"the segment {quoted(segment_name(*name))} is there {len(rows)} times{differs}",
+            "Keep one row",
+        )
 
 
 def _blocks(
@@ -448,10 +480,9 @@ def _note(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) ->
 
 def _name(row: pd.Series) -> str:
     """Name a segment as a reader would look for it."""
-    times = [f"{row[name]:g}" for name in ("start", "end") if not math.isnan(row[name])]
-    return f"{row['file']} {' to '.join(times)}".strip()
+    return segment_name(*(row[name] for name in ("file", *TIMES)))
 
 
 def segment_name(file: str, start: float, end: float) -> str:
     """Name a segment: its file, and its times in seconds if it has any."""
-    return _name(pd.Series({"file": file, "start": start, "end": end}))
+    return f"{file} {' to '.join(f'{time:.10g}' for time in (start, end) if not math.isnan(time))}".strip()

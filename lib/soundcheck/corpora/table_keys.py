@@ -13,7 +13,9 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -85,8 +87,7 @@ def take_columns(
         If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
     problems, columns, notices = Problems(), {}, []
-    durations = [] if entry.audio else ["duration"]
-    for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *durations]):
+    for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
         own = entry.columns.get(name)
         theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]
         found = [one for one in dict.fromkeys(theirs) if one in table.columns and one not in table.nested]
@@ -148,6 +149,9 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
     if entry.cut:
         table["file"], told = _cut(table["file"], entry.cut)
         notices.append(told)
+    root = entry.root or raw.root
+    if entry.audio:
+        table["file"] = _from_root(table["file"], raw.root, root)
     for name in {**words, **entry.values}:
         own = entry.values.get(name, {})
         if name in table.columns:
@@ -159,7 +163,16 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
             remedy = did_you_mean(name, raw.table.columns)
             problems.add(f"{raw.shown}, column {name}", what, remedy)
     problems.raise_if_any()
-    return dataclasses.replace(raw, table=table, root=entry.root or raw.root, notices=tuple(notices))
+    return dataclasses.replace(raw, table=table, root=root, notices=tuple(notices))
+
+
+def _from_root(column: pd.Series, folder: Path, root: Path) -> pd.Series:
+    """Write names with ``..`` as from the root; if one leads out, all are from the folder of the table."""
+    names = {name: os.path.normpath(name) for name in column.unique() if ".." in name.split("/")}
+    if any(name.startswith("..") for name in names.values()):
+        relative = (name for name in column.unique() if name and "://" not in name and name[0] not in "/~")
+        names = {name: os.path.relpath(folder / name, root) for name in relative}
+    return column.map(lambda name: names.get(name, name)).astype(object) if names else column
 
 
 def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:

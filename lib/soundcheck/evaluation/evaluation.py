@@ -313,6 +313,12 @@ class Evaluation(Judging):
             chosen = chosen & evaluated_corpora
         if rows is not None:
             chosen = chosen & rows
+        elif change is not None and base is None:
+            same = chosen & corpus.unchanged(change.identity)
+            if same.any():
+                what = "are the same after it, sample by sample, and do not count"
+                self.note(f"{corpus.name}, {change.name}: {same.sum()} of {chosen.sum()} segments {what}")
+            chosen = chosen & ~same
         keys = [f"{corpus.name}|{key}" for key in segments["key"].tolist()]
 
         def reference(under: str) -> np.ndarray:

@@ -63,4 +63,4 @@ def shown_segment(file: str, start: float | None, end: float | None) -> str:
     start, end = (None if time is None or time != time else time for time in (start, end))
     if start is None and end is None:
         return str(file)
-    return f"{file} from {start or 0:g} s" + ("" if end is None else f" to {end:g} s")
+    return f"{file} from {start or 0:.10g} s" + ("" if end is None else f" to {end:.10g} s")

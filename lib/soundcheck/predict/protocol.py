@@ -195,7 +195,7 @@ class Result:
     answer
         Task -> number or class; empty if there is a problem.
     drawn
-        Options that were drawn for the change.
+        Options that were drawn for the change, and ``unchanged`` if it left the signal as it was.
     problem
         Why there is no answer; empty if there is one.
     fault

@@ -3,7 +3,8 @@
 Conventions
 -----------
 - Columns: ``key`` of the segment; ``change``, empty for the signal as it is; one column a task; ``error``,
-  why there is no answer, else empty; ``drawn``, the options that were drawn for the change, as JSON. Where
+  why there is no answer, else empty; ``drawn``, the options that were drawn for the change, as JSON, with
+  ``"unchanged": true`` if it left the signal as it was, sample by sample. Where
   the model says something of its answers, one float64 column for each, such as ``emotion.anger`` or
   ``confidence``, or of words a text; see :mod:`soundcheck.models.stated`.
 - Regression: float64 in the task's nominal range, not clipped; missing = NaN. Classes: text; missing = None.

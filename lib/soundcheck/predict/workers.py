@@ -29,6 +29,7 @@ from soundcheck.predict import protocol
 from soundcheck.predict.opened_files import Watch
 from soundcheck.predict.protocol import Call, Item, Result, Setup, Unit
 
+SAME = 1e-6  # of its peak by which a signal may differ that a change has left as it was: rounding
 TELL_SECONDS = 0.02  # between two times that answers are told: what may be lost of a process that dies
 
 
@@ -136,6 +137,8 @@ class Worker:
             self._unusable(item, [call], f"the change {change.name} cannot be applied", error)
             return None
         drawn = {name: _plain(value) for name, value in drawn.items()}
+        if len(changed) == len(signal) and not (np.abs(changed - signal) > SAME * np.abs(signal).max()).any():
+            drawn["unchanged"] = True
         return _Pending(number, call, changed, drawn, time.monotonic() - begin)
 
     def _ask(self, pending: list[_Pending]) -> None:

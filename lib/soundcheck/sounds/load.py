@@ -12,8 +12,6 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.sounds.sources import SOUND_SOURCES
 from soundcheck.suite.entries import SPEECH_KINDS, SoundEntry, Suite
 
-__all__ = ["load_sounds"]
-
 
 def load_sounds(
     suite: Suite, kinds: Collection[str], cache: Path, *, jobs: int = 1, progress: bool = False

@@ -29,8 +29,6 @@ from soundcheck.sounds import responses
 from soundcheck.sounds.sound import BASE, OTHER, Sound, SoundSet
 from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS, CorpusEntry, SoundEntry, public_path
 
-__all__ = ["read_sounds"]
-
 SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc")
 FOLDERS = {  # kind: what its folder may be called in a collection
     "babble": ("babble", "speech"),

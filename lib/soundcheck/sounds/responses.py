@@ -25,8 +25,6 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable, parse_number, read_text_table
 
-__all__ = ["BASES", "Measurement", "SIMILAR", "TABLE", "measurements", "reference"]
-
 TABLE = "impulse_responses.csv"
 BASES = {"positions": "centre 1 m", "rooms": "booth"}  # what the others are compared with, if nothing is said
 PUBLISHED = "binaural_booth_0_3"  # how the name of the published base of rooms ends

@@ -23,8 +23,6 @@ from soundcheck.common import files
 from soundcheck.corpora import audio
 from soundcheck.suite.entries import NOISE_KINDS, RESPONSE_KINDS, SPEECH_KINDS
 
-__all__ = ["BASE", "KINDS", "OTHER", "Sound", "SoundSet", "Sounds"]
-
 KINDS = (*NOISE_KINDS, *RESPONSE_KINDS, *SPEECH_KINDS)
 BASE, OTHER = "base", "other"  # roles of impulse responses: what is compared with what
 

@@ -18,8 +18,6 @@ from soundcheck.common import files
 from soundcheck.common.registry import Registry
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["SOUND_SOURCES", "SPEECH_SOURCES", "SoundSource", "SpeechSource", "speech_digest", "speech_source"]
-
 
 class SoundSource(abc.ABC):
     """Makes sounds of the kinds that a suite brings no recordings of."""

@@ -45,6 +45,29 @@ def test_the_table(load, manifest, write_sound, tmp_path):
     assert set(corpus.offered) >= {"pred_text", "audio_filepath"}
 
 
+@pytest.mark.parametrize(
+    ("row", "end", "seconds", "words"),
+    [
+        ({"duration": 0.2}, 0.2, 0.2, "not that of the file, the first seconds count: '0.wav 0.2'"),
+        ({"duration": 0.2, "offset": None}, 0.2, 0.2, "the first seconds count"),
+        ({"duration": 0.2, "offset": 0}, 0.2, 0.2, ""),
+        ({"duration": 0.496}, None, 0.5, ""),  # rounded
+        ({"duration": 0.504}, None, 0.5, ""),
+        ({"duration": 0.7}, None, 0.5, "not that of the file, the whole file counts: '0.wav'"),
+        ({"duration": 7}, None, 0.5, "the whole file counts"),
+        ({"duration": None}, None, 0.5, ""),
+    ],
+)
+def test_no_offset_is_the_beginning(load, manifest, write_sound, tmp_path, row, end, seconds, words):
+    write_sound(tmp_path / "0.wav", 0)
+    manifest({"audio_filepath": "0.wav", "text": "x", **row})
+    corpus = load("format: nemo, path: m.jsonl")
+    assert corpus.segments["end"].fillna(-1).tolist() == [end or -1]
+    assert corpus.segments["duration"].tolist() == [pytest.approx(seconds)]
+    told = " ".join(text for text in corpus.notices if "have a duration" in text)
+    assert words in told and bool(words) == bool(told)
+
+
 def test_other_columns_are_mapped(load, manifest):
     manifest(
         {"audio_filepath": "a", "duration": 1.5, "command": "go", "label": "ang", "text": 3},
@@ -73,7 +96,7 @@ def test_other_columns_are_mapped(load, manifest):
         ('{"audio_filepath": "a.wav", "audio_filepath": "b"}', "'audio_filepath' stands twice"),
         ('{"audio_filepath": "a.wav"}\nrubbish', "line 2: 'rubbish' is no JSON"),
         ('{"audio_filepath": "../a.wav"}', "line 1, column file: '../a.wav' leads out of the corpus folder"),
-        ('{"audio_filepath": "/etc/passwd"}', "is an absolute path.*`cut:` the folder before their names"),
+        ('{"audio_filepath": "/etc/passwd"}', "is an absolute path. Declare `cut: /etc` and `root: /etc`"),
         ('{"audio_filepath": "s3://b/a.wav"}', "is an address; nothing is fetched"),
         ('{"audio_filepath": "a.wav", "speaker": "\\ud800"}', "line 1, key speaker: .* half a character"),
         ("file,speaker\na.wav,s1\n", "This looks like `format: csv`"),

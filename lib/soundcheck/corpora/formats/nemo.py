@@ -19,7 +19,7 @@ NAMES = {"file": ("audio_filepath",), "transcript": ("text",), "language": ("lan
 
 
 class NemoFormat(TableFormat):
-    """Manifests in JSON Lines; ``offset`` and ``duration`` are times where there is an offset."""
+    """Manifests in JSON Lines; ``offset`` and ``duration`` are times, no offset is that of 0 s."""
 
     keyword = "nemo"
 
@@ -48,7 +48,8 @@ class NemoFormat(TableFormat):
             )
         except InputError as error:
             raise with_hint(error, entry.path, shown, cls.keyword) from error
-        return take_columns(_timed(table), entry, tasks, NAMES)
+        raw = take_columns(_timed(table), entry, tasks, NAMES)
+        return dataclasses.replace(raw, begins=True)
 
 
 def _timed(table: TextTable) -> TextTable:

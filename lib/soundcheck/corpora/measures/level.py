@@ -10,7 +10,7 @@ __all__ = ["duration", "level"]
 
 
 def level(signal: np.ndarray, sampling_rate: int) -> float:
-    r"""Compute the level of the whole segment, :math:`10 \log_{10} \frac{1}{N} \sum_n x_n^2`.
+    r"""Compute the level of the whole segment, :math:`10 \log_{10} \frac{1}{N} \sum_n (x_n - \bar x)^2`.
 
     Parameters
     ----------
@@ -23,9 +23,10 @@ def level(signal: np.ndarray, sampling_rate: int) -> float:
     -------
     float
         In dB relative to full scale: 0 for a square wave between -1 and 1, -3.01 for a sine of that peak.
-        Pauses count: half a segment of silence lowers it by 3 dB. NaN for silence and without samples.
+        Pauses count: half a segment of silence lowers it by 3 dB. A constant offset does not count. NaN for
+        silence and without samples.
     """
-    power = float(np.mean(np.asarray(signal, dtype=np.float64) ** 2)) if len(signal) else 0.0
+    power = float(np.var(signal, dtype=np.float64)) if len(signal) else 0.0
     return round(10 * math.log10(power), 2) if power > 0 else math.nan
 
 
