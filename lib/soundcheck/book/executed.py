@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from soundcheck.book import pages
-from soundcheck.common.escaping import escape, heading
+from soundcheck.common.escaping import escape, heading, one_line
 from soundcheck.report.html import Html, element
 from soundcheck.results.record import Executed
 
@@ -69,7 +69,7 @@ def cells(
         notebook = json.loads(path.read_text(encoding="utf-8"))
         own = list(notebook["cells"])
     except (OSError, ValueError, KeyError, TypeError):
-        return [pages.markdown(f"# {title}"), *failure]
+        return [pages.markdown(f"# {heading(title)}"), *failure]
     room = MOST_BYTES
     cleaned, titled = [], False
     for cell in own:
@@ -79,7 +79,7 @@ def cells(
             if "papermill-error-cell-tag" in tags or "papermill-error" in source[:200]:
                 continue
             if not titled and source.startswith("# "):
-                source, titled = f"# {title}\n" + source.partition("\n")[2], True
+                source, titled = f"# {heading(title)}\n" + source.partition("\n")[2], True
             cleaned.append(pages.markdown(_writable(source)))
             if titled and failure:
                 cleaned += failure
@@ -99,7 +99,7 @@ def cells(
             )
         )
     if not titled:
-        cleaned.insert(0, pages.markdown(f"# {title}"))
+        cleaned.insert(0, pages.markdown(f"# {heading(title)}"))
     return cleaned + failure
 
 
@@ -176,5 +176,5 @@ def _bounded(text: str) -> str:
 
 
 def title(model: str, family: str) -> str:
-    """Make the title of a result page; titles end up in the search, so only harmless characters stay."""
-    return f"{heading(model)}: {heading(family)}"
+    """Make the title of a result page; plain text."""
+    return f"{one_line(model)}: {one_line(family)}"
