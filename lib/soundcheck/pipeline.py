@@ -383,6 +383,7 @@ def _run_in(
         f"{name} could not be loaded here, its answers are those of the shards: {why}"
         for name, why in material.unloaded.items()
     ]
+    unloaded += [line for one in done if (line := runner.without_outputs(one))]
     kept = [lost] if lost else []
     measured: list[str] = []
     if efficiency is not None:

@@ -166,7 +166,8 @@ def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Prob
         sources.page("index", cells)
         for entry in record.comparisons:
             notebook = output.comparisons / f"{entry.slug}.ipynb"
-            shown = executed.cells(notebook, f"Before and after: {one_line(entry.name)}", entry, output.folder)
+            title = f"Before and after: {one_line(entry.name)}"
+            shown = executed.cells(notebook, title, entry, output.folder)
             sources.page(overview.page_of(entry), shown)
         chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
         contents = {

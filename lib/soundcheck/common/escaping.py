@@ -106,7 +106,7 @@ def spreadsheet(value: str) -> str:
 
 
 def one_line(value: str, fallback: str = "unnamed") -> str:
-    r"""Write a name or title as plain text on one line: all letters stay, what nobody sees is shown as an escape.
+    r"""Write a name or title as plain text on one line; what nobody sees is shown as an escape.
 
     Examples
     --------

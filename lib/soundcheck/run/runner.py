@@ -28,9 +28,11 @@ from soundcheck.common import files
 from soundcheck.common.description import Description
 from soundcheck.common.errors import InputError, Problem
 from soundcheck.common.json_file import JsonFile
+from soundcheck.common.wording import counted
 from soundcheck.models.processes import ONE_THREAD
 from soundcheck.results import REPLICATES
 from soundcheck.results.record import Executed
+from soundcheck.run.notebook_outputs import SHOWABLE
 from soundcheck.run.notebook_process import Ending, NotebookTask, jupyter_folders
 from soundcheck.run.notebook_worker import Worker
 from soundcheck.run.processes import MARK, kill_marked
@@ -115,12 +117,15 @@ class State(JsonFile):
         Of the files that were made, in the order of :attr:`Job.made`; empty for one that is not there.
     seconds
         That the execution took.
+    unshown
+        Kinds of outputs that its page cannot show.
     """
 
     fingerprint: str
     status: str
     digests: tuple[str, str, str]
     seconds: float = 0.0
+    unshown: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,6 +135,16 @@ class Outcome(Executed):
     job: Job
     status: str
     error: str
+    unshown: tuple[str, ...] = ()
+
+
+def without_outputs(outcome: Outcome) -> str:
+    """Say which outputs the page of a notebook leaves out; empty if none."""
+    if not outcome.unshown:
+        return ""
+    page = " of ".join(filter(None, (outcome.job.family, outcome.job.model)))
+    count, kinds = counted(len(outcome.unshown), "output"), ", ".join(dict.fromkeys(outcome.unshown))
+    return f"The page of {page} leaves out {count} that no page can show ({kinds}). {SHOWABLE}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -260,10 +275,10 @@ class _Running:
         elif self.job.judges and not self.draft_rows.is_file():
             status = "failed"
             problem = "the notebook saved no rows; its last cell must call evaluation.save()"
-        self._store(status)
-        return Outcome(self.job, status, problem)
+        self._store(status, ending.unshown)
+        return Outcome(self.job, status, problem, ending.unshown)
 
-    def _store(self, status: str) -> None:
+    def _store(self, status: str, unshown: tuple[str, ...]) -> None:
         job = self.job
         job.state.unlink(missing_ok=True)  # from here on the old execution is not kept
         digests = []
@@ -271,7 +286,7 @@ class _Running:
             target.unlink(missing_ok=True)
             digests.append(files.write_bytes(target, draft.read_bytes()) if draft.is_file() else "")
         seconds = round(time.monotonic() - self.start, 1)
-        State(job.fingerprint, status, tuple(digests), seconds).write(job.state)
+        State(job.fingerprint, status, tuple(digests), seconds, unshown).write(job.state)
 
 
 def _environment(folder: Path, cache: Path) -> dict[str, str]:
@@ -439,7 +454,8 @@ class _Queue:
     def _is_kept(self, number: int) -> bool:
         if not kept(self.jobs[number]):
             return False
-        self.outcomes[number] = Outcome(self.jobs[number], "ok", "")
+        job = self.jobs[number]
+        self.outcomes[number] = Outcome(job, "ok", "", State.read(job.state).unshown)
         self._finished(self.outcomes[number])
         return True
 
