@@ -79,7 +79,8 @@ def compare_runs(
     for model in models:
         sides = zip((before, after), (model.before, model.after), model.names, strict=True)
         judged = [[e.of(shown) for e in run.judged(name, families)] for run, name, shown in sides]
-        rows = results.contrasts(*judged, same_draws=same_draws)
+        apart = two_runs.apart(before, after, model, output)
+        rows = results.contrasts(*judged, same_draws=same_draws, apart=apart)
         if rows:
             found[model] = rows
     if not found:

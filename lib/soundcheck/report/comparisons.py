@@ -13,13 +13,23 @@ from soundcheck.report.names import remark
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = ["answer", "badge", "contrast_table", "impact_table", "outcomes", "turned", "word_changes_table"]
+__all__ = [
+    "answer",
+    "badge",
+    "contrast_table",
+    "impact_table",
+    "outcomes",
+    "turned",
+    "unshared",
+    "word_changes_table",
+]
 
 OUTCOMES = {
     BETTER: ("sc-pass", "▲ better"),
     WORSE: ("sc-fail", "▼ worse"),
     NO_EVIDENCE: ("sc-skip", "· no evidence"),
 }
+NAMED = 3  # segments that only one model answered
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
 
 
@@ -43,6 +53,30 @@ def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     rows.append(["all", *_counts(frame)])
     columns = ["family", *(text for _, text in OUTCOMES.values()), "not compared"]
     return tables.table(rows, columns, sortable=False)
+
+
+def unshared(answered: pd.DataFrame) -> Html:
+    """Say which segments only one of the two models answered; they are compared on the others.
+
+    Parameters
+    ----------
+    answered
+        Who answered each segment, see :meth:`soundcheck.evaluation.comparison.Comparison.answered`.
+    """
+    rows = []
+    for (corpus, task), own in answered.groupby(["corpus", "task"], sort=False):
+        first, second = own["baseline"], own["candidate"]
+        alone = [own.loc[one & ~other, "file"].tolist() for one, other in ((first, second), (second, first))]
+        if any(alone):
+            rows.append([corpus, task, int((first & second).sum()), *map(_named, alone)])
+    columns = ["corpus", "task", "answered by both", "by the baseline alone", "by the candidate alone"]
+    caption = "Compared are the segments that both answered; the others count as missing answers only."
+    return tables.table(rows, columns, caption=caption, sortable=False) if rows else Html()
+
+
+def _named(segments: Sequence[str]) -> str:
+    more = ", …" if len(segments) > NAMED else ""
+    return f"{len(segments)} ({', '.join(segments[:NAMED])}{more})" if segments else "0"
 
 
 def _counts(frame: pd.DataFrame) -> list[int]:

@@ -33,6 +33,7 @@ from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.shares import Share
 from soundcheck.results.record import RunRecord
 from soundcheck.run import adding, notebook_jobs, planning, runner, tables
+from soundcheck.run.common_jobs import common_jobs
 from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -286,14 +287,18 @@ def _notebooks(
     known = [
         entry for entry in suite.comparisons.values() if not {entry.baseline, entry.candidate} & open_models
     ]
-    comparing = [
-        notebook_jobs.comparison_job(entry, suite, tested, material.corpora, scratch, judging)
-        for entry in known
-    ]
-    comparing = [_at_home(job, scratch.comparisons, output.comparisons) for job in comparing]
+    comparing = []
+    for entry in known:
+        common = [
+            _at_home(job, scratch.comparisons, output.comparisons)
+            for job in common_jobs(entry, judging, scratch)
+        ]
+        own = notebook_jobs.comparison_job(entry, suite, tested, material.corpora, scratch, judging, common)
+        comparing += [*common, _at_home(own, scratch.comparisons, output.comparisons)]
     todo += [job for job in comparing if not runner.kept(job)]
-    found.notebooks = len(judging) + len(studying) + len(suite.comparisons)
-    found.executed = len(todo) + len(suite.comparisons) - len(known)
+    unknown = len(suite.comparisons) - len(known)
+    found.notebooks = len(judging) + len(studying) + len(comparing) + unknown
+    found.executed = len(todo) + unknown
     return todo
 
 

@@ -161,6 +161,7 @@ def comparison_job(
     corpora: Sequence[Corpus],
     output: Output,
     judged: Sequence[Job],
+    common: Sequence[Job] = (),
 ) -> Job:
     """Describe the notebook of a comparison of the suite.
 
@@ -172,16 +173,24 @@ def comparison_job(
         What is run.
     judged
         The notebooks of both models that ended well; their rows and replicates are compared.
+    common
+        Those on the segments that both models answered, of families for which they all ended well.
     """
     titles = {family.name: family.title for family in families}
     by_model = {(job.model, job.family): job for job in judged}
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
-    common = list(corpora)
+    heard = list(corpora)
     for model in both:
-        common = predicted_corpora(suite, model, families, common)
+        heard = predicted_corpora(suite, model, families, heard)
     pairs = [
         [by_model[model.name, family] for model in both]
         for family in titles
+        if all((model.name, family) in by_model for model in both)
+    ]
+    again = by_model | {(job.model, job.family): job for job in common}
+    on_common = [
+        [again[model.name, family] for model in both]
+        for family in dict.fromkeys(job.family for job in common)
         if all((model.name, family) in by_model for model in both)
     ]
     tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
@@ -192,15 +201,16 @@ def comparison_job(
         baseline=entry.baseline,
         candidate=entry.candidate,
         titles=titles,
-        corpora=tuple(zip(*(_with_predictions(model, common, output) for model in both), strict=True)),
+        corpora=tuple(zip(*(_with_predictions(model, heard, output) for model in both), strict=True)),
         pairs=tuple((old.rows, new.rows) for old, new in pairs),
+        common=tuple((old.rows, new.rows) for old, new in on_common),
         media=output.media,
         prefix="../media/",
         rows=target.with_suffix(".json"),
         tasks=tuple(tasks),
         **_settings(suite, ComparisonDescription),
     )
-    replicates = [files.digest(job.replicates) for pair in pairs for job in pair]
+    replicates = [files.digest(job.replicates) for pair in (*pairs, *on_common) for job in pair]
     return Job(
         model=entry.name,
         family=COMPARISON,
