@@ -43,6 +43,7 @@ from soundcheck.report import failures, look_of_pages
 from soundcheck.report.audit_views import recorded_otherwise
 from soundcheck.report.html import Html
 from soundcheck.report.key_figures import standing_notes
+from soundcheck.report.verdict_tables import anchor_of, key_of, without_row
 from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.page_names import comparison_sheet, model_page
@@ -265,6 +266,9 @@ def _result_cells(
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
     cells[:1] = [pages.markdown(heading_line), pages.output(answered + warning), pages.markdown(words)]
+    absent = [anchor_of(key_of(row)) not in fill.anchored for row in rows.itertuples()]
+    if any(absent):
+        cells.append(pages.output(Html(fill(str(without_row(rows[absent]))))))
     return cells
 
 
