@@ -42,6 +42,7 @@ from soundcheck.run.predictions import questions
 __all__ = ["Forecast", "forecast"]
 
 NOTEBOOK_SECONDS = 3.0  # of one notebook in one process
+TRIAL_SECONDS = 0.0003  # of each trial that a notebook scores, in addition
 BOOK_SECONDS = 8.0  # of a book, and ...
 PAGE_SECONDS = 0.3  # ... of each of its pages
 ROW_BYTES = 40  # of a prediction table
@@ -320,7 +321,8 @@ def _estimate(found: Forecast, output: Output, todo: Iterable[runner.Job], jobs:
     known = [seconds for job in todo if (seconds := runner.seconds_of(job))]
     usual = sum(known) / len(known) if known else NOTEBOOK_SECONDS
     if found.share is None:
-        work = sum(known) + usual * (found.executed - len(known))
+        trials = sum(job.trials for job in todo if not runner.seconds_of(job))
+        work = sum(known) + usual * (found.executed - len(known)) + TRIAL_SECONDS * trials
         found.seconds["notebooks"] = work / max(1, jobs)
         earlier = f"{counted(len(known), 'notebook')} as in an earlier run"
         found.basis["notebooks"] = earlier if known else "as usual"

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from soundcheck.augment.registry import missing
 from soundcheck.common import files, resources
 from soundcheck.common.description import Description
@@ -43,6 +45,7 @@ __all__ = ["comparison_job", "family_jobs", "notebook_of", "study_jobs"]
 
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
+MOST_TRIAL_SECONDS = 0.002  # that a notebook may take more for each trial; on a quiet core it needs a tenth
 COMPARISON = "comparison"  # the notebook that compares two models
 UNSEEN = ("rows", "sounds")  # what the notebook writes; a list of sounds, of which it needs some kinds
 
@@ -76,19 +79,22 @@ def family_jobs(
             others = _others(suite, entry, tasks, family) if family.others else []
             notebook = notebook_of(family.name, suite.root)
             target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
+            described = _with_predictions(entry, heard, output, family.name)
+            trials = _trials(described) * (1 + len(family.all_changes))
+            limit = suite.notebook_seconds + MOST_TRIAL_SECONDS * trials
             description = EvaluationDescription(
                 model=entry.name,
                 family=family.name,
                 suite_root=suite.root,
                 sounds=output.sounds,
-                corpora=_with_predictions(entry, heard, output, family.name),
+                corpora=described,
                 others={
                     other.name: _with_predictions(
                         other, evaluated_corpora(family, other, heard), output, family.name
                     )
                     for other in others
                 },
-                seconds=suite.notebook_seconds,
+                seconds=limit,
                 predicts_changes=answers_changes(entry, family, sounds),
                 media=output.media,
                 prefix="../../media/",
@@ -109,8 +115,9 @@ def family_jobs(
                     target=target,
                     description=description,
                     fingerprint=_fingerprint(notebook, description, family.digest, material, absent),
-                    limit=suite.notebook_seconds,
+                    limit=limit,
                     weight=_weight(description),
+                    trials=trials,
                 )
             )
     return jobs
@@ -134,6 +141,10 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
         return ()
     told = entry.options.get("language")
     return (str(told),) if told else entry.card.over(suite.card).languages
+
+
+def _trials(corpora: Iterable[CorpusDescription]) -> int:
+    return sum(pq.read_metadata(corpus.trials).num_rows for corpus in corpora if corpus.trials)
 
 
 def _weight(description: EvaluationDescription) -> int:

@@ -65,6 +65,8 @@ class Job:
         Whether the notebook has to save rows.
     weight
         A number that grows with the time that the notebook takes; heavy ones begin first.
+    trials
+        How many trials it scores, under each change again.
     """
 
     model: str
@@ -76,6 +78,7 @@ class Job:
     limit: float
     judges: bool = True
     weight: int = 0
+    trials: int = 0
 
     @property
     def rows(self) -> Path:
@@ -209,6 +212,12 @@ def seconds_of(job: Job) -> float:
         return 0.0
 
 
+def _out_of_time(job: Job) -> str:
+    what = f"a cell took longer than {job.limit:.0f} s, or all cells longer than {1.5 * job.limit:.0f} s"
+    more = 60 * math.ceil(4 * job.limit / 60)
+    return f"{what}. Set limits: {{notebook_seconds: {more}}} in the suite" if job.judges else what
+
+
 class _Running:
     """A job whose notebook a worker executes."""
 
@@ -262,8 +271,8 @@ class _Running:
         except (OSError, ValueError):
             ending = Ending("the process that runs the notebook ended", self.draft.exists())
         problem = ending.problem
-        if overdue:
-            problem = f"the notebook did not end within {1.5 * self.job.limit:.0f} s"
+        if overdue or "Timeout" in problem:
+            problem = _out_of_time(self.job)
         died = "DeadKernelError" in problem or not self.ending.is_file()
         if problem and not overdue and self.tries < (2 if died and ending.started else TRIES):
             if died or not ending.started:
@@ -271,7 +280,7 @@ class _Running:
                 return None
         status = "ok"
         if problem:
-            status = "timeout" if overdue or "Timeout" in problem else "failed"
+            status = "timeout" if overdue or "Timeout" in ending.problem else "failed"
         elif self.job.judges and not self.draft_rows.is_file():
             status = "failed"
             problem = "the notebook saved no rows; its last cell must call evaluation.save()"
