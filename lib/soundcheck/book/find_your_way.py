@@ -135,7 +135,9 @@ def _sounds(record: RunRecord) -> list[Link]:
         if entry.family in robust and not entry.failed
     ]
     corpora = [
-        (f"corpus {corpus.name}", f"{corpus_page(corpus.slug)}.html#listen") for corpus in record.corpora
+        (f"corpus {corpus.name}", f"{corpus_page(corpus.slug)}.html#listen")
+        for corpus in record.corpora
+        if corpus.seconds
     ]
     return [*corpora[: MOST_LINKS // 2], *heard]
 

@@ -24,7 +24,7 @@ VALUE_LIMIT = 80  # characters of a value that a message shows
 _SPOOFING = re.compile("[\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ILLEGAL_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 _LOST_BLANK = re.compile("^ | $|(?<= ) ")
-_MARKUP = re.compile(r"""[\\`*_{}\[\]<>#|~$&@!^"']|:(?=//)|(?<=www)\.""", re.IGNORECASE)
+_MARKUP = re.compile(r"""[\\`*_{}\[\]<>()#|~$&@!^"']|:(?=//)|(?<=www)\.""", re.IGNORECASE)
 
 
 def _visible(match: re.Match) -> str:
