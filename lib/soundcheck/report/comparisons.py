@@ -65,18 +65,14 @@ def unshared(answered: pd.DataFrame) -> Html:
     """
     rows = []
     for (corpus, task), own in answered.groupby(["corpus", "task"], sort=False):
-        first, second = own["baseline"], own["candidate"]
-        alone = [own.loc[one & ~other, "file"].tolist() for one, other in ((first, second), (second, first))]
+        both = own["baseline"] & own["candidate"]
+        alone = [own.loc[own[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")]
         if any(alone):
-            rows.append([corpus, task, int((first & second).sum()), *map(_named, alone)])
-    columns = ["corpus", "task", "answered by both", "by the baseline alone", "by the candidate alone"]
+            named = [", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)]) for names in alone]
+            rows.append([corpus, task, int(both.sum()), len(alone[0]), named[0], len(alone[1]), named[1]])
+    columns = ["corpus", "task", "answered by both", "baseline alone", "which", "candidate alone", "which"]
     caption = "Compared are the segments that both answered; the others count as missing answers only."
     return tables.table(rows, columns, caption=caption, sortable=False) if rows else Html()
-
-
-def _named(segments: Sequence[str]) -> str:
-    more = ", …" if len(segments) > NAMED else ""
-    return f"{len(segments)} ({', '.join(segments[:NAMED])}{more})" if segments else "0"
 
 
 def _counts(frame: pd.DataFrame) -> list[int]:

@@ -150,8 +150,13 @@ def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Co
     return settled([unsettled(baseline, candidate, same_draws)])[0]
 
 
-def unsettled(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
-    """Compare two models on one test as :func:`contrast` does; :func:`settled` decides among many later."""
+def unsettled(
+    baseline: Judged, candidate: Judged, same_draws: bool = True, same_segments: bool = False
+) -> Contrast:
+    """Compare two models on one test as :func:`contrast` does; :func:`settled` decides among many later.
+
+    With ``same_segments`` only if both answered the same.
+    """
     before, after = baseline.verdict, candidate.verdict
     common = {
         "baseline": before.model,
@@ -167,6 +172,10 @@ def unsettled(baseline: Judged, candidate: Judged, same_draws: bool = True) -> C
         return Contrast(**common, skipped=f"{who}: {what}")
     if not after.rule or of_gap(before.rule) != of_gap(after.rule):
         return Contrast(**common, skipped="the test does not say, or not alike, what is better")
+    differing = f"not the same segments: {before.segments} against {after.segments}"
+    if same_segments and baseline.segments != candidate.segments:
+        remedy = "list both models in one suite, which compares what both answered"
+        return Contrast(**common, skipped=f"{differing}; {remedy}")
     one, other = (_sized(entry) for entry in (baseline, candidate))
     first, second = (_size(entry.verdict) for entry in (baseline, candidate))
     difference = float(round_significant(np.array(second - first)))
@@ -178,7 +187,7 @@ def unsettled(baseline: Judged, candidate: Judged, same_draws: bool = True) -> C
     if before.threshold != after.threshold:
         remarks.append(f"thresholds differ: {before.threshold} and {after.threshold}")
     if baseline.segments != candidate.segments:
-        remarks.append(f"not the same segments: {before.segments} against {after.segments}")
+        remarks.append(differing)
     blocks = (baseline.contributing, candidate.contributing)
     few = min(blocks) < LEAST_BLOCKS or NO_INTERVAL in (before.evidence, after.evidence)
     if few or before.low is None or after.low is None:
@@ -330,14 +339,7 @@ def _on_common(
     before, after = one.verdict, other.verdict
     reduced = [again or entry for again, entry in zip(shared, (one, other), strict=True)]
     if [entry.segments for entry in reduced] == [one.segments, other.segments]:
-        row = unsettled(one, other, same_draws)
-        if not apart or one.segments == other.segments or any(shared) or row.p_value is None:
-            return row
-        what = f"not the same segments: {before.segments} against {after.segments}"
-        remedy = "list both models in one suite, which compares what both answered"
-        withheld = dict.fromkeys(("low", "high", "relative", "relative_low", "relative_high", "certainty"))
-        withheld |= {"p_value": None, "outcome": "", "pairing": ""}
-        return dataclasses.replace(row, **withheld, skipped=f"{what}; {remedy}")
+        return unsettled(one, other, same_draws, same_segments=apart and not any(shared))
     row = unsettled(*reduced, same_draws)
     answered = f"{before.model} has {before.segments}, {after.model} {after.segments}"
     note = f"on {counted(row.segments, 'segment')} that both answered: {answered}"
