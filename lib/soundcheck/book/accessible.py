@@ -13,8 +13,6 @@ from typing import Any
 from markupsafe import escape
 from sphinx.application import Sphinx
 
-__all__ = ["mend", "setup"]
-
 # Runs code on servers of others, which no page of ours does; loaded twice, its script is an error.
 THEBE = re.compile(
     r"""[ \t]*<script>const THEBE_JS_URL\b.*?</script>\n?"""

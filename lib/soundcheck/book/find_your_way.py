@@ -23,8 +23,6 @@ from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import RunRecord
 from soundcheck.results.standing import HOLLOW, standings
 
-__all__ = ["NAME", "cells"]
-
 NAME = "find_your_way"
 MOST_LINKS = 8  # of a line
 SEARCH = (

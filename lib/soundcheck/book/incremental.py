@@ -28,8 +28,6 @@ from sphinx.util import nodes as sphinx_nodes
 
 from soundcheck.common import files
 
-__all__ = ["build", "setup"]
-
 YOUNG = 50_000  # objects after which Python looks for those that refer to each other and to nothing else
 _menu: dict[str, nodes.bullet_list] = {}  # entries of pages, without their headings
 

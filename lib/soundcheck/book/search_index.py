@@ -29,8 +29,6 @@ from soundcheck.results.page_names import corpus_page, model_page, result_page
 from soundcheck.results.record import RunRecord
 from soundcheck.results.verdict import HOLDS
 
-__all__ = ["NAME", "data", "segments_on_pages"]
-
 NAME = "search_entries.js"
 MOST_SEGMENTS = 2000  # that the index names
 _TEXT = re.compile(r">([^<>]{1,300})<")

@@ -24,8 +24,6 @@ from soundcheck.results import holding
 from soundcheck.results.verdict import OPEN_FAIL, OPEN_PASS
 from soundcheck.statistics.permutation import least_p_value
 
-__all__ = ["Filling", "limits", "settled_cells", "among"]
-
 MOST_LINES = 4  # of the note on what could not hold
 
 _CELL = re.compile(r'<td data-key="([0-9a-f]+)".*?</td>', re.DOTALL)

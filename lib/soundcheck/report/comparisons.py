@@ -13,17 +13,6 @@ from soundcheck.report.names import remark
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = [
-    "answer",
-    "badge",
-    "contrast_table",
-    "impact_table",
-    "outcomes",
-    "turned",
-    "unshared",
-    "word_changes_table",
-]
-
 OUTCOMES = {
     BETTER: ("sc-pass", "▲ better"),
     WORSE: ("sc-fail", "▼ worse"),

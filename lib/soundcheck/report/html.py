@@ -17,8 +17,6 @@ from collections.abc import Iterable
 
 from soundcheck.common.escaping import escape
 
-__all__ = ["Html", "element", "folded", "join", "style_sheet"]
-
 _EMPTY = {"img", "br", "hr", "input", "source", "col", "meta"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
 _NAME = re.compile(r"(?!on|srcdoc|srcset)[a-z][a-z0-9-]*")

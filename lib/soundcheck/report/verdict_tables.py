@@ -39,20 +39,6 @@ from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import CLEAR_FAIL, OPEN
 from soundcheck.statistics.rules import GAP_RULES
 
-__all__ = [
-    "Among",
-    "anchor_of",
-    "gap_cell",
-    "gap_lines",
-    "key_of",
-    "p_value",
-    "state_cell",
-    "state_lines",
-    "state_order",
-    "verdict_table",
-    "without_row",
-]
-
 REFERENCE = "random passes too"
 MOST_OPEN = 40  # rows above which a table is folded
 LEAST_P = 0.001  # below, only this is said

@@ -41,25 +41,6 @@ from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import LEAST_BLOCKS, paired_interval, paired_p_value, standard_error, welch
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
 
-__all__ = [
-    "BETTER",
-    "CONTRAST_COLUMNS",
-    "Contrast",
-    "NO_EVIDENCE",
-    "PAIRED",
-    "UNPAIRED",
-    "WORSE",
-    "contrast",
-    "contrast_csv",
-    "contrast_frame",
-    "contrasts",
-    "frame_of",
-    "load_contrasts",
-    "save_contrasts",
-    "settled",
-    "unsettled",
-]
-
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"
 _DIFFERENCES = ("difference", "change", "shift")  # words in names of tests whose value is a difference itself

@@ -41,8 +41,6 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["comparison_job", "family_jobs", "notebook_of", "study_jobs"]
-
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
 MOST_TRIAL_SECONDS = 0.002  # that a notebook may take more for each trial; on a quiet core it needs a tenth

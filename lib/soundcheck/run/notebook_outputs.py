@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["IMAGES", "SHOWABLE", "kind_of", "name_of", "text_of", "unshown"]
-
 PLAIN = "text/plain"
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp")
 _KINDS = ("text/html", *IMAGES, "text/markdown", "text/latex")  # the first of these is shown

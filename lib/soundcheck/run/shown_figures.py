@@ -8,8 +8,6 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.pylabtools import select_figure_formats
 from IPython.display import display
 
-__all__ = ["BEGIN", "begin"]
-
 BEGIN = f"__import__({__name__!r}, fromlist=['begin']).begin(get_ipython())"  # the first line of a kernel
 
 

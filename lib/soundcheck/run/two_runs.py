@@ -23,8 +23,6 @@ from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.output import Output
 from soundcheck.run.runner import Job
 
-__all__ = ["ModelTwice", "Run", "differences", "is_run", "job", "pair", "read"]
-
 _RANDOM = "random"  # kind of the reference models
 _SECONDS = 600.0  # that a cell of the notebook may take
 
