@@ -78,7 +78,7 @@ def family_jobs(
             notebook = notebook_of(family.name, suite.root)
             target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
             described = _with_predictions(entry, heard, output, family.name)
-            trials = _trials(described) * (1 + len(family.all_changes))
+            trials = _trials(described)
             limit = suite.notebook_seconds + MOST_TRIAL_SECONDS * trials
             description = EvaluationDescription(
                 model=entry.name,

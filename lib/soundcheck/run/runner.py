@@ -66,7 +66,7 @@ class Job:
     weight
         A number that grows with the time that the notebook takes; heavy ones begin first.
     trials
-        How many trials it scores, under each change again.
+        How many trials it scores.
     """
 
     model: str
