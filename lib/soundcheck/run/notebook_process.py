@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import sys
 from pathlib import Path
@@ -136,7 +137,7 @@ def main(task_file: str, **options: object) -> int:
             progress_bar=False,
             log_output=False,
             start_timeout=START_SECONDS,
-            execution_timeout=task.limit,
+            execution_timeout=math.ceil(task.limit),
             autosave_cell_every=0,
             cwd=str(task.folder),
             **options,
