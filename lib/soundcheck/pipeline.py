@@ -30,6 +30,7 @@ from soundcheck.predict.shares import Share
 from soundcheck.publish.day import given_day, today
 from soundcheck.results.record import KeyFigure
 from soundcheck.run import notebook_jobs, planning, runner, tables
+from soundcheck.run.common_jobs import common_jobs
 from soundcheck.run.derived import Derived, of_notebooks, of_rows, read_frame
 from soundcheck.run.early import Early
 from soundcheck.run.forecast import forecast
@@ -314,20 +315,23 @@ def _run_in(
 
     judging = notebook_jobs.family_jobs(suite, tested, corpora, output, sounds)
     studying = notebook_jobs.study_jobs(output) if suite.studies and book else []  # pages, no results
-    describe = functools.partial(_comparison, judging, suite, tested, corpora, output)
-    later = [describe(entry) for entry in suite.comparisons.values()]
+    common = {name: [*common_jobs(entry, judging, output)] for name, entry in suite.comparisons.items()}
+    planned = [*judging, *studying, *(job for jobs in common.values() for job in jobs)]
+    describe = functools.partial(_comparison, judging, planned, suite, tested, corpora, output)
+    later = [describe(entry, common[name]) for name, entry in suite.comparisons.items()]
     builders: list[JupyterBook] = []
     meanwhile = functools.partial(_begin_book, output, jobs, begun, builders) if book else None
-    done = _execute([*judging, *studying], later, output, places, meanwhile)
+    done = _execute(planned, later, output, places, meanwhile)
     judged, studied = done[: len(judging)], done[len(judging) : len(judging) + len(studying)]
-    compared = done[len(judging) + len(studying) :]
+    compared = done[len(planned) :]
     heard = [job for job in judging if job.family == WORD_ERRORS]
     make = functools.partial(tables.write_word_errors, heard, output)
     if not derived.write("word errors", of_notebooks(heard), make):
         output.word_errors.unlink(missing_ok=True)
     places.close()
     _prune_notebooks(output, judging)
-    output.prune(output.comparisons, {path.name for one in compared for path in one.job.files})
+    folders = {files.slug(name) for name, jobs in common.items() if jobs}
+    output.prune(output.comparisons, {path.name for one in compared for path in one.job.files} | folders)
 
     stages.begin("results")
     make = functools.partial(_write_results, suite, tested, corpora, judged, output)
@@ -383,6 +387,7 @@ def _run_in(
         f"{name} could not be loaded here, its answers are those of the shards: {why}"
         for name, why in material.unloaded.items()
     ]
+    unloaded += [line for one in done if (line := runner.without_outputs(one))]
     kept = [lost] if lost else []
     measured: list[str] = []
     if efficiency is not None:
@@ -418,18 +423,24 @@ def _begin_book(output: Output, jobs: int, begun: contextlib.ExitStack, builders
 
 def _comparison(
     judging: Sequence[runner.Job],
+    planned: Sequence[runner.Job],
     suite: Suite,
     families: Sequence[Family],
     corpora: Sequence[Corpus],
     output: Output,
     entry: ComparisonEntry,
+    common: Sequence[runner.Job],
 ) -> runner.Later:
-    """Have two models compared when all notebooks of both have ended."""
-    needs = [place for place, job in enumerate(judging) if job.model in (entry.baseline, entry.candidate)]
+    """Have two models compared when all notebooks of both have ended, also those on what both answered."""
+    judged = [job for job in judging if job.model in (entry.baseline, entry.candidate)]
+    place = {id(job): number for number, job in enumerate(planned)}
+    needs = [place[id(job)] for job in (*judged, *common)]
 
-    def describe(ended: Iterable[runner.Outcome]) -> runner.Job:
-        fine = [outcome.job for outcome in ended if not outcome.failed]
-        return notebook_jobs.comparison_job(entry, suite, families, corpora, output, fine)
+    def describe(ended: list[runner.Outcome]) -> runner.Job:
+        fine = [outcome.job for outcome in ended[: len(judged)] if not outcome.failed]
+        lost = {outcome.job.family for outcome in ended[len(judged) :] if outcome.failed}
+        again = [job for job in common if job.family not in lost]
+        return notebook_jobs.comparison_job(entry, suite, families, corpora, output, fine, again)
 
     return runner.Later(tuple(needs), describe)
 

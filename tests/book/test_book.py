@@ -235,7 +235,8 @@ def cells_of(source: Path) -> list[tuple[Path, dict]]:
 def test_text_from_data_is_never_markdown(made_up):
     source, _ = made_up.assemble()
     words = [cell["source"] for _, cell in cells_of(source) if cell["cell_type"] == "markdown"]
-    words += [page.read_text(encoding="utf-8") for page in source.rglob("*.yml")]
+    for page in source.rglob("*.yml"):  # titles of windows and menus are plain text, which templates escape
+        words += re.sub("^.*\\btitle: .*$", "", page.read_text(encoding="utf-8"), flags=re.M).splitlines()
     assert len(words) > 20
     for text in words:
         assert IMAGE not in text

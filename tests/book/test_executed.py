@@ -146,3 +146,58 @@ def test_a_notebook_that_is_not_there_still_has_a_page(tmp_path, content):
 
 def test_code_without_source_keeps_its_outputs(clean):
     assert clean(code("", [html("<p>x</p>")]))[1]["source"].strip()
+
+
+PIXEL = "iVBORw0KGgo="
+OUTPUTS = {  # data of an output -> what its page has, and what it has not
+    "png": (
+        {"image/png": f"{PIXEL}\n", "text/plain": "<Figure>"},
+        f"data:image/png;base64,{PIXEL}",
+        "Figure>",
+    ),
+    "jpeg": ({"image/jpeg": "/9j/4AAQ"}, "data:image/jpeg;base64,/9j/4AAQ", None),
+    "path in an image": ({"image/png": "AAAA/tmp/AAAA"}, "base64,AAAA/tmp/AAAA", None),
+    "drawing": ({"image/svg+xml": "<svg><script>1</script></svg>"}, "data:image/svg+xml;base64,", "<script"),
+    "markdown": (
+        {"text/markdown": "**Three** [x](https://a.org)", "text/plain": "<M>"},
+        "<strong>Three",
+        "<M>",
+    ),
+    "raw html": ({"text/markdown": "<script>1</script>"}, "&lt;script&gt;", "<script"),
+    "picture": ({"text/markdown": "![p](https://a.org/x.png)"}, "p", "<img"),
+    "bad link": ({"text/markdown": "[p](javascript:alert(1))"}, "[p](javascript", "href"),
+    "lost link": ({"text/markdown": "[p](other.ipynb)"}, "[p](other", "href"),
+    "html": ({"text/html": "<b>a</b>", "text/plain": "x"}, "<b>a</b>", "Left out"),
+    "script": (
+        {"text/html": "<p><SCRIPT src='https://a.org'>1</p>", "text/plain": "x"},
+        "(text/html)",
+        "SCRIPT",
+    ),
+    "script beside a picture": ({"text/html": "<script>1</script>", "image/png": PIXEL}, PIXEL, "<script"),
+    "javascript": ({"application/javascript": "1", "text/plain": "<J>"}, "(application/javascript)", "<J>"),
+    "widget": (
+        {"text/plain": "Slider()", "application/vnd.jupyter.widget-view+json": {}},
+        "(application/vnd.jupyter.widget-view+json)",
+        "Slider",
+    ),
+    "text": ({"text/plain": "42 <b>"}, "42 &lt;b&gt;", "<b>"),
+    "active formula": ({"text/latex": r"$\href{javascript:1}{x}$"}, r"<pre>$\href", None),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_output_is_shown_or_named(clean, name):
+    data, there, absent = OUTPUTS[name]
+    output = {"output_type": "display_data", "metadata": {}, "data": data}
+    shown = clean(code(outputs=[output]))[1]["outputs"][0]["data"]["text/html"]
+    assert there in shown
+    assert absent is None or absent not in shown
+
+
+def test_a_formula_is_left_to_the_book(clean):
+    output = {
+        "output_type": "display_data",
+        "metadata": {},
+        "data": {"text/latex": "$x^2$", "text/plain": "<M>"},
+    }
+    assert clean(code(outputs=[output]))[1]["outputs"][0]["data"] == {"text/latex": "$x^2$"}

@@ -9,7 +9,7 @@ import pytest
 from soundcheck import results
 from soundcheck.book import answers, settled
 from soundcheck.report import states
-from soundcheck.report.verdict_tables import anchor_of, key_of, verdict_table
+from soundcheck.report.verdict_tables import anchor_of, key_of, verdict_table, without_row
 from soundcheck.results import Verdict, settle
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL
 
@@ -175,3 +175,27 @@ def test_values_without_threshold_are_counted_apart():
     assert "Of 1 test," in both and " 1 value shown without verdict, for want of a threshold." in both
     alone = str(answers.answer(settle(results.to_frame([shown])), "Fair?"))
     assert "There is no verdict. 1 value shown without verdict" in alone
+
+
+def test_rows_without_a_place_in_a_table_have_one_for_links():
+    nothing = dict.fromkeys(("value", "low", "high", "gap", "passed", "bound", "p_value"))
+    nothing |= {"evidence": "", "skipped": "no labels"}
+    rows = [value("MAE", 0.6, 0.5, 0.5)]
+    for test, task in (("A", "valence"), ("B", "valence"), ("C", "emotion")):
+        rows.append(dataclasses.replace(value(test, 0.0, 0.0, 1.0), task=task, **nothing))
+    table = settle(results.to_frame(rows))
+    among = settled.among(table)
+    fill = settled.Filling(settled.settled_cells(table, among))
+    late = table["task"].eq("emotion")
+    shown = fill(2 * str(verdict_table(table[~late])))
+    rest = fill(str(without_row(table[late])))
+    anchors = {row.test: f'id="{anchor_of(key_of(row))}"' for row in table.itertuples()}
+    assert {test: shown.count(anchor) for test, anchor in anchors.items()} == {
+        "MAE": 1,
+        "A": 1,
+        "B": 1,
+        "C": 0,
+    }
+    assert "valence: 2 tests skipped: no labels" in shown
+    assert anchors["C"] in rest and "emotion: 1 test skipped: no labels" in rest
+    assert "data-key" not in rest

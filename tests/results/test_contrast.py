@@ -294,3 +294,53 @@ def test_values_without_threshold_are_compared(data):
     assert found.threshold is None and found.baseline_passed is None
     (alone,) = contrasts([old], [])
     assert alone.baseline_value == old.verdict.value and alone.skipped.startswith("not judged for")
+
+
+def counted_on(entry: Judged, segments: str, count: int, value: float | None = None) -> Judged:
+    """Give a test as if it rested on other segments."""
+    value = entry.verdict.value if value is None else value
+    shifted = entry.replicates + value - entry.verdict.value
+    row = changed(entry, segments=count, value=value, low=value - 0.1, high=value + 0.1)
+    return dataclasses.replace(row, segments=segments, replicates=shifted)
+
+
+def test_models_that_left_out_segments_are_compared_on_those_that_both_answered(data):
+    old, new = pair(mean_absolute_error, data, "<", 0.5)
+    fewer = counted_on(new, "few", 100, 0.5 * old.verdict.value)
+    shared = counted_on(old, "few", 100, 0.4 * old.verdict.value)
+    (easy,) = contrasts([old], [fewer])
+    (fair,) = contrasts([old], [fewer], common=([shared], []), apart={"c"})
+    assert easy.outcome == "better"  # on easier segments
+    assert (fair.outcome, fair.pairing, fair.segments) == ("worse", "paired", 100)
+    assert fair.baseline_value == shared.verdict.value
+    assert fair.skipped == "on 100 segments that both answered: old has 400, new 100"
+    assert (fair.baseline_passed, fair.candidate_passed) == (old.verdict.passed, fewer.verdict.passed)
+
+
+def test_tests_that_count_missing_answers_stay_as_they_are(data):
+    old, new = pair(mean_absolute_error, data, "<", 0.5)
+    again = counted_on(old, old.segments, 400, 3 * old.verdict.value)  # others are missing now
+    assert contrasts([old], [new], common=([again], []), apart={"c"}) == contrasts([old], [new])
+
+
+def test_there_is_no_outcome_on_other_segments(data):
+    old, new = pair(mean_absolute_error, data, "<", 0.5)
+    fewer = counted_on(new, "few", 100, 0.5 * old.verdict.value)
+    (found,) = contrasts([old], [fewer], apart={"c"})
+    assert (found.outcome, found.p_value, found.pairing) == ("", None, "")
+    assert found.skipped.startswith("not the same segments: 400 against 100; list both models in one suite")
+    assert contrasts([old], [new], apart={"c"}) == contrasts([old], [new])  # a test on the same ones
+
+
+def test_without_any_common_segment_the_reason_is_said(data):
+    old, new = pair(mean_absolute_error, data, "<", 0.5)
+    none = [
+        dataclasses.replace(
+            changed(entry, value=None, low=None, high=None, segments=0, passed=None, skipped="no segments"),
+            segments="none",
+        )
+        for entry in (old, new)
+    ]
+    (found,) = contrasts([old], [new], common=(none[:1], none[1:]), apart={"c"})
+    assert (found.outcome, found.p_value) == ("", None)
+    assert found.skipped == "on 0 segments that both answered: old has 400, new 400; old: no segments"

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from markupsafe import escape
 from sphinx.application import Sphinx
-
-__all__ = ["mend", "setup"]
 
 # Runs code on servers of others, which no page of ours does; loaded twice, its script is an error.
 THEBE = re.compile(
@@ -38,13 +37,20 @@ BODY = {
     '<th class="head"><p></p></th>': '<td class="head"></td>',
     'role="doc-biblioentry"': 'role="listitem"',
 }
+TITLES = ("docstitle", "root_title", "pagetitle")  # of the book, its first page and each page: plain text
 NAMED = {"Toggle primary sidebar": "Menu", "Toggle secondary sidebar": "Contents of this page"}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make this module an extension of Sphinx."""
     app.connect("builder-inited", _mended)
+    app.connect("html-page-context", _escaped, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _escaped(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
+    """Escape titles that some templates show as they are; those that escape leave a Markup as it is."""
+    context |= {name: escape(context[name]) for name in TITLES if name in context}
 
 
 def _mended(app: Sphinx) -> None:

@@ -32,8 +32,6 @@ from soundcheck.report.verdict_tables import (
 )
 from soundcheck.results.page_names import result_page
 
-__all__ = ["ROWS", "cells", "data"]
-
 ROWS = "all_results.js"
 FIRST_ROWS = 100  # that stand in the page itself
 COLUMNS = ["model", "corpus", "family", "task", "test", "state", "value and 95 % interval"]

@@ -22,8 +22,6 @@ from soundcheck.results import holding
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN
 from soundcheck.statistics.rules import ABOVE, one_sided
 
-__all__ = ["answer", "excess"]
-
 NAMED = 3  # reasons for no verdict that the sentence names
 
 

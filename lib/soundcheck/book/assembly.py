@@ -34,7 +34,7 @@ from soundcheck.book import (
 from soundcheck.book.kept_cells import KeptCells, MadeAhead
 from soundcheck.common import files, resources
 from soundcheck.common.caveats import Caveat
-from soundcheck.common.escaping import heading
+from soundcheck.common.escaping import one_line
 from soundcheck.common.file_contents import signature
 from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
@@ -45,6 +45,7 @@ from soundcheck.report.audit_views import recorded_otherwise
 from soundcheck.report.html import Html
 from soundcheck.report.key_figures import standing_notes
 from soundcheck.report.tables import caveats_notice
+from soundcheck.report.verdict_tables import anchor_of, key_of, without_row
 from soundcheck.results import page_names
 from soundcheck.results.accepted import accepted_reasons
 from soundcheck.results.page_names import comparison_sheet, model_page
@@ -117,7 +118,7 @@ def assemble(
         about = (entry, family.title, family.question, _content(notebook), figures, caveats, published)
         sources.made(overview.page_of(entry), make, *about, table, among[rows.index].tolist())
     compared = [
-        (output.comparisons / f"{entry.slug}.ipynb", f"Comparison {heading(entry.name)}", entry)
+        (output.comparisons / f"{entry.slug}.ipynb", f"Comparison {one_line(entry.name)}", entry)
         for entry in record.comparisons
     ]
     studied = [
@@ -278,6 +279,9 @@ def _result_cells(
     heading_line, _, words = cells[0]["source"].partition("\n")
     words = f"{words.strip()}\n\n{about}".strip()
     cells[:1] = [pages.markdown(heading_line), pages.output(answered + warning), pages.markdown(words)]
+    absent = [anchor_of(key_of(row)) not in fill.anchored for row in rows.itertuples()]
+    if any(absent):
+        cells.append(pages.output(Html(fill(str(without_row(rows[absent]))))))
     return cells
 
 
@@ -305,7 +309,7 @@ def _no_merit(record: RunRecord, rows: pd.DataFrame) -> list[str]:
 def configure(sources: pages.Sources, share: Path, record: RunRecord) -> None:
     """Write the configuration of a book, with its style and bibliography beside it."""
     configuration = yaml.safe_load((share / "_config.yml").read_text(encoding="utf-8"))
-    configuration["title"] = heading(record.title, "Soundcheck")
+    configuration["title"] = one_line(record.title, "Soundcheck")
     if len(record.notebooks) > MOST_OPEN:  # else the menu would make every page large
         configuration["sphinx"]["config"]["html_theme_options"]["collapse_navbar"] = True
     sources.file("_config.yml", yaml.safe_dump(configuration, sort_keys=False))
@@ -319,11 +323,11 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
     """Write the table of contents."""
     contents = yaml.safe_load((share / "_toc.yml").read_text(encoding="utf-8"))
     results = []
-    titles = {family.name: heading(family.title) for family in record.families}  # below their model's name
+    titles = {family.name: one_line(family.title) for family in record.families}  # below their model's name
     for model in record.models:
         own = [entry for entry in record.notebooks if entry.model == model.name]
         sections = [{"file": overview.page_of(entry), "title": titles[entry.family]} for entry in own]
-        chapter = {"file": model_page(model.slug), "title": heading(model.name)}
+        chapter = {"file": model_page(model.slug), "title": one_line(model.name)}
         results.append(chapter | ({"sections": sections} if sections else {}))
     failures = [{"file": "failures"}] if record.failed else []
     over_time = [{"file": history_page.NAME}] if history_page.NAME in sources.pages else []
@@ -335,7 +339,7 @@ def _contents(sources: pages.Sources, share: Path, record: RunRecord) -> None:
         {
             "caption": "Corpora",
             "chapters": [
-                {"file": page_names.corpus_page(c.slug), "title": heading(c.name)} for c in record.corpora
+                {"file": page_names.corpus_page(c.slug), "title": one_line(c.name)} for c in record.corpora
             ],
         },
         {

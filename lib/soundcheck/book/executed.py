@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import getpass
 import json
 import os
@@ -11,9 +12,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from soundcheck.book import pages
-from soundcheck.common.escaping import escape, heading
+from soundcheck.common.escaping import escape, heading, one_line
 from soundcheck.report.html import Html, element
 from soundcheck.results.record import Executed
+from soundcheck.run.notebook_outputs import IMAGES, SHOWABLE, kind_of, name_of, text_of
 
 CODE = "sc-code"  # tag of cells whose code is shown if a reader asks for it
 MOST_LINES = 200  # of printed text that an output keeps
@@ -21,6 +23,7 @@ MOST_CHARACTERS = 20_000
 MOST_OUTPUTS = 60  # of one cell
 MOST_BYTES = 600_000  # of all outputs of a page
 
+_ACTIVE = re.compile(r"\\(href|url|class|cssId|style|require|data)\b")  # formulas that are more than formulas
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
@@ -69,7 +72,7 @@ def cells(
         notebook = json.loads(path.read_text(encoding="utf-8"))
         own = list(notebook["cells"])
     except (OSError, ValueError, KeyError, TypeError):
-        return [pages.markdown(f"# {title}"), *failure]
+        return [pages.markdown(f"# {heading(title)}"), *failure]
     room = MOST_BYTES
     cleaned, titled = [], False
     for cell in own:
@@ -79,7 +82,7 @@ def cells(
             if "papermill-error-cell-tag" in tags or "papermill-error" in source[:200]:
                 continue
             if not titled and source.startswith("# "):
-                source, titled = f"# {title}\n" + source.partition("\n")[2], True
+                source, titled = f"# {heading(title)}\n" + source.partition("\n")[2], True
             cleaned.append(pages.markdown(_writable(source)))
             if titled and failure:
                 cleaned += failure
@@ -99,7 +102,7 @@ def cells(
             )
         )
     if not titled:
-        cleaned.insert(0, pages.markdown(f"# {title}"))
+        cleaned.insert(0, pages.markdown(f"# {heading(title)}"))
     return cleaned + failure
 
 
@@ -131,26 +134,54 @@ def _outputs(outputs: list[dict], room: int, out: Path, fill: Callable[[str], st
             trace = without_paths(f"{output.get('ename')}: {output.get('evalue')}\n\n{trace}", out)
             html = element("pre", _bounded(trace), class_="sc-error", limit=None)
         else:
-            data = output.get("data", {})
-            if "text/html" in data:
-                html = Html(fill(without_paths(_writable(_joined(data["text/html"])), out)))
-            elif "image/png" in data:
-                source = f"data:image/png;base64,{_joined(data['image/png']).strip()}"
-                html = element("img", src=source, alt="Figure of the notebook")
-            elif "text/plain" in data:
-                html = element("pre", _bounded(without_paths(_joined(data["text/plain"]), out)), limit=None)
-            else:
-                continue
+            html = _shown(output.get("data", {}), out, fill)
         size = len(str(html).encode("utf-8", "replace"))
         if size > room:
             kept += pages.output(element("p", "… output left out: the page would be too large"))["outputs"]
             return kept, 0
         room -= size
         kept += pages.output(html)["outputs"]
+        if isinstance(html, _Formula):
+            kept[-1]["data"] = {"text/latex": str(html)}
     if len(outputs) > MOST_OUTPUTS:
         left = f"… {len(outputs) - MOST_OUTPUTS} outputs left out"
         kept += pages.output(element("p", left))["outputs"]
     return kept, room
+
+
+def _shown(data: Mapping[str, str | list[str]], out: Path, fill: Callable[[str], str]) -> Html:
+    """Show data of an output in the kind that a page shows, or say that it shows none of them."""
+    kind = kind_of(data)
+    if not kind:
+        text = f"Left out: an output that no page can show ({name_of(data)}). {SHOWABLE}."
+        return element("p", text, class_="sc-notice") if data else Html()
+    text = _writable(text_of(data[kind]))
+    if kind in IMAGES:  # as an image, a drawing runs no scripts
+        coded = "".join(text.split())
+        if kind == "image/svg+xml":
+            coded = base64.b64encode(without_paths(text, out).encode()).decode()
+        return element("img", src=f"data:{kind};base64,{coded}", alt="Figure of the notebook", limit=None)
+    text = without_paths(text, out)
+    if kind == "text/html":
+        return Html(fill(text))
+    if kind == "text/markdown":
+        return _markdown(text)
+    if kind == "text/latex" and not _ACTIVE.search(text):
+        return _Formula(text)
+    return element("pre", _bounded(text), limit=None)
+
+
+class _Formula(Html):
+    """LaTeX, which Jupyter Book shows as a formula."""
+
+
+def _markdown(text: str) -> Html:
+    """Render Markdown of a notebook: no HTML, no pictures, and links to addresses outside only."""
+    from markdown_it import MarkdownIt  # late: few notebooks show Markdown
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser.validateLink = lambda address: address.startswith(("https://", "http://", "mailto:"))
+    return element("div", Html(parser.render(text)))
 
 
 def _writable(text: str) -> str:
@@ -159,11 +190,7 @@ def _writable(text: str) -> str:
 
 
 def _text(output: Mapping) -> str:
-    return _ANSI.sub("", _joined(output.get("text", "")))
-
-
-def _joined(text: str | list[str]) -> str:
-    return text if isinstance(text, str) else "".join(text)
+    return _ANSI.sub("", text_of(output.get("text", "")))
 
 
 def _bounded(text: str) -> str:
@@ -176,5 +203,5 @@ def _bounded(text: str) -> str:
 
 
 def title(model: str, family: str) -> str:
-    """Make the title of a result page; titles end up in the search, so only harmless characters stay."""
-    return f"{heading(model)}: {heading(family)}"
+    """Make the title of a result page; plain text."""
+    return f"{one_line(model)}: {one_line(family)}"

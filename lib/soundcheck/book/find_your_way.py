@@ -23,8 +23,6 @@ from soundcheck.results.provenance import PROVENANCE
 from soundcheck.results.record import RunRecord
 from soundcheck.results.standing import HOLLOW, standings
 
-__all__ = ["NAME", "cells"]
-
 NAME = "find_your_way"
 MOST_LINKS = 8  # of a line
 SEARCH = (
@@ -135,7 +133,9 @@ def _sounds(record: RunRecord) -> list[Link]:
         if entry.family in robust and not entry.failed
     ]
     corpora = [
-        (f"corpus {corpus.name}", f"{corpus_page(corpus.slug)}.html#listen") for corpus in record.corpora
+        (f"corpus {corpus.name}", f"{corpus_page(corpus.slug)}.html#listen")
+        for corpus in record.corpora
+        if corpus.seconds
     ]
     return [*corpora[: MOST_LINKS // 2], *heard]
 

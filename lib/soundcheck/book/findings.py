@@ -17,8 +17,6 @@ from soundcheck.results.record import RunRecord
 from soundcheck.results.summary import CORRECTNESS, FAIRNESS, ROBUSTNESS, aspects
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
-__all__ = ["open_table", "place_of", "worries"]
-
 TITLES = {FAIRNESS: "Differences between groups", CORRECTNESS: "Correctness", ROBUSTNESS: "Robustness"}
 FIRST, FIRST_OF_GROUPS, MORE = 3, 10, 25  # findings of an aspect that are shown, and that are folded below
 OPEN_ROWS = 15

@@ -15,8 +15,6 @@ from soundcheck.common.media import MediaStore
 from soundcheck.history.kept_runs import ABOUT, folders_in
 from soundcheck.run.output import Output
 
-__all__ = ["NAME", "state", "table_of", "write"]
-
 NAME = "over_time"
 _FILES = ("results.csv", "run.json", ABOUT)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import html
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -23,10 +24,9 @@ from sphinx.environment import BuildEnvironment
 from sphinx.environment.adapters import toctree
 from sphinx.search import js_index
 from sphinx.search.en import SearchEnglish
+from sphinx.util import nodes as sphinx_nodes
 
 from soundcheck.common import files
-
-__all__ = ["build", "setup"]
 
 YOUNG = 50_000  # objects after which Python looks for those that refer to each other and to nothing else
 _menu: dict[str, nodes.bullet_list] = {}  # entries of pages, without their headings
@@ -104,6 +104,8 @@ def build(source: Path, work: Path, jobs: int) -> int:
     SearchEnglish.stem = functools.cache(SearchEnglish.stem)
     # Each citation asks for its style, by a look through all that is installed.
     plugin._load_entry_point = functools.cache(plugin._load_entry_point)
+    # Names in headings stay as they are: no curly quotes, no dash for two hyphens.
+    sphinx_nodes.NON_SMARTQUOTABLE_PARENT_NODES += (nodes.title,)
     # For the menu of each page Sphinx copies all headings of all pages, of which it shows none.
     toctree._toctree_standard_entry = functools.partial(_titled, toctree._toctree_standard_entry)
     ended = build_sphinx(
@@ -122,7 +124,7 @@ def build(source: Path, work: Path, jobs: int) -> int:
     )
     if ended != 0:
         return ended if isinstance(ended, int) else 2  # an exception, which was told
-    _forget_lost_words(work / "html" / "searchindex.js")
+    _mend_search_index(work / "html" / "searchindex.js")
     return 0
 
 
@@ -138,11 +140,12 @@ def _titled(entry: Callable[..., object], title: str, page: str, depth: int, toc
     return entry(title, page, depth, _menu[page], *more)
 
 
-def _forget_lost_words(path: Path) -> None:
-    """Take words out of the search index that no page has any more; Sphinx keeps them."""
+def _mend_search_index(path: Path) -> None:
+    """Take out words that no page has any more, which Sphinx keeps, and escape headings: they become HTML."""
     index = js_index.loads(path.read_text(encoding="utf-8"))
     for name in ("terms", "titleterms"):
         index[name] = {word: pages for word, pages in index[name].items() if pages != []}
+    index["alltitles"] = {html.escape(title, quote=False): at for title, at in index["alltitles"].items()}
     path.write_text(js_index.dumps(index), encoding="utf-8")
 
 

@@ -26,8 +26,6 @@ from soundcheck.common.errors import Problem
 from soundcheck.common.library import installed
 from soundcheck.common.progress import Progress
 
-__all__ = ["LIMIT", "JupyterBook"]
-
 LIMIT = 1800  # seconds that Jupyter Book may take
 GO = b"build\n"
 LOOK_SECONDS = 1.0  # between two looks at how many pages there are

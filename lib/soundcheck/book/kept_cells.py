@@ -17,8 +17,6 @@ from soundcheck.book.pages import MEDIA
 from soundcheck.common import files, store
 from soundcheck.run.notebook_worker import FORKS
 
-__all__ = ["KeptCells", "MadeAhead"]
-
 LONGEST = 300  # seconds that are waited for pages that were begun ahead
 
 

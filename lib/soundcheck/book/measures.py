@@ -11,8 +11,6 @@ from types import ModuleType
 
 from soundcheck import metrics
 
-__all__ = ["MEASURES", "listed", "page"]
-
 MEASURES = "<!-- measures -->"  # the line of the written page that is replaced
 
 _STATISTIC = re.compile(r"\b(Statistic|Weighted|Labelled|SpeakerValues|Counts)\b")  # types that are returned

@@ -19,8 +19,6 @@ from soundcheck.results.standing import HOLLOW, PROVEN, UNPROVEN
 from soundcheck.results.summary import ASPECTS, CORRECTNESS, aspects
 from soundcheck.results.verdict import SKIPPED
 
-__all__ = ["KINDS", "Kind", "family_bars", "family_table", "figures_of", "kinds", "model_table"]
-
 MOST_COLUMNS = 6  # models beside each other
 
 

@@ -15,8 +15,6 @@ from soundcheck.report.measured_tables import measured_table
 from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.study_figures import recorded
 
-__all__ = ["TABLES", "filled"]
-
 _LINE = re.compile(r"^<!-- recorded: (\w+) -->$", re.MULTILINE)
 
 

@@ -11,8 +11,6 @@ import datetime
 from soundcheck.common.escaping import css_string
 from soundcheck.results.record import RunRecord
 
-__all__ = ["run_style"]
-
 _PRINTED = 70  # characters of a title that fit into the margin of a sheet
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-__all__ = ["script"]
-
 
 def script(name: str, data: object) -> str:
     r"""Write data as a script that gives them to ours; texts from data are strings and nothing else.

@@ -20,7 +20,7 @@ import pandas as pd
 from soundcheck.book import executed
 from soundcheck.book.script_data import script
 from soundcheck.common import files
-from soundcheck.common.escaping import escape, heading, shorten, xml_text
+from soundcheck.common.escaping import escape, one_line, shorten, xml_text
 from soundcheck.common.wording import counted
 from soundcheck.corpora.corpus import Corpus
 from soundcheck.report.verdict_tables import anchor_of, key_of, state_order
@@ -28,8 +28,6 @@ from soundcheck.results import states
 from soundcheck.results.page_names import corpus_page, model_page, result_page
 from soundcheck.results.record import RunRecord
 from soundcheck.results.verdict import HOLDS
-
-__all__ = ["NAME", "data", "segments_on_pages"]
 
 NAME = "search_entries.js"
 MOST_SEGMENTS = 2000  # that the index names
@@ -52,9 +50,9 @@ def data(record: RunRecord, results: pd.DataFrame, corpora: Sequence[Corpus], so
         Folder of the book's sources, with all pages of results and corpora.
     """
     titles = {family.name: family.title for family in record.families}
-    pages = {f"methods/{files.slug(name)}": heading(title) for name, title in titles.items()}
-    pages |= {model_page(model.slug): f"Model {heading(model.name)}" for model in record.models}
-    pages |= {corpus_page(corpus.slug): f"Corpus {heading(corpus.name)}" for corpus in record.corpora}
+    pages = {f"methods/{files.slug(name)}": one_line(title) for name, title in titles.items()}
+    pages |= {model_page(model.slug): f"Model {one_line(model.name)}" for model in record.models}
+    pages |= {corpus_page(corpus.slug): f"Corpus {one_line(corpus.name)}" for corpus in record.corpora}
     for entry in record.notebooks:
         page = result_page(entry.model, entry.family)
         pages[page] = executed.title(entry.model, titles.get(entry.family, entry.family))

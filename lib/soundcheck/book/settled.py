@@ -24,11 +24,10 @@ from soundcheck.results import holding
 from soundcheck.results.verdict import OPEN_FAIL, OPEN_PASS
 from soundcheck.statistics.permutation import least_p_value
 
-__all__ = ["Filling", "limits", "settled_cells", "among"]
-
 MOST_LINES = 4  # of the note on what could not hold
 
 _CELL = re.compile(r'<td data-key="([0-9a-f]+)".*?</td>', re.DOTALL)
+_PLACE = re.compile(r'<span data-key="([0-9a-f]+)"></span>')
 _NOTE = re.compile(rf'<div class="sc-note {FILLED_LATER}"></div>')
 
 
@@ -53,8 +52,14 @@ class Filling:
 
     def __call__(self, html: str) -> str:
         """Fill the HTML of an output; the first cell of each row becomes the place that links lead to."""
-        html = _CELL.sub(self._filled, html)
+        html = _PLACE.sub(self._placed, _CELL.sub(self._filled, html))
         return _NOTE.sub(lambda _: self.note, html)
+
+    def _placed(self, found: re.Match) -> str:
+        anchor = anchor_of(found[1])
+        known = anchor in self.anchored
+        self.anchored.add(anchor)
+        return "" if known else f'<span id="{anchor}"></span>'
 
     def _filled(self, found: re.Match) -> str:
         key = found[1]

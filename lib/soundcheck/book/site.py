@@ -10,8 +10,6 @@ from pathlib import Path
 
 from soundcheck.common import files
 
-__all__ = ["into_place", "lay_out", "signature"]
-
 # Of MathJax: the component that pages load, and what that loads when a formula asks for it.
 MATHJAX = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts/woff-v2")
 SPARE = ("input/tex/extensions/all-packages.js",)  # all of its neighbours once more

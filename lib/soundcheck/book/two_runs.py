@@ -12,7 +12,7 @@ from soundcheck import results
 from soundcheck.book import assembly, build, executed, overview, pages
 from soundcheck.common import files, resources
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, input_error
-from soundcheck.common.escaping import heading
+from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import runner, two_runs
@@ -79,7 +79,8 @@ def compare_runs(
     for model in models:
         sides = zip((before, after), (model.before, model.after), model.names, strict=True)
         judged = [[e.of(shown) for e in run.judged(name, families)] for run, name, shown in sides]
-        rows = results.contrasts(*judged, same_draws=same_draws)
+        apart = two_runs.apart(before, after, model, output)
+        rows = results.contrasts(*judged, same_draws=same_draws, apart=apart)
         if rows:
             found[model] = rows
     if not found:
@@ -166,7 +167,8 @@ def _build(output: Output, record: RunRecord, lines: Sequence[str]) -> list[Prob
         sources.page("index", cells)
         for entry in record.comparisons:
             notebook = output.comparisons / f"{entry.slug}.ipynb"
-            shown = executed.cells(notebook, f"Before and after: {heading(entry.name)}", entry, output.folder)
+            title = f"Before and after: {one_line(entry.name)}"
+            shown = executed.cells(notebook, title, entry, output.folder)
             sources.page(overview.page_of(entry), shown)
         chapters = [{"file": overview.page_of(entry)} for entry in record.comparisons]
         contents = {

@@ -8,7 +8,7 @@ They pass through exactly one of these functions on their way out:
 - :func:`quoted` for a value inside a message
 - :func:`spreadsheet` for text cells of CSV files
 - :func:`css_string` for generated content in style sheets
-- :func:`heading` for page titles and headings, which end up in search indexes as live HTML
+- :func:`heading` for headings in Markdown, :func:`one_line` for titles that no Markdown is made of
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ VALUE_LIMIT = 80  # characters of a value that a message shows
 # Bidirectional marks reorder what a reader sees; lone surrogates cannot be encoded.
 _SPOOFING = re.compile("[\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ILLEGAL_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_LOST_BLANK = re.compile("^ | $|(?<= ) ")
+_MARKUP = re.compile(r"""[\\`*_{}\[\]<>()#|~$&@!^"']|:(?=//)|(?<=www)\.""", re.IGNORECASE)
 
 
 def _visible(match: re.Match) -> str:
@@ -103,11 +105,32 @@ def spreadsheet(value: str) -> str:
     return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
-def heading(value: str, fallback: str = "unnamed") -> str:
-    """Keep only what is harmless in a page title: letters, digits, blank, dot, underscore, hyphen.
+def one_line(value: str, fallback: str = "unnamed") -> str:
+    r"""Write a name or title as plain text on one line; what nobody sees is shown as an escape.
 
-    The true text belongs into the body of the page, through :func:`escape`.
+    Examples
+    --------
+    >>> one_line("R&D – Größe, 模型"), one_line("a\u202eb\n")
+    ('R&D – Größe, 模型', 'a\\u202eb\\u000a')
     """
-    text = re.sub(r"[^A-Za-z0-9 ._-]+", " ", value)
-    text = re.sub(r" +", " ", text).strip()
-    return shorten(text, 60).rstrip("…") if re.search(r"[A-Za-z0-9]", text) else fallback
+    text = "".join(f"\\u{ord(c):04x}" if _is_unseen(c) else c for c in value)
+    text = _LOST_BLANK.sub("\u00a0", text)  # HTML and Markdown drop blanks at the ends and beside others
+    return shorten(text) if text.strip() else fallback
+
+
+def _is_unseen(character: str) -> bool:
+    if character in "\u200c\u200d":  # they shape words of Persian and of languages of India
+        return False
+    unseen = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return unseen or bool(_ILLEGAL_XML.match(character))
+
+
+def heading(value: str, fallback: str = "unnamed") -> str:
+    """Write a name or title into a heading of Markdown, which shows what :func:`one_line` gives.
+
+    Examples
+    --------
+    >>> heading("C++ {{ 1 }}")
+    'C++ &#123;&#123; 1 &#125;&#125;'
+    """
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", one_line(value, fallback))

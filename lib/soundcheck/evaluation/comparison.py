@@ -30,6 +30,7 @@ from soundcheck.evaluation.description import ComparisonDescription
 from soundcheck.metrics.additive import Statistic
 from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.predict.common_answers import differ
 from soundcheck.statistics import bootstrap
 
 
@@ -97,11 +98,16 @@ class Comparison:
         self._rows_file = description.rows
         self._normaliser = NORMALISERS[description.normaliser]
         self._wordings = WordingReader(self._normaliser, description.alternatives, description.synonyms)
-        judged = [
-            [entry.of(name) for pair in description.pairs for entry in results.load_judged(pair[side])]
-            for side, name in enumerate((description.baseline, description.candidate))
-        ]
-        self.contrasts = results.contrasts(*judged, same_draws=description.same_draws)
+        names = (description.baseline, description.candidate)
+        judged, common = (
+            [
+                [entry.of(name) for pair in pairs for entry in results.load_judged(pair[side])]
+                for side, name in enumerate(names)
+            ]
+            for pairs in (description.pairs, description.common)
+        )
+        apart = {one.name for one, other in description.corpora if differ(one.predictions, other.predictions)}
+        self.contrasts = results.contrasts(*judged, description.same_draws, tuple(common), apart)
 
     @classmethod
     def load(cls, run: str) -> Comparison:
@@ -121,6 +127,16 @@ class Comparison:
     def frame(self) -> pd.DataFrame:
         """Give all contrasts as a table."""
         return results.contrast_frame(self.contrasts)
+
+    def answered(self) -> pd.DataFrame:
+        """List who answered each segment of each corpus: ``corpus, task, file, baseline, candidate``."""
+        found = []
+        for views in self._corpora:
+            for task in self.tasks:
+                sides = [pd.notna(view.predicted(task)) for view in views]
+                about = {"corpus": views[0].name, "task": task.name, "file": views[0].segments["file"]}
+                found.append(pd.DataFrame(about | dict(zip(("baseline", "candidate"), sides, strict=True))))
+        return pd.concat(found) if found else pd.DataFrame()
 
     def pairs(self) -> Iterator[Pair]:
         """Give the predictions of both models for each corpus and each task with labels that both predict."""

@@ -133,6 +133,8 @@ class ComparisonDescription(ModelDescription):
         Each corpus twice, with the predictions of the baseline and of the candidate.
     pairs
         Files with the rows of the baseline and of the candidate, a pair a family.
+    common
+        The same on the segments that both answered, of families that one of them answered more for.
     same_draws
         Whether replicates on the same blocks were drawn with the same weights: not those of other seeds.
     normaliser, alternatives, synonyms
@@ -146,6 +148,7 @@ class ComparisonDescription(ModelDescription):
     corpora: tuple[tuple[CorpusDescription, CorpusDescription], ...]
     pairs: tuple[tuple[Path, Path], ...]
     normaliser: str
+    common: tuple[tuple[Path, Path], ...] = ()
     same_draws: bool = True
     alternatives: bool = False
     synonyms: tuple[tuple[str, str], ...] = ()

@@ -22,8 +22,6 @@ from soundcheck.report.key_figures import significant
 from soundcheck.report.tables import Cell, digits_for, number, row_name, two_lines
 from soundcheck.results.verdict import NOT_ADJUSTED
 
-__all__ = ["adjusted_cell", "adjusted_columns", "adjusted_words", "has_adjusted", "in_short", "told_below"]
-
 MOST_LEFT, LEAST_STAYS = 1 / 3, 2 / 3
 
 ABOUT = (

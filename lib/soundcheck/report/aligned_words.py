@@ -18,8 +18,6 @@ from soundcheck.metrics.alignment import AlignedWord, align
 from soundcheck.metrics.alternatives import common_wording
 from soundcheck.report.html import Html, element
 
-__all__ = ["MARKS", "aligned_words", "legend"]
-
 MOST_WORDS = 200  # of a line
 LONGEST_WORD = 100  # characters
 MARKS = {"equal": "", "substitute": "≠", "delete": "−", "insert": "+"}

@@ -23,8 +23,6 @@ from soundcheck.report.tables import Cell, digits_for, number, table
 from soundcheck.report.verdict_tables import anchor_of, key_of, p_value
 from soundcheck.suite.groups_reader import MOST_ADJUSTED
 
-__all__ = ["audited", "recorded_otherwise"]
-
 SENTENCES = 12  # differences that are told in words
 NAMED = 3  # on a page of fairness, of a column
 LISTED = 50  # recordings that are there more than once

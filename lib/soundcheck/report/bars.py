@@ -7,8 +7,6 @@ from soundcheck.report.states import JUDGED, STATE
 from soundcheck.results import Score, Tally
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, SHOWN
 
-__all__ = ["legend", "score_cell", "state_bar"]
-
 
 def state_bar(tally: Tally) -> Html:
     """Show how many tests are in which state: the bar, and both clear counts in words below it."""

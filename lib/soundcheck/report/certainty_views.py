@@ -27,16 +27,6 @@ from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.evidence import FREE, Scale
 
-__all__ = [
-    "class_table",
-    "interval_table",
-    "measures_table",
-    "reliability_figure",
-    "surest_errors",
-    "surest_wrong_words",
-    "sweep_figures",
-]
-
 NOTHING = "who hears nothing"  # what the reference is called
 MOST_HEARD = 3
 SETTLED = 0.05  # share of segments from which on a curve of risk is worth its axis

@@ -24,8 +24,6 @@ from soundcheck.report.pair_player import Side, switched
 from soundcheck.report.players import row, settings
 from soundcheck.report.segment_player import segment_name, segment_player, signal_of
 
-__all__ = ["lost_words", "most_harmed", "most_violated"]
-
 MOST_WORDS = 3  # that are lost most
 AS_IT_IS = "as it is"
 

@@ -19,8 +19,6 @@ import pandas as pd
 from soundcheck.evaluation.subset import Subset
 from soundcheck.metrics.word_errors import word_errors
 
-__all__ = ["BEST", "TYPICAL", "WORST", "Chosen", "choose", "gaps", "segment_errors", "smallest"]
-
 WORST, TYPICAL, BEST = "worst", "typical", "best"
 
 

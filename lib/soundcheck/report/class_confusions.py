@@ -16,8 +16,6 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import row
 from soundcheck.report.segment_player import segment_name, segment_player
 
-__all__ = ["class_confusions", "confusion_counts"]
-
 MOST_CLASSES = 20  # of a table; of more those with the most segments
 MOST_CELLS = 60  # whose segments are listed, those with the most segments
 READ = 4  # segments of a cell

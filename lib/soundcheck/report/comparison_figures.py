@@ -24,8 +24,6 @@ from soundcheck.report.style import GREEN, GREY, ORANGE, RED, label, look, name_
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE
 from soundcheck.statistics.rules import ABOVE
 
-__all__ = ["impact_figure", "improvements"]
-
 MOST_ROWS = 60
 _MARKS = {WORSE: (RED, "v"), BETTER: (GREEN, "^"), NO_EVIDENCE: (GREY, "o")}
 _EVENT_COLORS = dict(zip(EVENTS, (RED, ORANGE, GREEN), strict=True))

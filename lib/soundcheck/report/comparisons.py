@@ -13,13 +13,12 @@ from soundcheck.report.names import remark
 from soundcheck.results import BETTER, NO_EVIDENCE, WORSE, conclusion
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = ["answer", "badge", "contrast_table", "impact_table", "outcomes", "turned", "word_changes_table"]
-
 OUTCOMES = {
     BETTER: ("sc-pass", "▲ better"),
     WORSE: ("sc-fail", "▼ worse"),
     NO_EVIDENCE: ("sc-skip", "· no evidence"),
 }
+NAMED = 3  # segments that only one model answered
 MOST_ROWS = 400  # of a table of contrasts; the file beside the results has all
 
 
@@ -43,6 +42,26 @@ def outcomes(frame: pd.DataFrame, titles: Mapping[str, str]) -> Html:
     rows.append(["all", *_counts(frame)])
     columns = ["family", *(text for _, text in OUTCOMES.values()), "not compared"]
     return tables.table(rows, columns, sortable=False)
+
+
+def unshared(answered: pd.DataFrame) -> Html:
+    """Say which segments only one of the two models answered; they are compared on the others.
+
+    Parameters
+    ----------
+    answered
+        Who answered each segment, see :meth:`soundcheck.evaluation.comparison.Comparison.answered`.
+    """
+    rows = []
+    for (corpus, task), own in answered.groupby(["corpus", "task"], sort=False):
+        both = own["baseline"] & own["candidate"]
+        alone = [own.loc[own[side] & ~both, "file"].tolist() for side in ("baseline", "candidate")]
+        if any(alone):
+            named = [", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)]) for names in alone]
+            rows.append([corpus, task, int(both.sum()), len(alone[0]), named[0], len(alone[1]), named[1]])
+    columns = ["corpus", "task", "answered by both", "baseline alone", "which", "candidate alone", "which"]
+    caption = "Compared are the segments that both answered; the others count as missing answers only."
+    return tables.table(rows, columns, caption=caption, sortable=False) if rows else Html()
 
 
 def _counts(frame: pd.DataFrame) -> list[int]:

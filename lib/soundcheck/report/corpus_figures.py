@@ -19,8 +19,6 @@ from soundcheck.corpora.sound_sample import Measured
 from soundcheck.report.style import BLUE, grid, label, look
 from soundcheck.suite.groups import number_of, numbers_of
 
-__all__ = ["recordings", "speakers"]
-
 BINS = 30
 WIDE = 50  # times the shortest that the longest may be on a linear axis
 MOST = 12  # bars of a panel

@@ -24,8 +24,6 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.tables import Cell, digits_for, number, table
 from soundcheck.suite.groups import numbers_of
 
-__all__ = ["facts_of", "format_table", "heard_as", "many", "value_table"]
-
 MOST = 6  # values that a fact names
 LISTED = 200  # values of a column that a table lists
 COLUMNS = ("sex", "language", "accent", "condition", "split")

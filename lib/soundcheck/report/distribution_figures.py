@@ -22,15 +22,6 @@ from soundcheck.report import palettes
 from soundcheck.report.shapes import density, draw_density, histogram
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, grid, label, look, name_ticks, new, seaborn
 
-__all__ = [
-    "class_proportions",
-    "contexts_against_all",
-    "expected_ranges",
-    "groups_against_all",
-    "heat_map",
-    "overlaid",
-]
-
 EDGES = 0.03 * np.arange(35)  # of bins
 MOST_GROUPS = 40  # panels of a figure ...
 ABREAST = 4  # ... and of a line

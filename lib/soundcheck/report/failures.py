@@ -13,20 +13,6 @@ from soundcheck.report.names import in_words, label
 from soundcheck.results.record import RunRecord
 from soundcheck.statistics.rules import ABOVE, BELOW
 
-__all__ = [
-    "SEARCHED",
-    "Finding",
-    "blocks_of",
-    "by_excess",
-    "counted_in",
-    "excess",
-    "finding",
-    "mirrored",
-    "sentence",
-    "speakers_needed",
-    "subject",
-]
-
 PEOPLE = ("sex", "accent")  # columns whose values go before "speakers"
 SINGLE = ("transcript", "embedding")  # tasks whose measures need no name of a task
 SEARCHED = "Groups Served Worse"  # the test whose value counts groups, which its remark names

@@ -21,8 +21,6 @@ from soundcheck.report.style import label
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.intervals import interval
 
-__all__ = ["changes_of_error", "error_rates", "of_more", "rates", "steps"]
-
 HALF = 0.5  # of predictions that stay
 MOST_NAMED = 3
 WITHIN = "within any group"  # as the rows of trials are called that no group has alone

@@ -23,8 +23,6 @@ from soundcheck.results import BETTER, WORSE
 from soundcheck.results.verdict import SHOWN
 from soundcheck.statistics.evidence import CLEAR_FAIL, CLEAR_PASS, OPEN
 
-__all__ = ["gaps", "improvements", "one", "tests", "unchanged"]
-
 
 def tests(frame: pd.DataFrame, blocks: Mapping[str, str] = MappingProxyType({})) -> str:
     """Say how many values clearly miss their thresholds, and which one by most.

@@ -22,17 +22,6 @@ from soundcheck.report.names import sentence
 from soundcheck.report.style import label
 from soundcheck.statistics.jackknife import Estimate, jackknife
 
-__all__ = [
-    "confusion",
-    "distribution",
-    "movement",
-    "of_groups",
-    "of_movement",
-    "of_subset",
-    "relation",
-    "told",
-]
-
 NO_INTERVAL = "too few speakers for an interval"
 
 

@@ -21,8 +21,6 @@ from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import table
 from soundcheck.results import Verdict
 
-__all__ = ["entity_table", "lost_table", "mark_table", "plain_table", "reference_table"]
-
 Judged = Mapping[str, Sequence[Verdict]]  # test -> its verdicts on a corpus
 LOST, INSTEAD = 20, 3  # entities that are shown, and what was written instead of each
 LONGEST = 60  # characters of an entity

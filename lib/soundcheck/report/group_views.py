@@ -20,8 +20,6 @@ from soundcheck.report import figures, findings_of_rows, findings_of_values, tab
 from soundcheck.report.html import Html, folded, join
 from soundcheck.report.style import label
 
-__all__ = ["agreements", "balance_table", "contexts", "differences", "predictions"]
-
 
 def balance_table(evaluation: Evaluation, compared: Sequence[tuple[Subset, list[str]]]) -> Html:
     """Show how large balanced groups are, beside the size that the suite wants."""

@@ -27,8 +27,6 @@ from soundcheck.report.chosen_segments import choose, gaps, segment_errors
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.segment_player import beside, segment_name, segment_player
 
-__all__ = ["changed_by_two", "groups_recognised", "most_changed_words", "worst_recognised"]
-
 MOST_GROUPS = 2  # of a column, those with the largest gaps
 READ = 2  # segments of a kind of a group
 

@@ -4,8 +4,9 @@ Conventions
 -----------
 - Texts and attribute values go through :func:`soundcheck.common.escaping.escape`; only :class:`Html` is kept
   as is.
-- Addresses are local or carry their content with them (``data:image/png``, of a picture also SVG, of a player
-  FLAC): a page loads and links nothing from outside, whatever a label or a file is called.
+- Addresses are local or carry their content with them (``data:image/png``, of a picture also SVG, JPEG, GIF
+  and WebP, of a player FLAC): a page loads and links nothing from outside, whatever a label or a file is
+  called.
 - Attributes run no code: those of events (``onclick``) are refused.
 """
 
@@ -16,8 +17,6 @@ from collections.abc import Iterable
 
 from soundcheck.common.escaping import escape
 
-__all__ = ["Html", "element", "folded", "join", "style_sheet"]
-
 _EMPTY = {"img", "br", "hr", "input", "source", "col", "meta"}  # elements without content
 _ADDRESSES = {"href", "src", "poster", "action", "formaction", "xlink-href"}
 _NAME = re.compile(r"(?!on|srcdoc|srcset)[a-z][a-z0-9-]*")
@@ -26,7 +25,7 @@ _BEFORE = "".join(map(chr, range(33)))  # what browsers drop before an address: 
 _PICTURE = "data:image/png;base64,"
 _BASE64 = "[A-Za-z0-9+/]*={0,2}"
 _CARRIED = {  # what such an element shows or plays and nothing else: scripts in it do not run
-    "img": re.compile(rf"data:image/svg\+xml;base64,{_BASE64}"),
+    "img": re.compile(rf"data:image/(svg\+xml|jpeg|gif|webp);base64,{_BASE64}"),
     "audio": re.compile(rf"data:audio/flac;base64,{_BASE64}"),
 }
 

@@ -25,8 +25,6 @@ from matplotlib.lines import TICKDOWN, TICKLEFT, Line2D
 from matplotlib.ticker import NullLocator
 from matplotlib.transforms import Bbox, BboxBase
 
-__all__ = ["laid_out"]
-
 # What may be shown beside an axis: marks and names at its first side, where marks are, and at the other.
 _PARTS = {
     "x": ("bottom", "labelbottom", "top", "labeltop"),

@@ -24,14 +24,6 @@ from soundcheck.report.players import row
 from soundcheck.report.players import settings as settings_of
 from soundcheck.report.segment_player import segment_player, signal_of
 
-__all__ = [
-    "hardest_trials",
-    "harmed_trials",
-    "most_different",
-    "most_moved",
-    "recordings",
-]
-
 
 def most_moved(evaluation: Evaluation, subsets: Sequence[Subset], count: int = 5) -> Html:
     """Play the segments whose prediction a change moved most: original and changed, with both predictions.

@@ -7,8 +7,6 @@ from pathlib import Path
 from soundcheck.common import resources
 from soundcheck.report import states
 
-__all__ = ["script", "style"]
-
 FIRST, LAST = "base", "print"  # sheets that others build on, and that have the last word
 
 

@@ -18,8 +18,6 @@ from soundcheck.report.html import Html
 from soundcheck.report.tables import Cell, digits_for, number, table, two_lines
 from soundcheck.suite.groups import number_of
 
-__all__ = ["ALL", "measured_in", "measured_table", "summary"]
-
 ALL = "all"
 RANGE = (0.05, 0.95)
 

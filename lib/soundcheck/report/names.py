@@ -9,8 +9,6 @@ import re
 
 from soundcheck.report.html import Html, element
 
-__all__ = ["LONG", "hinted", "in_words", "label", "measure", "remark", "sentence"]
-
 LONG = {  # abbreviations of the field
     "CCC": "concordance correlation coefficient",
     "CER": "character error rate",

@@ -30,8 +30,6 @@ from soundcheck.report.names import remark
 from soundcheck.report.verdict_tables import verdict_table
 from soundcheck.statistics.evidence import FREE, Scale
 
-__all__ = ["curves", "intervals", "movements", "opening", "show", "speakers", "verdicts"]
-
 MOST_OPEN = 8  # figures of a kind on a page; more are behind lines that open them
 
 

@@ -16,8 +16,6 @@ from soundcheck.corpora.audio import SAMPLING_RATE
 from soundcheck.report.html import Html
 from soundcheck.report.players import player, row, silent
 
-__all__ = ["Side", "sweep", "switched"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Side:

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["CELLS", "DARK", "DARK_GROUND", "GROUND", "contrast", "dark_rules", "for_words", "on", "turned"]
-
 GROUND, DARK_GROUND = "#ffffff", "#121212"  # of pages in the two themes
 CELLS = "cells"  # name of the shapes of a map
 BLUE, ORANGE, GREEN, RED, GREY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#767676"

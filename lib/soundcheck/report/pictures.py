@@ -17,8 +17,6 @@ from PIL import Image
 
 from soundcheck.report import palettes
 
-__all__ = ["png", "shorter_svg", "smaller_svg"]
-
 STEPS = 16  # of each of red, green and blue; white and black stay what they are
 CURVE = 0.04  # points; how far a curve may be from where it was
 _TAG = re.compile(r"<[A-Za-z][^>]*>")

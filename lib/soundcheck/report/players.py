@@ -13,8 +13,6 @@ from soundcheck.corpora.audio import SAMPLING_RATE, encode_flac
 from soundcheck.report.html import Html, element, join
 from soundcheck.report.sound_pictures import HEIGHT, WIDTH, picture
 
-__all__ = ["LONGEST", "player", "row", "settings", "silent", "unheard"]
-
 LONGEST = 30.0  # seconds of a sound that a page carries
 _UNITS = {"frequency": "Hz", "cutoff": "Hz", "bit_rate": "bit/s"}
 

@@ -16,8 +16,6 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.players import row
 from soundcheck.report.segment_player import segment_name, segment_player
 
-__all__ = ["Behind", "place_of", "show"]
-
 _COLUMNS = ("whose", "chosen as", "segment", "speaker", "label", "prediction", "off by")
 
 

@@ -15,8 +15,6 @@ from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row, silent
 
-__all__ = ["beside", "segment_name", "segment_player", "signal_of"]
-
 
 def signal_of(root: Path, segment: pd.Series) -> np.ndarray:
     """Read a row of a segment table, float32 ``(samples,)``."""

@@ -22,8 +22,6 @@ from soundcheck.report.style import GREY, label, look, new
 from soundcheck.report.tables import label as bin_label
 from soundcheck.report.tables import number
 
-__all__ = ["Shown", "clear_groups", "described_groups", "served_groups", "with_verdicts"]
-
 MOST_GROUPS = 24  # of a panel; beyond, those that are worst
 MOST_PANELS = 8
 HIGHER, LOWER = "higher", "lower"  # values that are better

@@ -25,8 +25,6 @@ from soundcheck.report.segment_player import segment_player
 from soundcheck.report.served_figures import Shown, clear_groups, described_groups, served_groups
 from soundcheck.report.style import show
 
-__all__ = ["group_sounds", "label_tables", "served_figures", "size_tables"]
-
 MOST_HEARD = 3  # groups of a corpus and task
 WORST, TYPICAL = 2, 1  # segments of each
 

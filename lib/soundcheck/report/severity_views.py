@@ -23,8 +23,6 @@ from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.statistics.crossing import Crossing
 from soundcheck.suite.families import PerturbationSeries
 
-__all__ = ["curve_figure", "curve_table", "group_table", "level_name", "level_table", "worst_settings"]
-
 AS_IT_IS = "as it is"
 MOST_HEARD = 4
 HALF = 0.5

@@ -14,8 +14,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
-__all__ = ["counts_map", "density", "draw_density", "histogram"]
-
 POINTS = 200  # of a density
 FLAT = 1e-9  # standard deviation below which values are constant
 

@@ -20,8 +20,6 @@ from PIL import Image, ImageColor
 
 from soundcheck.augment.level import peak
 
-__all__ = ["COLORS", "HEIGHT", "HIGHEST_DB", "HIGHEST_HZ", "LOWEST_DB", "WIDTH", "band_levels", "picture"]
-
 COLORS = {"original": "#e13b41", "changed": "#3277b4"}
 LOWEST_DB, HIGHEST_DB = -85, -15
 HIGHEST_HZ = 8000

@@ -9,8 +9,6 @@ from soundcheck.sounds.sound import BASE, Sounds, SoundSet
 from soundcheck.suite.entries import RESPONSE_KINDS
 from soundcheck.suite.families import Family, Perturbation
 
-__all__ = ["material"]
-
 SYNTHETIC = (
     "Synthesised or computed sounds show how a model reacts to such disturbances in principle. "
     "They do not replace recordings, which a suite names under sounds."

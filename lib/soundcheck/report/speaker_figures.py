@@ -14,8 +14,6 @@ from matplotlib.lines import Line2D
 
 from soundcheck.report.style import BLUE, GREEN, GREY, RED, label, look, new
 
-__all__ = ["averages", "ranks"]
-
 CLOSE = 0.2  # a predicted average within this distance is drawn as close; looser than the test
 MOST = 200  # speakers of a figure
 QUARTER = 0.25

@@ -10,8 +10,6 @@ from matplotlib.figure import Figure
 from soundcheck.augment.level import rms
 from soundcheck.report.style import GREY, PALETTE, label, look, new
 
-__all__ = ["magnitude_responses", "spectra"]
-
 LENGTH = 1024  # samples of a frame
 LINES = 14  # of the spectrum that are averaged
 FLOOR_DB = -128.0

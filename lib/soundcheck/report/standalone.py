@@ -7,8 +7,6 @@ import re
 from soundcheck.report import look_of_pages
 from soundcheck.report.html import Html, element, style_sheet
 
-__all__ = ["standalone"]
-
 _OUTSIDE = re.compile(r"@import[^;]*;[^\n]*\n")
 _DARK = re.compile(r'html\[data-theme="dark"\] (\{[^}]*--sc-good:[^}]*\})')
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"

@@ -15,8 +15,6 @@ import dataclasses
 from soundcheck.report.html import Html, element
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED, STATES
 
-__all__ = ["JUDGED", "STATE", "State", "mark", "of_evidence", "style_sheet"]
-
 
 @dataclasses.dataclass(frozen=True)
 class State:

@@ -18,16 +18,6 @@ from soundcheck.common import resources
 from soundcheck.report.style import BLUE, GREEN, GREY, ORANGE, RED, look, new
 from soundcheck.statistics.intervals import LEVEL
 
-__all__ = [
-    "certainties",
-    "coverage_by_correlation",
-    "coverage_by_speakers",
-    "interval_bars",
-    "monte_carlo_error",
-    "recorded",
-    "simulated_maxima",
-]
-
 _COLORS = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9")  # Okabe and Ito
 _MARKS = ("o", "s", "^", "v", "D", "P")
 

@@ -13,8 +13,6 @@ from soundcheck.report.html import Html
 from soundcheck.report.style import GREY, MARKS, PALETTE, label, look, name_ticks, new
 from soundcheck.report.tables import Cell, number, table, two_lines
 
-__all__ = ["curve_table", "curves", "small_curves"]
-
 MOST_PANELS = 6
 ABREAST = 3  # small panels in a row
 

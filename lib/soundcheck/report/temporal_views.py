@@ -23,8 +23,6 @@ from soundcheck.report.segment_lists import Behind, place_of
 from soundcheck.report.style import BLUE, GREY, RED, grid, label, look
 from soundcheck.suite.families import PerturbationSeries
 
-__all__ = ["change_figure", "course_figure", "files_table", "furthest", "growth_figure", "trivial_table"]
-
 PANELS = 4  # abreast
 
 

@@ -12,8 +12,6 @@ from soundcheck.report import failures, tables
 from soundcheck.results.record import RunRecord
 from soundcheck.statistics.evidence import LEAST_BLOCKS
 
-__all__ = ["Unsettled", "noun", "unsettled"]
-
 MOST_SPEAKERS = 10_000  # a larger planning figure is not shown as a number
 
 

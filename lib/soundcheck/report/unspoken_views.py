@@ -16,8 +16,6 @@ from soundcheck.report.html import Html, element
 from soundcheck.report.players import player, row
 from soundcheck.report.tables import number, table
 
-__all__ = ["heard_and_written", "made_up_words", "summary_table"]
-
 MOST_CHARACTERS = 300  # of an answer that is shown
 LONGEST_WORD = 40
 

@@ -26,8 +26,6 @@ from soundcheck.report.style import GREEN, GREY, ORANGE, label, look, new
 from soundcheck.results.verdict import CLEAR_PASS, HOLDS, OPEN_FAIL, OPEN_PASS, SHOWN, SKIPPED
 from soundcheck.statistics.rules import GAP_BELOW, GAP_RULES, GAP_WITHIN, of_gap
 
-__all__ = ["described", "group_difference", "intervals", "unchanged_overview"]
-
 MOST_ROWS = 60
 MOST_PANELS = 12
 UNCHANGED = "Percentage Unchanged Predictions "

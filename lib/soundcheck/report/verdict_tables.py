@@ -39,19 +39,6 @@ from soundcheck.statistics.bootstrap import FEW_BLOCKS
 from soundcheck.statistics.evidence import CLEAR_FAIL, OPEN
 from soundcheck.statistics.rules import GAP_RULES
 
-__all__ = [
-    "Among",
-    "anchor_of",
-    "gap_cell",
-    "gap_lines",
-    "key_of",
-    "p_value",
-    "state_cell",
-    "state_lines",
-    "state_order",
-    "verdict_table",
-]
-
 REFERENCE = "random passes too"
 MOST_OPEN = 40  # rows above which a table is folded
 LEAST_P = 0.001  # below, only this is said
@@ -143,7 +130,7 @@ def verdict_table(
     if apart:
         parts.append(folded(_inside(frame[details]), [single]))
     if len(frame) < len(whole):
-        parts.append(_left(whole[left]))
+        parts.append(without_row(whole[left]))
     if gaps:
         parts.append(element("p", GAP, class_="sc-note", limit=None))
     if adjusted:
@@ -192,13 +179,16 @@ def _skipped_as_a_whole(frame: pd.DataFrame) -> pd.Series:
     return judged.eq(0) & groups["skipped"].transform("nunique").eq(1) & frame["skipped"].notna()
 
 
-def _left(frame: pd.DataFrame) -> Html:
-    """List what was skipped as a whole, a line a corpus and reason."""
+def without_row(frame: pd.DataFrame) -> Html:
+    """List tests that have no row in a table, a line a corpus and reason, each with a place for links."""
     items = []
-    for (corpus, reason), rows in frame.groupby(["corpus", "skipped"], sort=False):
+    reasons = frame["skipped"].fillna("")
+    for (corpus, reason), rows in frame.groupby(["corpus", reasons], sort=False):
         tasks = ", ".join(dict.fromkeys(rows["task"]))
-        count = f"{counted(len(rows), 'test')} skipped"
-        items.append(element("li", f"{corpus}, {tasks}: {count}: {remark(reason)}", limit=None))
+        what = f"skipped: {remark(reason)}" if reason else "not in a table of this page"
+        places = (element("span", data_key=key_of(row)) for row in rows.itertuples())
+        text = f"{corpus}, {tasks}: {counted(len(rows), 'test')} {what}"
+        items.append(element("li", *places, text, limit=None))
     return element("ul", *items, class_="sc-note")
 
 

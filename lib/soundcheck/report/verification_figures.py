@@ -25,8 +25,6 @@ from soundcheck.report.palettes import for_words
 from soundcheck.report.style import BLUE, GREY, PALETTE, RED, label, look, new, seaborn
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = ["det_figure", "equal_error_curve", "error_rate_bars", "score_histograms"]
-
 MOST_CURVES = 8  # of a figure; beyond, the first ones
 MOST_GROUPS = 40  # beyond, those with the highest error rates
 BINS = 60

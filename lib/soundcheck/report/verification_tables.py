@@ -17,8 +17,6 @@ from soundcheck.report.recognition_tables import percent_cell
 from soundcheck.report.tables import FEW, FEW_MARK, Cell, number, table, two_lines
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
 
-__all__ = ["errors_table", "group_table", "overview_table", "score_file", "threshold_line", "trial_table"]
-
 MOST_LINKED = 100_000  # trials whose scores a book takes along
 
 

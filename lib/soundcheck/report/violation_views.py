@@ -19,16 +19,6 @@ from soundcheck.report.html import Html, element, join
 from soundcheck.report.recognition_figures import degradation_curves, violation_bars
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = [
-    "bars",
-    "certainties",
-    "clean_differences",
-    "clean_distances",
-    "counts",
-    "degradations",
-    "excluded_table",
-]
-
 Counts = Mapping[str, pd.DataFrame]
 
 

@@ -23,23 +23,6 @@ from soundcheck.report.recognition_tables import POINTS, percent, percent_cell
 from soundcheck.report.tables import Cell, notes, number, table, two_lines
 from soundcheck.statistics.bootstrap import Resampled
 
-__all__ = [
-    "agreement_table",
-    "agreement_tables",
-    "confusion_table",
-    "drop_table",
-    "drop_tables",
-    "group_name",
-    "group_words",
-    "localised_tables",
-    "word_change_table",
-    "wrong_word_table",
-    "keyword_notes",
-    "keyword_table",
-    "shortened",
-    "word_table",
-]
-
 MOST_NAMED = 20  # words of a list
 LEAST_WORDS = 5  # of a kind, for intervals that resample words
 LEAST_RANKED = 3  # groups of a rank correlation

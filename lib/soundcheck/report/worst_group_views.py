@@ -23,8 +23,6 @@ from soundcheck.report.verdict_tables import p_value
 from soundcheck.results.verdict import HOLDS, OPEN_FAIL
 from soundcheck.statistics.worst_groups import PLANNED_POWER, Named
 
-__all__ = ["could_be_shown", "heard", "looked_at", "named_figure", "named_groups", "title"]
-
 MOST_DRAWN = 12  # groups of a figure
 MOST_FOLDED = 8  # groups that are shown below one
 MOST_HEARD = 3  # groups whose sounds are played

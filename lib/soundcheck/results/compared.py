@@ -15,8 +15,6 @@ from soundcheck.results.finished_run import FinishedRun
 from soundcheck.results.reading import unescaped
 from soundcheck.results.record import ComparisonRecord
 
-__all__ = ["comparison_of", "read_comparison"]
-
 _TABLE = "comparisons.csv"
 _TYPES = {field.name: str(field.type) for field in dataclasses.fields(Contrast)}
 _TRUTHS = {"True": True, "False": False}

@@ -2,7 +2,8 @@
 
 The replicates of both models were drawn with the same weights of the same blocks, so the difference of the
 replicates is the replicate of the difference. Speakers that are hard for both models cancel. Where the blocks
-are not the same, the models are compared as two independent sets of speakers, and called *unpaired*.
+are not the same, the models are compared as two independent sets of speakers, and called *unpaired*. Two
+models that did not answer the same segments are compared on those that both answered.
 
 Two models are compared on hundreds of tests, and of a hundred without any true difference five have a p-value
 below 0.05. *Better* and *worse* is what remains when that is accounted for, by the false discovery rate of
@@ -23,13 +24,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 
 from soundcheck.common.escaping import spreadsheet
 from soundcheck.common.json_file import JsonFile
+from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import round_significant
 from soundcheck.results.holding import FALSE_DISCOVERY_RATE
 from soundcheck.results.judged import Judged
@@ -38,25 +40,6 @@ from soundcheck.statistics.evidence import NO_INTERVAL
 from soundcheck.statistics.false_discovery import adjusted_p_values
 from soundcheck.statistics.paired import LEAST_BLOCKS, paired_interval, paired_p_value, standard_error, welch
 from soundcheck.statistics.rules import ABOVE, BELOW, GAP_WITHIN, WITHIN, of_gap
-
-__all__ = [
-    "BETTER",
-    "CONTRAST_COLUMNS",
-    "Contrast",
-    "NO_EVIDENCE",
-    "PAIRED",
-    "UNPAIRED",
-    "WORSE",
-    "contrast",
-    "contrast_csv",
-    "contrast_frame",
-    "contrasts",
-    "frame_of",
-    "load_contrasts",
-    "save_contrasts",
-    "settled",
-    "unsettled",
-]
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"
@@ -148,8 +131,13 @@ def contrast(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Co
     return settled([unsettled(baseline, candidate, same_draws)])[0]
 
 
-def unsettled(baseline: Judged, candidate: Judged, same_draws: bool = True) -> Contrast:
-    """Compare two models on one test as :func:`contrast` does; :func:`settled` decides among many later."""
+def unsettled(
+    baseline: Judged, candidate: Judged, same_draws: bool = True, same_segments: bool = False
+) -> Contrast:
+    """Compare two models on one test as :func:`contrast` does; :func:`settled` decides among many later.
+
+    With ``same_segments`` only if both answered the same.
+    """
     before, after = baseline.verdict, candidate.verdict
     common = {
         "baseline": before.model,
@@ -165,6 +153,10 @@ def unsettled(baseline: Judged, candidate: Judged, same_draws: bool = True) -> C
         return Contrast(**common, skipped=f"{who}: {what}")
     if not after.rule or of_gap(before.rule) != of_gap(after.rule):
         return Contrast(**common, skipped="the test does not say, or not alike, what is better")
+    differing = f"not the same segments: {before.segments} against {after.segments}"
+    if same_segments and baseline.segments != candidate.segments:
+        remedy = "list both models in one suite, which compares what both answered"
+        return Contrast(**common, skipped=f"{differing}; {remedy}")
     one, other = (_sized(entry) for entry in (baseline, candidate))
     first, second = (_size(entry.verdict) for entry in (baseline, candidate))
     difference = float(round_significant(np.array(second - first)))
@@ -176,7 +168,7 @@ def unsettled(baseline: Judged, candidate: Judged, same_draws: bool = True) -> C
     if before.threshold != after.threshold:
         remarks.append(f"thresholds differ: {before.threshold} and {after.threshold}")
     if baseline.segments != candidate.segments:
-        remarks.append(f"not the same segments: {before.segments} against {after.segments}")
+        remarks.append(differing)
     blocks = (baseline.contributing, candidate.contributing)
     few = min(blocks) < LEAST_BLOCKS or NO_INTERVAL in (before.evidence, after.evidence)
     if few or before.low is None or after.low is None:
@@ -270,7 +262,11 @@ def _certainty(replicates: np.ndarray, difference: float) -> float | None:
 
 
 def contrasts(
-    baseline: Iterable[Judged], candidate: Iterable[Judged], same_draws: bool = True
+    baseline: Iterable[Judged],
+    candidate: Iterable[Judged],
+    same_draws: bool = True,
+    common: tuple[Iterable[Judged], Iterable[Judged]] = ((), ()),
+    apart: Collection[str] = (),
 ) -> list[Contrast]:
     """Compare two models on all their tests; tests that only one of them has are listed, too.
 
@@ -281,15 +277,19 @@ def contrasts(
     same_draws
         Whether replicates that rest on the same blocks were drawn with the same weights: not those of runs
         with different seeds.
+    common
+        The same tests of both models once more, on the segments that both answered.
+    apart
+        Corpora for which the models did not answer the same segments.
     """
-    first = {_key(entry.verdict): entry for entry in baseline}
-    second = {_key(entry.verdict): entry for entry in candidate}
+    first, second, *both = (_by_key(entries) for entries in (baseline, candidate, *common))
     names = [next((e.verdict.model for e in entries.values()), "") for entries in (first, second)]
     found = []
     for key in sorted(first.keys() | second.keys()):
         one, other = first.get(key), second.get(key)
         if one is not None and other is not None:
-            found.append(unsettled(one, other, same_draws))
+            shared = [on_common.get(key) for on_common in both]
+            found.append(_on_common(one, other, shared, key[0] in apart, same_draws))
             continue
         there = (one or other).verdict
         missing = names[1] if other is None else names[0]
@@ -308,6 +308,28 @@ def contrasts(
             )
         )
     return settled(found)
+
+
+def _on_common(
+    one: Judged, other: Judged, shared: Sequence[Judged | None], apart: bool, same_draws: bool
+) -> Contrast:
+    """Compare on the segments that both models answered, or say why that cannot be done.
+
+    Tests that count missing answers rest on the same segments anyway, and stay as they are.
+    """
+    before, after = one.verdict, other.verdict
+    reduced = [again or entry for again, entry in zip(shared, (one, other), strict=True)]
+    if [entry.segments for entry in reduced] == [one.segments, other.segments]:
+        return unsettled(one, other, same_draws, same_segments=apart and not any(shared))
+    row = unsettled(*reduced, same_draws)
+    answered = f"{before.model} has {before.segments}, {after.model} {after.segments}"
+    note = f"on {counted(row.segments, 'segment')} that both answered: {answered}"
+    passed = {"baseline_passed": before.passed, "candidate_passed": after.passed}  # as in the results
+    return dataclasses.replace(row, **passed, skipped="; ".join(filter(None, (note, row.skipped))))
+
+
+def _by_key(entries: Iterable[Judged]) -> dict[tuple[str, ...], Judged]:
+    return {_key(entry.verdict): entry for entry in entries}
 
 
 def _key(row: Verdict) -> tuple[str, ...]:

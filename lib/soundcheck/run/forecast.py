@@ -33,6 +33,7 @@ from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.shares import Share
 from soundcheck.results.record import RunRecord
 from soundcheck.run import adding, notebook_jobs, planning, runner, tables
+from soundcheck.run.common_jobs import common_jobs
 from soundcheck.run.keyword_sentences import keyword_corpora
 from soundcheck.run.material import Material
 from soundcheck.run.output import Output
@@ -41,6 +42,7 @@ from soundcheck.run.predictions import questions
 __all__ = ["Forecast", "forecast"]
 
 NOTEBOOK_SECONDS = 3.0  # of one notebook in one process
+TRIAL_SECONDS = 0.0003  # of each trial that a notebook scores, in addition
 BOOK_SECONDS = 8.0  # of a book, and ...
 PAGE_SECONDS = 0.3  # ... of each of its pages
 ROW_BYTES = 40  # of a prediction table
@@ -286,14 +288,18 @@ def _notebooks(
     known = [
         entry for entry in suite.comparisons.values() if not {entry.baseline, entry.candidate} & open_models
     ]
-    comparing = [
-        notebook_jobs.comparison_job(entry, suite, tested, material.corpora, scratch, judging)
-        for entry in known
-    ]
-    comparing = [_at_home(job, scratch.comparisons, output.comparisons) for job in comparing]
+    comparing = []
+    for entry in known:
+        common = [
+            _at_home(job, scratch.comparisons, output.comparisons)
+            for job in common_jobs(entry, judging, scratch)
+        ]
+        own = notebook_jobs.comparison_job(entry, suite, tested, material.corpora, scratch, judging, common)
+        comparing += [*common, _at_home(own, scratch.comparisons, output.comparisons)]
     todo += [job for job in comparing if not runner.kept(job)]
-    found.notebooks = len(judging) + len(studying) + len(suite.comparisons)
-    found.executed = len(todo) + len(suite.comparisons) - len(known)
+    unknown = len(suite.comparisons) - len(known)
+    found.notebooks = len(judging) + len(studying) + len(comparing) + unknown
+    found.executed = len(todo) + unknown
     return todo
 
 
@@ -315,7 +321,8 @@ def _estimate(found: Forecast, output: Output, todo: Iterable[runner.Job], jobs:
     known = [seconds for job in todo if (seconds := runner.seconds_of(job))]
     usual = sum(known) / len(known) if known else NOTEBOOK_SECONDS
     if found.share is None:
-        work = sum(known) + usual * (found.executed - len(known))
+        trials = sum(job.trials for job in todo if not runner.seconds_of(job))
+        work = sum(known) + usual * (found.executed - len(known)) + TRIAL_SECONDS * trials
         found.seconds["notebooks"] = work / max(1, jobs)
         earlier = f"{counted(len(known), 'notebook')} as in an earlier run"
         found.basis["notebooks"] = earlier if known else "as usual"

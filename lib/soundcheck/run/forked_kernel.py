@@ -30,8 +30,6 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 from traitlets import Type
 
-__all__ = ["PROVISIONER", "ForkedKernel", "ForkedProvisioner", "PromptManager", "offer"]
-
 PROVISIONER = "soundcheck-forked"
 
 _offered: ForkedKernel | None = None

@@ -13,8 +13,6 @@ from typing import Any
 from jupyter_core.utils import ensure_event_loop
 from papermill.engines import NBClientEngine, NotebookExecutionManager, papermill_engines
 
-__all__ = ["NAME", "SparingEngine"]
-
 NAME = "soundcheck"  # among papermill's engines
 SECONDS = 1.0  # from a change until it is written, while a cell computes
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from soundcheck.augment.registry import missing
 from soundcheck.common import files, resources
 from soundcheck.common.description import Description
@@ -39,10 +41,9 @@ from soundcheck.sounds.sound import Sounds
 from soundcheck.suite.entries import SPEECH_KINDS, ComparisonEntry, ModelEntry, Suite
 from soundcheck.suite.families import Family
 
-__all__ = ["comparison_job", "family_jobs", "notebook_of", "study_jobs"]
-
 STUDIES = ("confidence_intervals", "fairness_thresholds")
 STUDY_SECONDS = 600.0  # that a cell of such a page may take
+MOST_TRIAL_SECONDS = 0.002  # that a notebook may take more for each trial; on a quiet core it needs a tenth
 COMPARISON = "comparison"  # the notebook that compares two models
 UNSEEN = ("rows", "sounds")  # what the notebook writes; a list of sounds, of which it needs some kinds
 
@@ -76,19 +77,22 @@ def family_jobs(
             others = _others(suite, entry, tasks, family) if family.others else []
             notebook = notebook_of(family.name, suite.root)
             target = output.notebooks / files.slug(entry.name) / f"{files.slug(family.name)}.ipynb"
+            described = _with_predictions(entry, heard, output, family.name)
+            trials = _trials(described)
+            limit = suite.notebook_seconds + MOST_TRIAL_SECONDS * trials
             description = EvaluationDescription(
                 model=entry.name,
                 family=family.name,
                 suite_root=suite.root,
                 sounds=output.sounds,
-                corpora=_with_predictions(entry, heard, output, family.name),
+                corpora=described,
                 others={
                     other.name: _with_predictions(
                         other, evaluated_corpora(family, other, heard), output, family.name
                     )
                     for other in others
                 },
-                seconds=suite.notebook_seconds,
+                seconds=limit,
                 predicts_changes=answers_changes(entry, family, sounds),
                 media=output.media,
                 prefix="../../media/",
@@ -109,8 +113,9 @@ def family_jobs(
                     target=target,
                     description=description,
                     fingerprint=_fingerprint(notebook, description, family.digest, material, absent),
-                    limit=suite.notebook_seconds,
+                    limit=limit,
                     weight=_weight(description),
+                    trials=trials,
                 )
             )
     return jobs
@@ -134,6 +139,10 @@ def _languages(entry: ModelEntry, suite: Suite, family: Family) -> tuple[str, ..
         return ()
     told = entry.options.get("language")
     return (str(told),) if told else entry.card.over(suite.card).languages
+
+
+def _trials(corpora: Iterable[CorpusDescription]) -> int:
+    return sum(pq.read_metadata(corpus.trials).num_rows for corpus in corpora if corpus.trials)
 
 
 def _weight(description: EvaluationDescription) -> int:
@@ -161,6 +170,7 @@ def comparison_job(
     corpora: Sequence[Corpus],
     output: Output,
     judged: Sequence[Job],
+    common: Sequence[Job] = (),
 ) -> Job:
     """Describe the notebook of a comparison of the suite.
 
@@ -172,16 +182,24 @@ def comparison_job(
         What is run.
     judged
         The notebooks of both models that ended well; their rows and replicates are compared.
+    common
+        Those on the segments that both models answered, of families for which they all ended well.
     """
     titles = {family.name: family.title for family in families}
     by_model = {(job.model, job.family): job for job in judged}
     both = [suite.models[name] for name in (entry.baseline, entry.candidate)]
-    common = list(corpora)
+    heard = list(corpora)
     for model in both:
-        common = predicted_corpora(suite, model, families, common)
+        heard = predicted_corpora(suite, model, families, heard)
     pairs = [
         [by_model[model.name, family] for model in both]
         for family in titles
+        if all((model.name, family) in by_model for model in both)
+    ]
+    again = by_model | {(job.model, job.family): job for job in common}
+    on_common = [
+        [again[model.name, family] for model in both]
+        for family in dict.fromkeys(job.family for job in common)
         if all((model.name, family) in by_model for model in both)
     ]
     tasks = [suite.tasks[name] for name in both[0].tasks if name in both[1].tasks]
@@ -192,15 +210,16 @@ def comparison_job(
         baseline=entry.baseline,
         candidate=entry.candidate,
         titles=titles,
-        corpora=tuple(zip(*(_with_predictions(model, common, output) for model in both), strict=True)),
+        corpora=tuple(zip(*(_with_predictions(model, heard, output) for model in both), strict=True)),
         pairs=tuple((old.rows, new.rows) for old, new in pairs),
+        common=tuple((old.rows, new.rows) for old, new in on_common),
         media=output.media,
         prefix="../media/",
         rows=target.with_suffix(".json"),
         tasks=tuple(tasks),
         **_settings(suite, ComparisonDescription),
     )
-    replicates = [files.digest(job.replicates) for pair in pairs for job in pair]
+    replicates = [files.digest(job.replicates) for pair in (*pairs, *on_common) for job in pair]
     return Job(
         model=entry.name,
         family=COMPARISON,

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import sys
 from pathlib import Path
 
 from soundcheck.common.json_file import JsonFile
+from soundcheck.run import shown_figures
+from soundcheck.run.notebook_outputs import unshown
 
 KERNEL_NAME = "python3"
 START_SECONDS = 180  # a kernel may start slowly on a busy machine
@@ -51,10 +54,11 @@ class NotebookTask(JsonFile):
 
 @dataclasses.dataclass(frozen=True)
 class Ending(JsonFile):
-    """How a notebook ended: what went wrong, empty if nothing, and whether any of its cells was executed."""
+    """How a notebook ended: the problem, whether any cell was executed, kinds of outputs no page shows."""
 
     problem: str
     started: bool
+    unshown: tuple[str, ...] = ()
 
 
 def jupyter_folders(folder: Path) -> dict[str, str]:
@@ -66,7 +70,7 @@ def jupyter_folders(folder: Path) -> dict[str, str]:
     kernel = folder / "kernels" / KERNEL_NAME
     kernel.mkdir(parents=True, exist_ok=True)
     arguments = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    arguments += ["--HistoryManager.enabled=False"]
+    arguments += ["--HistoryManager.enabled=False", f"--IPKernelApp.exec_lines={shown_figures.BEGIN}"]
     specification = {"argv": arguments, "display_name": "Python 3", "language": "python"}
     if hasattr(os, "fork"):
         specification["metadata"] = {"kernel_provisioner": {"provisioner_name": "soundcheck-forked"}}
@@ -79,7 +83,7 @@ def jupyter_folders(folder: Path) -> dict[str, str]:
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "IPYTHONDIR": str(folder / "ipython"),
         "JUPYTER_PLATFORM_DIRS": "1",
-        "MPLBACKEND": "agg",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",  # figures become outputs
     }
 
 
@@ -133,7 +137,7 @@ def main(task_file: str, **options: object) -> int:
             progress_bar=False,
             log_output=False,
             start_timeout=START_SECONDS,
-            execution_timeout=task.limit,
+            execution_timeout=math.ceil(task.limit),
             autosave_cell_every=0,
             cwd=str(task.folder),
             **options,
@@ -150,7 +154,7 @@ def main(task_file: str, **options: object) -> int:
     cell = unfinished_cell(notebook)
     if not problem and cell is not None:
         problem = f"the kernel ended in cell {cell}, the cells after it did not run"
-    Ending(problem, started(notebook)).write(task.ending)
+    Ending(problem, started(notebook), unshown(notebook["cells"])).write(task.ending)
     return 1 if problem else 0
 
 

@@ -26,8 +26,6 @@ from typing import NoReturn
 from soundcheck.run import processes
 from soundcheck.run.notebook_process import main
 
-__all__ = ["Worker", "serve"]
-
 PRELOADED = ("soundcheck.evaluation", "soundcheck.metrics", "soundcheck.report")  # what notebooks import
 LATE = (  # what only some import, or only what they import does, when it is used
     "audformat",

@@ -28,9 +28,11 @@ from soundcheck.common import files
 from soundcheck.common.description import Description
 from soundcheck.common.errors import InputError, Problem
 from soundcheck.common.json_file import JsonFile
+from soundcheck.common.wording import counted
 from soundcheck.models.processes import ONE_THREAD
 from soundcheck.results import REPLICATES
 from soundcheck.results.record import Executed
+from soundcheck.run.notebook_outputs import SHOWABLE
 from soundcheck.run.notebook_process import Ending, NotebookTask, jupyter_folders
 from soundcheck.run.notebook_worker import Worker
 from soundcheck.run.processes import MARK, kill_marked
@@ -63,6 +65,8 @@ class Job:
         Whether the notebook has to save rows.
     weight
         A number that grows with the time that the notebook takes; heavy ones begin first.
+    trials
+        How many trials it scores.
     """
 
     model: str
@@ -74,6 +78,7 @@ class Job:
     limit: float
     judges: bool = True
     weight: int = 0
+    trials: int = 0
 
     @property
     def rows(self) -> Path:
@@ -115,12 +120,15 @@ class State(JsonFile):
         Of the files that were made, in the order of :attr:`Job.made`; empty for one that is not there.
     seconds
         That the execution took.
+    unshown
+        Kinds of outputs that its page cannot show.
     """
 
     fingerprint: str
     status: str
     digests: tuple[str, str, str]
     seconds: float = 0.0
+    unshown: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,6 +138,16 @@ class Outcome(Executed):
     job: Job
     status: str
     error: str
+    unshown: tuple[str, ...] = ()
+
+
+def without_outputs(outcome: Outcome) -> str:
+    """Say which outputs the page of a notebook leaves out; empty if none."""
+    if not outcome.unshown:
+        return ""
+    page = " of ".join(filter(None, (outcome.job.family, outcome.job.model)))
+    count, kinds = counted(len(outcome.unshown), "output"), ", ".join(dict.fromkeys(outcome.unshown))
+    return f"The page of {page} leaves out {count} that no page can show ({kinds}). {SHOWABLE}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,6 +212,12 @@ def seconds_of(job: Job) -> float:
         return 0.0
 
 
+def _out_of_time(job: Job) -> str:
+    what = f"a cell took longer than {job.limit:.0f} s, or all cells longer than {1.5 * job.limit:.0f} s"
+    more = 60 * math.ceil(4 * job.limit / 60)
+    return f"{what}. Set limits: {{notebook_seconds: {more}}} in the suite" if job.judges else what
+
+
 class _Running:
     """A job whose notebook a worker executes."""
 
@@ -247,8 +271,8 @@ class _Running:
         except (OSError, ValueError):
             ending = Ending("the process that runs the notebook ended", self.draft.exists())
         problem = ending.problem
-        if overdue:
-            problem = f"the notebook did not end within {1.5 * self.job.limit:.0f} s"
+        if overdue or "Timeout" in problem:
+            problem = _out_of_time(self.job)
         died = "DeadKernelError" in problem or not self.ending.is_file()
         if problem and not overdue and self.tries < (2 if died and ending.started else TRIES):
             if died or not ending.started:
@@ -256,14 +280,14 @@ class _Running:
                 return None
         status = "ok"
         if problem:
-            status = "timeout" if overdue or "Timeout" in problem else "failed"
+            status = "timeout" if overdue or "Timeout" in ending.problem else "failed"
         elif self.job.judges and not self.draft_rows.is_file():
             status = "failed"
             problem = "the notebook saved no rows; its last cell must call evaluation.save()"
-        self._store(status)
-        return Outcome(self.job, status, problem)
+        self._store(status, ending.unshown)
+        return Outcome(self.job, status, problem, ending.unshown)
 
-    def _store(self, status: str) -> None:
+    def _store(self, status: str, unshown: tuple[str, ...]) -> None:
         job = self.job
         job.state.unlink(missing_ok=True)  # from here on the old execution is not kept
         digests = []
@@ -271,7 +295,7 @@ class _Running:
             target.unlink(missing_ok=True)
             digests.append(files.write_bytes(target, draft.read_bytes()) if draft.is_file() else "")
         seconds = round(time.monotonic() - self.start, 1)
-        State(job.fingerprint, status, tuple(digests), seconds).write(job.state)
+        State(job.fingerprint, status, tuple(digests), seconds, unshown).write(job.state)
 
 
 def _environment(folder: Path, cache: Path) -> dict[str, str]:
@@ -439,7 +463,8 @@ class _Queue:
     def _is_kept(self, number: int) -> bool:
         if not kept(self.jobs[number]):
             return False
-        self.outcomes[number] = Outcome(self.jobs[number], "ok", "")
+        job = self.jobs[number]
+        self.outcomes[number] = Outcome(job, "ok", "", State.read(job.state).unshown)
         self._finished(self.outcomes[number])
         return True
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -194,7 +195,13 @@ def read_families(suite: Suite, before: ReadBefore | None = None) -> list[Family
         limits = (suite.transformed_segments, suite.segments_per_change, suite.levels, suite.transformations)
         families.append(family.limited(suite.sweeps, *limits))
     problems.raise_if_any()
-    return families
+    titles = Counter(family.title for family in families)
+    return [
+        dataclasses.replace(family, title=f"{family.title} ({family.name})")  # pages must differ by title
+        if titles[family.title] > 1
+        else family
+        for family in families
+    ]
 
 
 def _problem(change: Perturbation, tried: Remembered) -> str:

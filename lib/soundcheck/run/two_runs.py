@@ -16,13 +16,12 @@ from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation.description import ComparisonDescription, CorpusDescription
+from soundcheck.predict.common_answers import differ
 from soundcheck.results.finished_run import read_run, rows_file
 from soundcheck.results.record import CorpusRecord, RunRecord
 from soundcheck.run.notebook_jobs import COMPARISON, notebook_of
 from soundcheck.run.output import Output
 from soundcheck.run.runner import Job
-
-__all__ = ["ModelTwice", "Run", "differences", "is_run", "job", "pair", "read"]
 
 _RANDOM = "random"  # kind of the reference models
 _SECONDS = 600.0  # that a cell of the notebook may take
@@ -149,6 +148,12 @@ def differences(first: Run, second: Run) -> list[str]:
     for name in sorted(data.keys() ^ {corpus.name for corpus in other.corpora}):
         found.append(f"The corpus {name} is in one of the runs only.")
     return found
+
+
+def apart(first: Run, second: Run, model: ModelTwice, output: Output) -> set[str]:
+    """Name the corpora of which the model did not answer the same segments in both runs."""
+    both = _corpora(first, second, model, output)
+    return {one.name for one, other in both if differ(one.predictions, other.predictions)}
 
 
 def job(first: Run, second: Run, model: ModelTwice, families: Sequence[str], output: Output) -> Job:

@@ -1,0 +1,61 @@
+"""The notebooks of two models once more, on what both answered: a comparison needs the same segments."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from soundcheck.common import files
+from soundcheck.models.stated import stated_names
+from soundcheck.predict.common_answers import reduced
+from soundcheck.run.output import Output
+from soundcheck.run.runner import Job
+from soundcheck.suite.entries import ComparisonEntry
+
+
+def common_jobs(entry: ComparisonEntry, judging: Sequence[Job], output: Output) -> Iterator[Job]:
+    """Describe again the notebooks for which a model of a comparison gave more answers than the other one.
+
+    ``judging`` are the notebooks of all models. The tables of what both answered are written below the
+    output's folder of comparisons.
+    """
+    by_name = {(job.model, job.family): job for job in judging}
+    others = {entry.baseline: entry.candidate, entry.candidate: entry.baseline}
+    for job in judging:
+        partner = by_name.get((others.get(job.model, ""), job.family))
+        if partner is None:
+            continue
+        folder = output.comparisons / files.slug(entry.name) / files.slug(job.model)
+        tasks = job.description.tasks
+        judged = {*(task.name for task in tasks), *stated_names(tasks)}
+        theirs = {corpus.name: corpus.predictions for corpus in partner.description.corpora}
+        corpora = []
+        for corpus in job.description.corpora:
+            tables = corpus.predictions, theirs.get(corpus.name, corpus.predictions)
+            if all(path.is_file() for path in tables) and judged & _write(*tables, folder):
+                corpus = dataclasses.replace(corpus, predictions=folder / corpus.predictions.name)
+            corpora.append(corpus)
+        if tuple(corpora) != job.description.corpora:
+            target = folder / job.target.name
+            own = {"corpora": tuple(corpora), "rows": target.with_suffix(".json"), "voices": "none"}
+            seen = [job.fingerprint, *(files.digest(corpus.predictions) for corpus in corpora)]
+            yield dataclasses.replace(
+                job,
+                target=target,
+                description=dataclasses.replace(job.description, **own),
+                fingerprint=files.digest(repr(seen)),
+            )
+
+
+@functools.lru_cache(maxsize=64)
+def _write(own: Path, other: Path, folder: Path) -> frozenset[str]:
+    """Write the table of what both answered, if that is less; gives the columns that lost answers."""
+    table, lost = reduced(own, other)
+    if lost:
+        with files.replacing(folder / own.name) as part:
+            pq.write_table(table, part, compression="zstd")
+    return frozenset(lost)

@@ -1,0 +1,123 @@
+"""Models that leave out segments, compared by the real command on what both answered."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.slow
+
+WORDS = "turn left right now go stop please here".split()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, command):
+    """Two recognisers: one answers all, the other one, which is worse, only what is easy."""
+    folder = tmp_path_factory.mktemp("left_out")
+    rng = np.random.default_rng(0)
+    rows = []
+    for n in range(160):
+        said = rng.choice(WORDS, 8)
+        hard = n % 2
+        texts = [np.where(rng.random(8) < share, "oh", said) for share in (0.4 if hard else 0.03, 0.12)]
+        rows.append((f"{n:03}.wav", f"s{n % 16:02}", *(" ".join(text) for text in (said, *texts)), hard))
+    table = pd.DataFrame(rows, columns=["file", "speaker", "transcript", "hears", "quits", "hard"])
+    table[["file", "speaker", "transcript"]].to_csv(folder / "table.csv", index=False)
+    for name, own in (
+        ("hears", table),
+        ("quits", table[table["hard"] == 0]),
+        ("other", table[table["hard"] == 1]),
+    ):
+        text = own["hears" if name == "other" else name]
+        own[["file"]].assign(transcript=text).to_csv(folder / f"{name}.csv", index=False)
+    models = "".join(
+        f"  {name}: {{predictions: {name}.csv, tasks: [transcript]}}\n"
+        for name in ("hears", "quits", "other")
+    )
+    (folder / "suite.yml").write_text(
+        "corpora: {c: {format: csv, path: table.csv, audio: false}}\n"
+        f"models:\n{models}"
+        "comparisons:\n"
+        "  new: {baseline: hears, candidate: quits}\n"
+        "  back: {baseline: quits, candidate: hears}\n"
+        "  apart: {baseline: quits, candidate: other}\n"
+        "families: [asr_word_errors]\nstudies: false\n"
+    )
+    done = command("run", "suite.yml", "--out", "out", cwd=folder)
+    assert done.returncode in (0, 3), done.stdout + done.stderr  # answers are missing
+    return folder, table, pd.read_csv(folder / "out" / "comparisons.csv"), done.stdout
+
+
+def rate(table: pd.DataFrame, name: str) -> float:
+    """Share of words that were replaced; there are no other errors."""
+    words = [own.str.split(expand=True) for own in (table["transcript"], table[name])]
+    return float((words[0] != words[1]).to_numpy().mean())
+
+
+def of(rows: pd.DataFrame, baseline: str, candidate: str, test: str) -> pd.Series:
+    own = rows[rows["baseline"].eq(baseline) & rows["candidate"].eq(candidate) & rows["test"].eq(test)]
+    return own.iloc[0]
+
+
+@pytest.mark.parametrize(("baseline", "candidate"), [("hears", "quits"), ("quits", "hears")])
+def test_values_are_those_of_the_segments_that_both_answered(project, baseline, candidate):
+    _, table, rows, _ = project
+    easy = table[table["hard"] == 0]
+    row = of(rows, baseline, candidate, "Word Error Rate")
+    assert row["baseline_value"] == pytest.approx(rate(easy, baseline))
+    assert row["candidate_value"] == pytest.approx(rate(easy, candidate))
+    assert (row["segments"], row["pairing"]) == (80, "paired")
+    assert row["outcome"] == ("worse" if candidate == "quits" else "better")
+    counts = {"hears": 160, "quits": 80}
+    told = f"{baseline} has {counts[baseline]}, {candidate} {counts[candidate]}"
+    assert row["skipped"] == f"on 80 segments that both answered: {told}"
+
+
+def test_missing_answers_count_all_segments(project):
+    _, _, rows, _ = project
+    row = of(rows, "hears", "quits", "Word Error Rate With Missing")
+    assert (row["segments"], row["outcome"]) == (160, "worse")
+    assert row["candidate_value"] > 0.5
+    assert "both answered" not in str(row["skipped"])
+
+
+def test_without_a_common_segment_there_is_no_outcome(project):
+    _, _, rows, _ = project
+    row = of(rows, "quits", "other", "Word Error Rate")
+    assert pd.isna(row["outcome"]) and pd.isna(row["p_value"])
+    assert row["skipped"].startswith("on 0 segments that both answered: quits has 80, other 80")
+
+
+def test_the_page_counts_and_names_what_only_one_answered(project):
+    folder, *_ = project
+    page = (folder / "out" / "html" / "comparisons" / "new.html").read_text()
+    assert "answered by both" in page and ">80<" in page and "001.wav, 003.wav, 005.wav, …" in page
+
+
+def test_nothing_is_executed_again_when_nothing_changed(project, command):
+    folder, *_ = project
+    states = sorted((folder / "out" / "comparisons").rglob("*.state.json"))
+    assert any(path.parent.name == "hears" for path in states)
+    before = [path.stat().st_mtime_ns for path in states]
+    done = command("run", "suite.yml", "--out", "out", "--no-book", cwd=folder)
+    assert done.returncode in (0, 3), done.stderr
+    assert [path.stat().st_mtime_ns for path in states] == before
+
+
+def test_two_runs_of_other_segments_have_no_outcome(project, command):
+    folder, table, *_ = project
+    later = folder / "later"
+    later.mkdir()
+    (later / "table.csv").write_text((folder / "table.csv").read_text())
+    (later / "hears.csv").write_text((folder / "quits.csv").read_text())
+    (later / "suite.yml").write_text(
+        "corpora: {c: {format: csv, path: table.csv, audio: false}}\n"
+        "models: {hears: {predictions: hears.csv, tasks: [transcript]}}\n"
+        "families: [asr_word_errors]\nstudies: false\n"
+    )
+    command("run", "suite.yml", "--out", "out", "--no-book", cwd=later)
+    done = command("compare", folder / "out", later / "out", "--out", "both", "--no-book", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    rows = pd.read_csv(folder / "both" / "comparisons.csv").set_index("test")
+    assert pd.isna(rows.loc["Word Error Rate", "outcome"])
+    assert rows.loc["Word Error Rate", "skipped"].startswith("not the same segments: 160 against 80")
+    assert rows.loc["Word Error Rate With Missing", "outcome"] == "worse"

@@ -1,0 +1,89 @@
+"""What cells of a notebook show becomes an output that a page can show, or is named."""
+
+import dataclasses
+from collections.abc import Mapping
+
+import nbformat
+import pytest
+from tests.run.test_notebook_worker import job
+
+from soundcheck.run import runner
+from soundcheck.run.notebook_outputs import kind_of, unshown
+
+pytestmark = pytest.mark.slow
+
+PNG, TEXT, HTML = "image/png", "text/plain", "text/html"
+PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\n"
+SHOWN = {  # code -> kinds of its outputs as a page shows them
+    "plt.show": (PLOT + "plt.show()", [PNG]),
+    "no show": ("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", [PNG]),
+    "of agg": ("import matplotlib\nmatplotlib.use('agg')\n" + PLOT + "plt.show()", [PNG]),
+    "two": (PLOT + "plt.figure()\nplt.plot([1])\nplt.show()", [PNG, PNG]),
+    "pandas": ("import pandas as pd\npd.Series([1, 2]).plot()\nNone", [PNG]),
+    "seaborn": ("import seaborn\nseaborn.histplot([1, 2, 2])\nNone", [PNG]),
+    "closed": (PLOT + "plt.close()", []),
+    "a figure of its own": (
+        "from matplotlib.figure import Figure\nown = Figure()\nown.subplots().plot([1])\nown",
+        [PNG],
+    ),
+    "markdown": ("from IPython.display import Markdown\nMarkdown('**a**')", ["text/markdown"]),
+    "math": ("from IPython.display import Math\nMath('x^2')", ["text/latex"]),
+    "html": ("from IPython.display import HTML\nHTML('<b>a</b>')", [HTML]),
+    "table": ("import pandas as pd\npd.DataFrame({'a': [1]})", [HTML]),
+    "number": ("1 + 1", [TEXT]),
+    "script": ("from IPython.display import HTML\nHTML('<script>1</script>')", [""]),
+    "javascript": ("from IPython.display import Javascript\nJavascript('1')", [""]),
+    "plotly": (
+        "from IPython.display import display\n"
+        "display({'application/vnd.plotly.v1+json': {}, 'text/plain': 'Figure()'}, raw=True)",
+        [""],
+    ),
+}
+HANGS = "while True: pass"
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory) -> tuple[list[runner.Job], dict[str, runner.Outcome], dict]:
+    folder = tmp_path_factory.mktemp("shown")
+    jobs = [job(folder, str(place), code) for place, (code, _) in enumerate(SHOWN.values())]
+    jobs.append(dataclasses.replace(job(folder, "hangs", HANGS, limit=3.0), judges=True))
+    with runner.Places(folder / "cache", folder / "log", workers=1) as places:
+        outcomes = dict(zip([*SHOWN, "hangs"], runner.execute(jobs, places), strict=True))
+    cells = {
+        name: nbformat.read(outcome.job.target, as_version=4).cells[2] for name, outcome in outcomes.items()
+    }
+    return jobs, outcomes, cells
+
+
+def data_of(cell: Mapping) -> list[Mapping]:
+    return [output["data"] for output in cell["outputs"] if "data" in output]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_a_cell_shows_is_an_output_of_a_kind_that_a_page_shows(executed, name):
+    _, outcomes, cells = executed
+    assert [kind_of(data) for data in data_of(cells[name])] == SHOWN[name][1]
+    lost = SHOWN[name][1].count("")
+    assert len(unshown([cells[name]])) == len(outcomes[name].unshown) == lost
+    assert bool(runner.without_outputs(outcomes[name])) == bool(lost)
+
+
+def test_what_was_left_out_is_said_again_of_a_notebook_that_is_kept(executed, tmp_path):
+    jobs, outcomes, _ = executed
+    place = list(SHOWN).index("javascript")
+    with runner.Places(tmp_path / "cache", tmp_path / "log", workers=1) as places:
+        (again,) = runner.execute([jobs[place]], places)
+    assert again.unshown == outcomes["javascript"].unshown == ("application/javascript",)
+    assert runner.without_outputs(again) == (
+        f"The page of {place} of m leaves out 1 output that no page can show (application/javascript). "
+        "Show a picture, a table or a text: pages run no scripts"
+    )
+
+
+def test_a_notebook_out_of_time_names_the_key_and_a_value(executed):
+    _, outcomes, _ = executed
+    assert outcomes["hangs"].status == "timeout"
+    assert outcomes["hangs"].error == (
+        "a cell took longer than 3 s, or all cells longer than 4 s. "
+        "Set limits: {notebook_seconds: 60} in the suite"
+    )
