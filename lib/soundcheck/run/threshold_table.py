@@ -103,7 +103,7 @@ def write(
     text = frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     if out is None:
         return text.rstrip("\n")
-    files.write_text(out, text)
+    files.write_all({out: text})
     return f"Wrote {len(frame)} settings, {runs} runs each, to {out}"
 
 

@@ -81,13 +81,12 @@ def write(
         name = page_names.comparison_sheet(entry.slug)
     folder = facts.run.path.parent
     target = folder / f"{name}.html" if out is None else out
-    contents = {target: page(made, _book(facts, made, target)).encode("utf-8", "backslashreplace")}
+    contents: dict[Path, str | bytes] = {target: page(made, _book(facts, made, target))}
     if pdf:
         contents[target.with_suffix(".pdf")] = typeset(made)
     if text is not None:
-        contents[text] = as_markdown(made.verdict, made.title).encode("utf-8", "backslashreplace")
-    for path, content in contents.items():
-        files.write_bytes(path, content)
+        contents[text] = as_markdown(made.verdict, made.title)
+    files.write_all(contents)
     return "\n".join([*made.verdict, *(f"Written: {path}" for path in contents)])
 
 
