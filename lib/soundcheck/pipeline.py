@@ -380,7 +380,8 @@ def _run_in(
     seal(output)
     last = about_book(output, wanted=book, problems=problems, digest=digest)
     unloaded = [
-        f"{name} could not be loaded here, its answers are those of the shards: {why}"
+        f"{name} could not be loaded here, its answers are those of "
+        f"{'the shards' if name in plan.asked else 'an earlier run'}: {why}"
         for name, why in material.unloaded.items()
     ]
     kept = [lost] if lost else []
