@@ -273,8 +273,8 @@ def test_kept_answers_are_those_of_the_files_of_now(book):
 
 
 def test_a_task_that_means_something_else_puts_answers_out_of_date(book):
-    declared = 'tasks: {joy: {type: regression, range: [1, 7]}}\nmodels:\n  a: {python: "m:a", tasks: [arousal, joy]}'
     old = 'models:\n  a: {python: "m:a", tasks: [arousal]}'
+    declared = "tasks: {joy: {type: regression, range: [1, 7]}}\n" + old.replace("[arousal", "[arousal, joy")
     described = book.suite(old, declared).describe()
     book.write([("a", CORRECTNESS)], suite=described)
     assert [entry.name for entry in book.plan(["b"], suite=book.suite(old, declared)).kept] == ["a"]
