@@ -15,7 +15,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +24,7 @@ import pyarrow.parquet as pq
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.day import day_of
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.corpus import Corpus
@@ -263,9 +263,8 @@ def _misfit(
 
 def _report(about: ModelRecord, tables: Mapping[str, Path]) -> PredictionReport:
     """Give the report of a model as it stands in the record."""
-    day = about.answers_of or time.strftime(
-        "%Y-%m-%d", time.gmtime(max((path.stat().st_mtime for path in tables.values()), default=0.0))
-    )
+    written = max((path.stat().st_mtime for path in tables.values()), default=0.0)
+    day = about.answers_of or day_of(written).isoformat()
     counted = ("inputs", "failed", "unusable", "repeated", "repeated_different", "out_of_range")
     report = PredictionReport(
         about.name,

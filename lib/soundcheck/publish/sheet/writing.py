@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from soundcheck.common import files
+from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems
 from soundcheck.publish.facts import ModelFacts, read_facts, read_recorded
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
@@ -107,7 +108,7 @@ def _check(out: Path | None, text: Path | None) -> None:
 
 def _day(run: FinishedRun) -> datetime.date:
     """Give the day of the run, which its record does not name: that of the file."""
-    return datetime.date.fromtimestamp(run.path.with_name("run.json").stat().st_mtime)
+    return given_day() or day_of(run.path.with_name("run.json").stat().st_mtime)
 
 
 def _book(facts: ModelFacts, made: Sheet, target: Path) -> str:
