@@ -128,26 +128,15 @@ class Output:
 
     def refuse_links(self) -> None:
         """Refuse links, behind which files of somebody could be removed or overwritten."""
+        found = [Path(entry.path) for entry in self._entries() if entry.is_symlink()]
         cache = self.folder / "cache"
-        links = sorted(
-            (
-                os.path.relpath(entry.path, self.folder)
-                for entry in self._entries()
-                if entry.is_symlink() and not self._may_be_link(entry, cache)
-            ),
-            key=lambda name: (name.count(os.sep), name),
-        )
+        links = [str(path.relative_to(self.folder)) for path in found if not _may_be_link(path, cache)]
         if links:
+            first = min(links, key=lambda name: (name.count(os.sep), name))
             more = f" (as are {len(links) - 1} more)" if len(links) > 1 else ""
-            what = f"{quoted(links[0], 80)} in it is a symbolic link{more}, and files behind it could be lost"
+            what = f"{quoted(first, 80)} in it is a symbolic link{more}, and files behind it could be lost"
             remedy = "Remove the link; only the folder as a whole and its cache may be links"
             raise input_error(f"--out {self.display_name}", what, remedy)
-
-    @staticmethod
-    def _may_be_link(entry: os.DirEntry, cache: Path) -> bool:
-        """Whether an entry is the cache, or a link in it that stays in it: models keep things there."""
-        path = Path(entry.path)
-        return path == cache or (cache in path.parents and path.resolve().is_relative_to(cache.resolve()))
 
     def _entries(self) -> Iterator[os.DirEntry]:
         """Walk through what lies in the folder, without following links."""
@@ -187,3 +176,8 @@ class Output:
                 shutil.rmtree(entry.path, ignore_errors=True)
             else:
                 os.unlink(entry.path)
+
+
+def _may_be_link(path: Path, cache: Path) -> bool:
+    """Whether a path is the cache, or a link in it that stays in it: models keep things there."""
+    return path == cache or (cache in path.parents and path.resolve().is_relative_to(cache.resolve()))
