@@ -19,6 +19,7 @@ import pandas as pd
 
 from soundcheck import results
 from soundcheck.common import files
+from soundcheck.common.day import given_day, today
 from soundcheck.common.errors import EXIT_INCOMPLETE, EXIT_OK, EXIT_TEST_FAILED, Problem, SoundcheckError
 from soundcheck.common.manifest import MANIFEST, sha256
 from soundcheck.common.progress import Progress
@@ -27,7 +28,6 @@ from soundcheck.history.kept_runs import check_place, keep
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster, connect
 from soundcheck.predict.shares import Share
-from soundcheck.publish.day import given_day, today
 from soundcheck.results.record import KeyFigure
 from soundcheck.run import notebook_jobs, planning, runner, tables
 from soundcheck.run.common_jobs import common_jobs
@@ -384,7 +384,8 @@ def _run_in(
     seal(output)
     last = about_book(output, wanted=book, problems=problems, digest=digest)
     unloaded = [
-        f"{name} could not be loaded here, its answers are those of the shards: {why}"
+        f"{name} could not be loaded here, its answers are those of "
+        f"{'the shards' if name in plan.asked else 'an earlier run'}: {why}"
         for name, why in material.unloaded.items()
     ]
     unloaded += [line for one in done if (line := runner.without_outputs(one))]
@@ -395,7 +396,7 @@ def _run_in(
 
         stages.begin("efficiency")
         try:
-            measured = measure_run(material, output, figures, seconds=efficiency, day=given_day() or today())
+            measured = measure_run(material, output, figures, seconds=efficiency, day=today())
         except (SoundcheckError, OSError, ValueError) as error:  # the run is whole all the same
             kept.append(f"Efficiency could not be measured: {error}")
         stages.end()

@@ -115,9 +115,10 @@ class Book:
         )
         return adding.add(suite, chosen, self.output)
 
-    def keep(self, plan, corpus=None):
+    def keep(self, plan, corpus=None, **fingerprints):
         families = [read_family(name) for name in plan.suite.families]
-        return adding.keep_answers(plan, families, [corpus or self.corpus()], Sounds({}), self.output)
+        corpora = [corpus or self.corpus()]
+        return adding.keep_answers(plan, families, corpora, Sounds({}), self.output, fingerprints)
 
 
 @pytest.fixture
@@ -187,6 +188,9 @@ def test_names_that_are_gone_are_told(book):
             r"out of date: .* asked \(tasks\)",
         ),
         ('"m:a", ', '"m:a", range: [1, 7], ', {}, r"out of date: .* asked \(range\)"),
+        ('"m:a", ', '"m:a", batch: 4, ', {}, r"out of date: .* asked \(batch\)"),
+        ('"m:a", ', '"m:a", files: [suite.yml], ', {}, r"out of date: .* asked \(files\)"),
+        ('"m:a", ', '"m:a", batch: 4, corpora: [c], ', {}, r"out of date: .* asked \(batch, corpora\)"),
         ("title: Small", "title: Small\nseed: 4", {}, "it was asked with seed 0, the suite now says 4"),
         ("", "", {"version": "0.0.1"}, r"it was asked by version 0\.0\.1 of Soundcheck, this is "),
     ],
@@ -257,6 +261,25 @@ def test_kept_answers_must_cover_the_changes_of_their_families(book):
     book.predictions("a", ("", *names[1:]))
     with pytest.raises(InputError, match="it was not asked about the change '.+' of the corpus 'c'"):
         book.keep(plan)
+
+
+def test_kept_answers_are_those_of_the_files_of_now(book):
+    book.predictions("a")
+    book.write([("a", CORRECTNESS)])
+    plan = book.plan(["b"])
+    assert set(book.keep(plan, a="f" * 40)) == {"a"}  # nobody knows of a model that cannot be loaded
+    with pytest.raises(InputError, match=r"model 'a': .*its files or its code changed.*Add --model 'a'"):
+        book.keep(plan, a="e" * 40)
+
+
+def test_a_task_that_means_something_else_puts_answers_out_of_date(book):
+    old = 'models:\n  a: {python: "m:a", tasks: [arousal]}'
+    declared = "tasks: {joy: {type: regression, range: [1, 7]}}\n" + old.replace("[arousal", "[arousal, joy")
+    described = book.suite(old, declared).describe()
+    book.write([("a", CORRECTNESS)], suite=described)
+    assert [entry.name for entry in book.plan(["b"], suite=book.suite(old, declared)).kept] == ["a"]
+    with pytest.raises(InputError, match="out of date: the task 'joy' changed since it was asked"):
+        book.plan(["b"], suite=book.suite(old, declared.replace("7", "5")))
 
 
 def test_tables_that_a_stopped_run_replaced_are_noticed(book):

@@ -9,9 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from tones import make
 
 from soundcheck.common.errors import InputError
+from soundcheck.common.files import MARKER, TEMPORARY
 from soundcheck.run.lock import LOCK, FolderLock
+from soundcheck.run.output import Output
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +55,82 @@ def test_a_folder_that_is_not_there_yet_is_taken_once_it_is(tmp_path):
             other.take()
     other.take()
     other.__exit__()
+
+
+# Several at once ------------------------------------------------------------------------------------------
+
+BEGIN = """
+import sys, pathlib
+from soundcheck.common.errors import SoundcheckError
+from soundcheck.run.opening import opened
+from soundcheck.suite.suite_file import read_suite
+suite = read_suite(pathlib.Path("suite.yml"))
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    with opened(suite, pathlib.Path("out")) as folder:
+        folder.begin(no_code=False)
+        print("runs", flush=True)
+        sys.stdin.read()
+except SoundcheckError as error:
+    print(error, flush=True)
+"""
+
+
+@pytest.mark.parametrize("there", ["nothing", "an empty folder", "a cache", "a run", "a stopped run"])
+def test_of_three_at_once_exactly_one_runs(tmp_path, there):
+    make(tmp_path / "project")
+    out = tmp_path / "project" / "out"
+    if there != "nothing":
+        (out / "cache").mkdir(parents=True)
+    if there == "an empty folder":
+        (out / "cache").rmdir()
+    elif there != "nothing":
+        (out / MARKER).write_text("{}")
+    if there in ("a run", "a stopped run"):
+        (out / LOCK).write_text("process 1, since 00:00:00")  # of one that was killed
+    if there == "a stopped run":
+        (out / MARKER).unlink()
+        (out / "cache").rmdir()
+        (out / f"{TEMPORARY}abc").touch()
+    begun = [
+        subprocess.Popen(
+            [sys.executable, "-c", BEGIN],
+            cwd=tmp_path / "project",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    assert [one.stdout.readline() for one in begun] == ["ready\n"] * 3
+    for one in begun:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    told = [one.stdout.readline() for one in begun]
+    for one in begun:
+        one.communicate()
+    (winner,) = (one for one, line in zip(begun, told, strict=True) if line == "runs\n")
+    who = f"--out out: another run writes to this folder (process {winner.pid}, since "
+    assert [line.startswith(who) for line in told].count(True) == 2, told
+    assert (out / MARKER).is_file() and not list(out.glob(f"{TEMPORARY}*"))
+
+
+def test_parts_that_others_write_are_left(tmp_path):
+    """A comparison in an output folder has a lock of its own, and shares the cache."""
+    out = Output(tmp_path / "out")
+    (tmp_path / "out" / "compare").mkdir(parents=True)
+    (tmp_path / "out" / "compare" / MARKER).write_text("{}")
+    parts = {
+        name: tmp_path / "out" / name / f"{TEMPORARY}x"
+        for name in ("", "notebooks/m", "html", "cache/facts", "compare/media", "cache/old")
+    }
+    for part in parts.values():
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+    os.utime(parts["cache/old"], (1, 1))
+    out.prepare()
+    assert {name for name, part in parts.items() if part.exists()} == {"cache/facts", "compare/media"}
 
 
 # A real run, at each of its stages --------------------------------------------------------------------------

@@ -23,13 +23,13 @@ from soundcheck.book.pages import MEDIA, Sources
 from soundcheck.book.run_style import run_style
 from soundcheck.book.site import into_place, lay_out, signature
 from soundcheck.common import manifest
+from soundcheck.common.day import given_day, today
 from soundcheck.common.errors import Problem
 from soundcheck.common.json_file import JsonFile
 from soundcheck.common.media import NONE
 from soundcheck.common.remembered import Remembered
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.corpus import Corpus
-from soundcheck.publish.day import given_day, today
 from soundcheck.publish.sheet.style import MOST_BYTES
 from soundcheck.results.provenance import PROVENANCE, Provenance
 from soundcheck.results.record import RunRecord

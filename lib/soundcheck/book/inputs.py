@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from soundcheck.book import executed, history_page
 from soundcheck.common import files, resources
+from soundcheck.common.day import given_day, today
 from soundcheck.common.library import installed, library_digest
-from soundcheck.publish.day import given_day
 from soundcheck.results.record import ModelRecord, RunRecord
 from soundcheck.run.output import Output
 from soundcheck.sounds.sources import speech_digest
@@ -28,7 +27,6 @@ def digest(
     history: Path | None = None,
 ) -> str:
     """Digest what a book is made of; see :func:`soundcheck.book.build.build` for the parameters."""
-    today = datetime.date.today()  # accepted failures have a last day
     # No page shows how long a run took, whether it has a book, and which answers it did not have to ask for.
     models = tuple(map(shown, record.models))
     seen = dataclasses.replace(record, seconds={}, book=False, models=models)
@@ -43,7 +41,7 @@ def digest(
         *(output.results, output.left_out, output.comparison_table, output.word_errors),
     ]
     parts = [
-        *(made_with(), seen, [entry.past(today) for entry in record.accepted]),
+        *(made_with(), seen, [entry.past(today()) for entry in record.accepted]),
         *(executed.places(), executed.user_name(), str(output.folder)),
         *(_contents(paths) for paths in (written, methods, made)),
         history_page.state(history),
@@ -60,7 +58,7 @@ def made_with() -> str:
 def shown(model: ModelRecord) -> ModelRecord:
     """Reduce a record to what pages show: nothing that differs after a run which found all answers."""
     confirmed = model.confirmed if model.confirmed_different else 0
-    days = model.answered(datetime.date.today())
+    days = model.answered(today())
     return dataclasses.replace(model, asked=0, days=days, confirmed=confirmed)
 
 

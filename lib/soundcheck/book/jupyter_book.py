@@ -88,8 +88,6 @@ class JupyterBook:
         """
         note, key = self.work / "environment.json", _key(self.source)
         if not _is_ours(self.work, note, key):
-            if self.work.is_symlink():
-                self.work.unlink()
             shutil.rmtree(self.work, ignore_errors=True)
         # Until this build has come to its end, nobody knows what is in the folder.
         note.unlink(missing_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
@@ -11,6 +10,7 @@ from soundcheck.book import pages, sheets
 from soundcheck.book.model_tables import family_bars, figures_of
 from soundcheck.book.overview import page_of
 from soundcheck.common import files
+from soundcheck.common.day import today
 from soundcheck.common.escaping import heading
 from soundcheck.common.manifest import MANIFEST
 from soundcheck.common.media import MediaStore
@@ -65,7 +65,7 @@ def model_cells(
         ("fingerprint", model.fingerprint[:16]),
         ("inputs", f"{model.inputs}, without an answer {model.failed + model.unusable}"),
     ]
-    if given := model.given(datetime.date.today()):
+    if given := model.given(today()):
         facts.append(("answers", given))
     if model.confirmed_different:
         facts.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
 from collections.abc import Callable, Iterator
 
@@ -10,6 +9,7 @@ import pandas as pd
 
 from soundcheck.book import pages
 from soundcheck.book.kept_cells import KeptCells
+from soundcheck.common.day import today
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
 from soundcheck.publish.sheet.earlier import against
@@ -69,15 +69,15 @@ class Sheets:
 
     def write(self, sources: pages.Sources) -> None:
         """Have them written with the other pages that Jupyter Book does not read; figures are drawn now."""
-        today, drawn = datetime.date.today(), self.pictures()
+        day, drawn = today(), self.pictures()
 
         def of_model(name: str, pictures: tuple[Picture, ...]) -> Sheet:
             facts = self._facts(name)
-            return model_sheet(facts, against(facts), today, pictures)
+            return model_sheet(facts, against(facts), day, pictures)
 
         def of_comparison(entry: ComparisonRecord, pictures: tuple[Picture, ...]) -> Sheet:
             frame = read_comparison(self._run, entry)
-            return comparison_sheet(self._facts(entry.candidate), entry, frame, today, pictures)
+            return comparison_sheet(self._facts(entry.candidate), entry, frame, day, pictures)
 
         for model in filter(has_sheet, self._record.models):
             make = functools.partial(of_model, model.name, next(drawn))

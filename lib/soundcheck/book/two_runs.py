@@ -16,6 +16,7 @@ from soundcheck.common.escaping import one_line
 from soundcheck.report.html import element, join
 from soundcheck.results.record import ComparisonRecord, RunRecord
 from soundcheck.run import runner, two_runs
+from soundcheck.run.lock import FolderLock
 from soundcheck.run.outcome import about_book
 from soundcheck.run.output import Output
 
@@ -85,23 +86,27 @@ def compare_runs(
             found[model] = rows
     if not found:
         raise input_error(str(candidate), "the two runs have no test in common", "Name runs of one suite")
-    output.prepare()
-    frame = results.contrast_frame([row for rows in found.values() for row in rows])
-    files.write_bytes(output.comparison_table, results.contrast_csv(frame))
-    planned = [two_runs.job(before, after, model, families, output) for model in found]
-    for job in planned:
-        job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
-    with runner.Places(output.cache, output.log, jobs) as places:
-        executions = runner.execute(planned, places)
-    lines = two_runs.differences(before, after)
-    lines += [line for rows in found.values() for line in _told(rows)]
-    record = _record(after.record, output, list(found), executions, list(found.values()))
-    problems = _build(output, record, lines) if book else []
-    lines += [
-        f"The notebook of {one.name} failed: {one.error[:200]}" for one in record.comparisons if one.failed
-    ]
-    lines += about_book(output, wanted=book, problems=problems)
-    lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
+    with FolderLock(output.folder, output.display_name) as lock:
+        lock.take()
+        output.prepare()
+        frame = results.contrast_frame([row for rows in found.values() for row in rows])
+        files.write_bytes(output.comparison_table, results.contrast_csv(frame))
+        planned = [two_runs.job(before, after, model, families, output) for model in found]
+        for job in planned:
+            job.state.unlink(missing_ok=True)  # seconds of work: not worth to know whether it is still good
+        with runner.Places(output.cache, output.log, jobs) as places:
+            executions = runner.execute(planned, places)
+        lines = two_runs.differences(before, after)
+        lines += [line for rows in found.values() for line in _told(rows)]
+        record = _record(after.record, output, list(found), executions, list(found.values()))
+        problems = _build(output, record, lines) if book else []
+        lines += [
+            f"The notebook of {one.name} failed: {one.error[:200]}"
+            for one in record.comparisons
+            if one.failed
+        ]
+        lines += about_book(output, wanted=book, problems=problems)
+        lines.append(f"All differences: {Path(output.display_name) / output.comparison_table.name}")
     code = EXIT_INCOMPLETE if problems or record.failed else EXIT_OK
     if strict and code == EXIT_OK and frame["outcome"].eq(results.WORSE).any():
         code = EXIT_TEST_FAILED

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from soundcheck.commands.numbers import JOBS, SEED, Number
 from soundcheck.common.escaping import terminal
 
 __all__ = ["card", "check", "history", "sheet", "verify"]
@@ -33,7 +34,7 @@ __all__ = ["card", "check", "history", "sheet", "verify"]
 )
 @click.option(
     "--matters-worse",
-    type=click.FloatRange(min=0),
+    type=Number(0, 1_000_000, whole=False),
     metavar="NUMBER",
     help="By how much a value has to be worse than in a baseline; default: the suite's, or 0.01.",
 )
@@ -97,12 +98,10 @@ def card(
     help="Also compute some tests again, with this suite.yml.",
 )
 @click.option(
-    "--tests", type=click.IntRange(min=1), default=20, show_default=True, help="How many, with --again."
+    "--tests", type=Number(1, 1_000_000), default=20, show_default=True, help="How many, with --again."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which ones, with --again."
-)
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Which ones, with --again.")
+@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="As for run.")
 def verify(
     book: Path, digest: str, suite: Path | None, tests: int, seed: int, jobs: int | None, no_code: bool

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from soundcheck.commands.numbers import JOBS, SEED, Number
 from soundcheck.common.escaping import terminal
 
 __all__ = ["init", "thresholds"]
@@ -21,14 +22,16 @@ def thresholds() -> None:
 
 @thresholds.command()
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
-@click.option("--groups", multiple=True, type=int, help="Number of groups; may be repeated.")
-@click.option("--samples", multiple=True, type=int, help="Segments of each group; may be repeated.")
+@click.option("--groups", multiple=True, type=Number(2, 1_000_000), help="Number of groups; may be repeated.")
+@click.option(
+    "--samples", multiple=True, type=Number(2, 1_000_000), help="Segments of each group; may be repeated."
+)
 @click.option(
     "--family", metavar="NAME", help="What the thresholds of this family rest on, instead of a grid."
 )
-@click.option("--runs", type=click.IntRange(1, 1_000_000), default=1000, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--runs", type=Number(1, 1_000_000), default=1000, show_default=True)
+@click.option("--seed", type=SEED, default=0, show_default=True)
+@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="CSV file; default: standard output."
 )

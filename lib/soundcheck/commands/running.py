@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from soundcheck.commands.numbers import JOBS, Number
 from soundcheck.common.escaping import quoted, terminal
 from soundcheck.common.media import VOICES
 
@@ -43,7 +44,7 @@ def _share(text: str) -> Share:
 @click.option(
     "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
 @click.option("--fresh", is_flag=True, help="Forget kept answers of the models and ask everything anew.")
 @click.option("--shard", metavar="K/N", help="Ask only this share of the inputs, for soundcheck merge.")
@@ -55,7 +56,7 @@ def _share(text: str) -> Share:
 @_VOICES
 @click.option(
     "--efficiency",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(0.001, 604_800, whole=False),
     metavar="SECONDS",
     help="Afterwards measure speed, memory and size of the models, with so many seconds of calls each; "
     "written beside the book, as efficiency.html and efficiency.csv.",
@@ -120,7 +121,7 @@ def run(
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True, help="Output folder."
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")
 @_VOICES
@@ -169,7 +170,7 @@ def merge(
 @click.option(
     "--family", "families", multiple=True, metavar="NAME", help="Only this family; may be repeated."
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes to use; default: one a core.")
+@click.option("--jobs", type=JOBS, help="Processes to use; default: one a core.")
 @click.option("--no-code", is_flag=True, help="Refuse Python models, programs and services.")
 @click.option("--strict", is_flag=True, help="Exit code 1 if the candidate is worse on any test.")
 @click.option("--no-book", is_flag=True, help="Write results and tables only; a book of before stays.")

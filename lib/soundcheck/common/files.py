@@ -20,7 +20,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from soundcheck.common.errors import SoundcheckError, input_error
@@ -28,6 +28,7 @@ from soundcheck.common.escaping import quoted
 
 TABLE_BYTES = 2 * 1024**3  # the largest table that is read
 TEMPORARY = ".soundcheck-part-"  # prefix of files being written
+ABANDONED = 86_400  # seconds after which nobody writes to such a file
 MARKER = ".soundcheck"  # lies in every output folder
 MODE = 0o644  # who may do what with a file that was written
 
@@ -78,6 +79,29 @@ def inside(root: str | os.PathLike, name: str | os.PathLike) -> Path:
             quoted(name), "the path leads out of its folder", "Give a path relative to the folder"
         )
     return path
+
+
+def refuse_link(path: Path, depth: int = 0) -> None:
+    """Refuse to write a file in the place of a link, or behind a link inside of an output folder.
+
+    Parameters
+    ----------
+    path
+        The file.
+    depth
+        Number of folders above it that must not be links either; more if an output folder is farther above.
+
+    Raises
+    ------
+    InputError
+        If one of them is a symbolic link.
+    """
+    parents = path.absolute().parents
+    depth = next((number for number, one in enumerate(parents) if (one / MARKER).is_file()), depth)
+    for place in (path, *parents[:depth]):
+        if place.is_symlink():
+            what = "a symbolic link is there, and nothing is written through one"
+            raise input_error(quoted(place, 200), what, "Remove the link, or choose another place")
 
 
 def irregularity(path: str | os.PathLike, maximum: int | None = None) -> str:
@@ -216,6 +240,14 @@ def _is_there(path: Path, new: Path | bytes) -> bool:
         return path.read_bytes() == new if isinstance(new, bytes) else digest(path) == digest(new)
     except OSError:
         return False
+
+
+def write_all(contents: Mapping[Path, str | bytes]) -> None:
+    """Write files where the user wants them, after :func:`refuse_link` of each."""
+    for path in contents:
+        refuse_link(path)
+    for path, content in contents.items():
+        (write_text if isinstance(content, str) else write_bytes)(path, content)
 
 
 def write_bytes(path: str | os.PathLike, data: bytes) -> str:

@@ -74,8 +74,7 @@ def write_history(paths: Sequence[Path], out: Path, models: Sequence[str] = ()) 
     for section in made:
         parts += [element("h2", section.title)] if section.title else []
         parts.append(section.content)
-    files.write_bytes(table, contrast_csv(frame))
-    files.write_text(page, standalone("History", join(parts)))
+    files.write_all({table: contrast_csv(frame), page: standalone("History", join(parts))})
     doubled = [f"{name} has the same results as {first} and counts once." for name, first in past.doubled]
     return "\n".join([conclusion(frame), *_told(frame), *doubled, f"Page: {page}", f"Table: {table}"])
 

@@ -74,8 +74,8 @@ class Comparability:
     def __init__(self, before: PastRun, after: PastRun) -> None:
         self._before, self._after = before, after
         self._unknown = not (before.known and after.known)
-        self._families = [run.part("families") for run in (before, after)]
-        self._sounds = [run.part("sounds", "kind") for run in (before, after)]
+        self._families = [run.finished.part("families") for run in (before, after)]
+        self._sounds = [run.finished.part("sounds", "kind") for run in (before, after)]
         self._found: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._same_seed = before.finished.about.get("seed") == after.finished.about.get("seed")
 
@@ -117,7 +117,8 @@ class Comparability:
                 yield f"other noises or rooms ({', '.join(kinds)})"
 
     def _data(self, corpus: str) -> Iterator[str]:
-        recorded = [run.part("corpora").get(corpus, {}).get("digest") for run in (self._before, self._after)]
+        runs = self._before.finished, self._after.finished
+        recorded = [run.part("corpora").get(corpus, {}).get("digest") for run in runs]
         if _differ(*recorded):
             yield "other sounds"
         if _differ(*(run.tables.get(corpus) for run in (self._before, self._after))):

@@ -33,7 +33,6 @@ __all__ = ["ABOUT", "KeptFiles", "check_place", "date_of", "folders_in", "keep"]
 
 ABOUT = "kept.json"
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{12})")
-_ABANDONED = 86_400  # seconds after which what a killed run was writing is removed
 _COPIED = ("results.csv", "run.json")
 
 
@@ -186,5 +185,5 @@ def _with_digest(folder: Path, digest: str) -> list[Path]:
 
 def _sweep(folder: Path) -> None:
     for path in folder.glob(f"{files.TEMPORARY}*"):
-        if path.is_dir() and not path.is_symlink() and time.time() - path.stat().st_mtime > _ABANDONED:
+        if path.is_dir() and not path.is_symlink() and time.time() - path.stat().st_mtime > files.ABANDONED:
             shutil.rmtree(path, ignore_errors=True)

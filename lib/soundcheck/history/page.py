@@ -93,7 +93,7 @@ def sections(history: History, media: MediaStore | EmbeddedMedia, table: str) ->
         Address of the table of all points.
     """
     runs, frame = history.past.runs, history.points
-    synthetic = any(c.get("synthetic") is True for run in runs for c in run.part("corpora").values())
+    synthetic = any(c.get("synthetic") is True for run in runs for c in run.finished.part("corpora").values())
     first = [
         element("p", element("strong", conclusion(frame), limit=None)),
         tables.synthetic_notice(synthetic),
@@ -259,9 +259,8 @@ def _left_out(history: History) -> Iterator[Html]:
 def _figures(
     runs: Sequence[PastRun], frame: pd.DataFrame, media: MediaStore | EmbeddedMedia
 ) -> Iterable[Html]:
-    titles = {
-        name: str(about.get("title", name)) for run in runs for name, about in run.part("families").items()
-    }
+    families = [item for run in runs for item in run.finished.part("families").items()]
+    titles = {name: str(about.get("title", name)) for name, about in families}
     drawn = frame[frame["value"].notna()]
     for (model, family), own in drawn.groupby(["model", "family"], sort=False):
         tests = len(own[SERIES].drop_duplicates())

@@ -58,28 +58,23 @@ class PastRun:
     @property
     def models(self) -> list[str]:
         """Names of the models that have results, without random references."""
-        random = {name for name, model in self.part("models").items() if model.get("kind") == _RANDOM}
+        models = self.finished.part("models").items()
+        random = {name for name, model in models if model.get("kind") == _RANDOM}
         return [name for name in self.finished.frame["model"].unique().tolist() if name not in random]
 
     def model_version(self, model: str) -> str:
         """First digits of what a model's answers depend on; empty if nobody knows."""
-        return str(self.part("models").get(model, {}).get("fingerprint", ""))[:_DIGITS]
+        return str(self.finished.part("models").get(model, {}).get("fingerprint", ""))[:_DIGITS]
 
     def data_version(self, corpora: Iterable[str]) -> str:
         """First digits of the digest of sounds and labels of some corpora; empty if nobody knows."""
-        recorded = self.part("corpora")
+        recorded = self.finished.part("corpora")
         known = [
             (name, recorded[name].get("digest", ""), self.tables.get(name, ""))
             for name in corpora
             if name in recorded
         ]
         return files.digest(repr(sorted(known)))[:_DIGITS] if known else ""
-
-    def part(self, key: str, by: str = "name") -> dict[str, dict]:
-        """Give a list of the record by the names of its entries, as far as it is one."""
-        entries = self.finished.about.get(key)
-        entries = entries if isinstance(entries, list) else []
-        return {one[by]: one for one in entries if isinstance(one, dict) and isinstance(one.get(by), str)}
 
     def setting(self, *keys: str) -> Any:
         """Look a value up in the suite that was run; ``None`` if nobody knows."""
@@ -178,7 +173,7 @@ def _read_run(path: Path, shown: str) -> PastRun:
     return (
         run
         if kept is not None
-        else dataclasses.replace(run, tables=tables_of(folder, [*run.part("corpora")]))
+        else dataclasses.replace(run, tables=tables_of(folder, [*run.finished.part("corpora")]))
     )
 
 

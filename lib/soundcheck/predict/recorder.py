@@ -9,10 +9,10 @@ Conventions
 
 from __future__ import annotations
 
-import datetime
 import threading
 from typing import Self
 
+from soundcheck.common.day import today
 from soundcheck.predict.entries import Entry
 from soundcheck.predict.protocol import Result
 from soundcheck.predict.sessions import Session
@@ -66,7 +66,7 @@ class Recorder:
     def keep(self, result: Result) -> None:
         """Keep the answer of a result that has one."""
         self._complain()
-        entry = Entry(result.answer, result.drawn, datetime.date.today().isoformat())
+        entry = Entry(result.answer, result.drawn, today().isoformat())
         with self._changing:
             self._pending.append((result, entry))
             if len(self._pending) >= ANSWERS:

@@ -10,7 +10,6 @@ Conventions
 from __future__ import annotations
 
 import contextlib
-import datetime
 import functools
 import hashlib
 import json
@@ -26,6 +25,7 @@ from typing import NamedTuple
 
 import psutil
 
+from soundcheck.common.day import day_of
 from soundcheck.predict.database import Database
 from soundcheck.predict.entries import Entry
 
@@ -148,7 +148,7 @@ class Session:
         self.number = secrets.randbits(62)  # never one that was in use: rows that were left over are not ours
         self.numbers.add(self.number)
         self._text = self._describe(opened)
-        today = datetime.date.today().isoformat()
+        today = day_of(time.time()).isoformat()
         connection.execute("INSERT OR REPLACE INTO fingerprints VALUES (?, ?)", (self._fingerprint, today))
         digest = _session_digest(self.number, self._fingerprint, self._text)
         connection.execute(

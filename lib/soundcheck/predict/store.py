@@ -17,10 +17,12 @@ import contextlib
 import dataclasses
 import datetime
 import sqlite3
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from soundcheck.common.day import day_of
 from soundcheck.common.files import OutputError, digest
 from soundcheck.predict import sessions
 from soundcheck.predict.database import NAME, Database
@@ -238,7 +240,7 @@ class Store:
 
     def _use(self) -> None:
         """Remember that the model is in use, and forget those that are not."""
-        today = datetime.date.today()
+        today = day_of(time.time())  # whatever SOURCE_DATE_EPOCH says: answers are not old because of it
         limit = (today - datetime.timedelta(UNUSED_DAYS)).isoformat().encode()
         select = "SELECT CAST(min(used) AS BLOB) FROM fingerprints"  # bytes, even if it is damaged
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common.caveats import Caveat
+from soundcheck.common.day import today
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.publish.day import today
 from soundcheck.report import failures
 from soundcheck.results import Tally, states, tally
 from soundcheck.results.accepted import accepted_reasons

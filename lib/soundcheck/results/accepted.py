@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from soundcheck.common import day
 from soundcheck.common.wording import counted
 from soundcheck.suite.own_rules import AcceptedFailure
 
@@ -49,7 +50,7 @@ def accepted_reasons(
         For each row the reason, of the first entry that agrees; ``""`` for rows that did not fail or that
         nothing accepts.
     """
-    today = today or datetime.date.today()
+    today = today or day.today()
     reasons = pd.Series("", index=frame.index, dtype=object)
     failed = failures(frame)
     for entry in entries:
@@ -68,7 +69,7 @@ def remarks(
     frame, entries, today
         See :func:`accepted_reasons`.
     """
-    today = today or datetime.date.today()
+    today = today or day.today()
     found = []
     for entry in entries:
         rows = frame[matching(frame, entry)]

@@ -112,7 +112,7 @@ def check(
         excuses = accepted.accepted_reasons(worsened, entries, today)
     frame = _with_status(frame, failing, excuses)
     junit = junit or run.path.parent / "junit.xml"
-    files.write_bytes(junit, junit_xml(frame, problems))
+    files.write_all({junit: junit_xml(frame, problems)})
     red = frame["status"].eq(FAILED)
     errors = frame["status"].eq(ERROR)
     excused = failing.ne("") & excuses.ne("")

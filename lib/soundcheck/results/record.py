@@ -11,13 +11,14 @@ import dataclasses
 import datetime
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from soundcheck.common.caveats import Caveat
 from soundcheck.common.errors import input_error
 from soundcheck.common.json_file import JsonFile
+from soundcheck.common.tasks import KINDS
 from soundcheck.corpora.segments import LABEL, Excluded
 from soundcheck.suite.card import Benchmark, Card
 from soundcheck.suite.own_rules import AcceptedFailure
@@ -306,6 +307,41 @@ class StudyRecord(Executed):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class _TaskOfSuite:
+    kind: Literal[KINDS]
+    classes: tuple[str, ...]
+    low: float
+    high: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _ModelOfSuite:
+    tasks: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _CorpusOfSuite:
+    blocks: str | tuple[str, ...] = "speaker"
+    split: str | None = None
+    base_condition: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Suite:
+    """What is read of the suite in a record; versions may add to it."""
+
+    title: str = ""
+    shown: str = ""
+    digest: str = ""
+    normaliser: str = ""
+    alternatives: bool = False
+    synonyms: tuple[tuple[str, str], ...] = ()
+    tasks: dict[str, _TaskOfSuite] = dataclasses.field(default_factory=dict)
+    models: dict[str, _ModelOfSuite] = dataclasses.field(default_factory=dict)
+    corpora: dict[str, _CorpusOfSuite] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RunRecord(JsonFile):
     """The record of a run.
 
@@ -401,7 +437,9 @@ class RunRecord(JsonFile):
             If the file cannot be read or holds anything else.
         """
         try:
-            return super().read(path)
+            record = super().read(path)
+            TypeAdapter(_Suite).validate_python(record.suite)
+            return record
         except (OSError, ValueError) as error:
             reason: object = error
             if isinstance(error, ValidationError):

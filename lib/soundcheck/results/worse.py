@@ -140,9 +140,9 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
         if old.get(key) != new.get(key):
             found.append(f"its {what} is {old.get(key)}, that of the results {new.get(key)}")
     for key, what in (("corpora", "corpus"), ("families", "family")):
-        ours, theirs = (_digests(about, key) for about in (new, old))
+        ours, theirs = now.part(key), before.part(key)
         for name in sorted(ours.keys() & theirs.keys()):
-            if ours[name] != theirs[name]:
+            if ours[name].get("digest") != theirs[name].get("digest"):
                 changed = "other sounds" if key == "corpora" else "another threshold file"
                 found.append(f"{what} {name} had {changed}")
         if missing := sorted(ours.keys() - theirs.keys()):
@@ -150,12 +150,6 @@ def differences(now: FinishedRun, before: FinishedRun) -> list[str]:
         if more := sorted(theirs.keys() - ours.keys()):
             found.append(f"the results have no {what} {', '.join(more)}")
     return found
-
-
-def _digests(about: dict, key: str) -> dict[str, str]:
-    entries = about.get(key)
-    entries = entries if isinstance(entries, list) else []
-    return {entry["name"]: entry.get("digest", "") for entry in entries if "name" in entry}
 
 
 def _by_test(frame: pd.DataFrame) -> dict[tuple[str, ...], object]:

@@ -15,7 +15,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +24,7 @@ import pyarrow.parquet as pq
 
 from soundcheck import __version__
 from soundcheck.common import files
+from soundcheck.common.day import day_of
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.corpus import Corpus
@@ -38,7 +38,7 @@ from soundcheck.suite.families import Family
 
 __all__ = ["Plan", "add", "keep_answers", "whole"]
 
-DECISIVE = ("kind", "target", "tasks", "options", "corpora", "ranges")  # what a model's answers depend on
+SAID = ("name", "description", "license", "card", "families", "time_limit")  # what no answer depends on
 NO_FAMILY = ("",)  # of a model that no family of the book tests
 WHOLE = "leave out --model and --family to run the whole suite, or choose another folder with --out"
 
@@ -148,14 +148,17 @@ def _removed(suite: Suite, record: RunRecord) -> Iterable[str]:
 def _check_entries(suite: Suite, plan: Plan) -> None:
     """Refuse answers that were given under another seed, version or entry of the suite."""
     record, problems = plan.record, Problems()
-    described, before = suite.describe()["models"], record.suite.get("models", {})
+    described, before = suite.describe(), record.suite
     for entry in plan.kept:
-        then, now = before.get(entry.name, {}), described[entry.name]
-        changed = [key for key in DECISIVE if (then.get(key) or None) != (now.get(key) or None)]
+        then, now = before.get("models", {}).get(entry.name, {}), described["models"][entry.name]
+        changed = [key for key in now if key not in SAID and (then.get(key) or None) != (now[key] or None)]
         reasons = []
         if changed:
             keys = ", ".join({"target": entry.kind, "ranges": "range"}.get(key, key) for key in changed)
             reasons.append(f"its entry in the suite changed since it was asked ({keys})")
+        for task in entry.tasks:
+            if task not in changed and before.get("tasks", {}).get(task) != described["tasks"][task]:
+                reasons.append(f"the task {quoted(task)} changed since it was asked")
         if record.version != __version__:
             reasons.append(f"it was asked by version {record.version} of Soundcheck, this is {__version__}")
         if record.seed != suite.seed:
@@ -171,7 +174,12 @@ def _out_of_date(problems: Problems, model: str, reason: str) -> None:
 
 
 def keep_answers(
-    plan: Plan, families: Sequence[Family], corpora: Sequence[Corpus], sounds: Sounds, output: Output
+    plan: Plan,
+    families: Sequence[Family],
+    corpora: Sequence[Corpus],
+    sounds: Sounds,
+    output: Output,
+    fingerprints: Mapping[str, str],
 ) -> dict[str, PredictionReport]:
     """Find the answers of the models that are not asked, and make sure that they belong to what is tested.
 
@@ -185,6 +193,8 @@ def keep_answers(
         Loaded corpora; those that a model is not asked about are passed over.
     output
         Output folder with the prediction tables.
+    fingerprints
+        Of the models as they are now, as far as they could be loaded.
 
     Returns
     -------
@@ -194,12 +204,16 @@ def keep_answers(
     Raises
     ------
     InputError
-        If a corpus, a change of the signal or the sounds that it draws from are not those of the tables.
+        If a model, a corpus, a change of the signal or the sounds that it draws from are not those of the
+        tables.
     """
     reports, problems = {}, Problems()
     about = {model.name: model for model in plan.record.models} if plan.record else {}
     for entry in plan.kept:
         own = [family for family in families if entry.is_for(family.name)]
+        known = about[entry.name].fingerprint
+        if fingerprints.get(entry.name, known) != known:
+            _out_of_date(problems, entry.name, "its files or its code changed since it was asked")
         tables = {}
         for corpus in planning.predicted_corpora(plan.suite, entry, families, corpora):
             place = output.predictions / files.slug(entry.name) / f"{files.slug(corpus.name)}.parquet"
@@ -249,9 +263,8 @@ def _misfit(
 
 def _report(about: ModelRecord, tables: Mapping[str, Path]) -> PredictionReport:
     """Give the report of a model as it stands in the record."""
-    day = about.answers_of or time.strftime(
-        "%Y-%m-%d", time.gmtime(max((path.stat().st_mtime for path in tables.values()), default=0.0))
-    )
+    written = max((path.stat().st_mtime for path in tables.values()), default=0.0)
+    day = about.answers_of or day_of(written).isoformat()
     counted = ("inputs", "failed", "unusable", "repeated", "repeated_different", "out_of_range")
     report = PredictionReport(
         about.name,

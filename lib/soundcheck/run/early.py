@@ -65,12 +65,13 @@ def begun(
     Raises
     ------
     InputError
-        If the suite cannot be used.
+        If the suite or the folder cannot be used.
     """
     suite = read_suite(suite_file)
     with Ahead(jobs) as ahead:
         output = Output(out)
         if check and jobs > 1 and output.has_run:
+            output.refuse_links()
             os.environ[CACHE_VARIABLE] = str(output.cache)  # for models that keep things
             for name, entry in suite.models.items():
                 if entry.about.checked_by and (not models or name in models):

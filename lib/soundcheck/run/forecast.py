@@ -232,7 +232,8 @@ class _Asking:
         probes = keyword_corpora(suite, known, self.output.cache, self.jobs, progress=True)
         material = material.with_corpora(probes)
         tables.write_segments(material.corpora, material.lists, self.scratch)
-        for name, report in adding.keep_answers(material.plan, tested, probes, sounds, self.output).items():
+        kept = adding.keep_answers(material.plan, tested, probes, sounds, self.output, material.fingerprints)
+        for name, report in kept.items():
             _copy_tables(name, report, self.scratch)
         asked = {
             entry.name

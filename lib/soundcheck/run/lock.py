@@ -39,8 +39,8 @@ class FolderLock:
         self._held: IO | None = None
 
     def __enter__(self) -> Self:
-        """Take the folder if it exists; else :meth:`take` does once it has been made."""
-        if self._path.parent.is_dir() and self._path.exists():
+        """Take the folder if there has been a run; else :meth:`take` does before anything is written."""
+        if self._path.exists():
             self.take()
         return self
 
@@ -51,7 +51,7 @@ class FolderLock:
             self._held = None
 
     def take(self) -> None:
-        """Take the folder.
+        """Make the folder if it is not there, and take it.
 
         Raises
         ------
@@ -60,10 +60,12 @@ class FolderLock:
         """
         if self._held is not None or fcntl is None:
             return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         held = open(self._path, "a+", encoding="utf-8")  # not emptied: perhaps another process has it
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
+            time.sleep(0.2)  # the other may have taken it just now, and not yet said who it is
             held.seek(0)
             who = held.read(200).strip()
             held.close()

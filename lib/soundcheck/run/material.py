@@ -44,13 +44,13 @@ class Material:
     sounds
         Noises and impulse responses.
     fingerprints
-        Of the models that are asked.
+        Of the models that could be loaded.
     kept
         Model that is not asked -> what became of its inputs when it was.
     lists
         Corpus and family -> trials.
     unloaded
-        Model that cannot be loaded here, but was asked elsewhere -> why.
+        Model that cannot be loaded here, but was asked elsewhere or in an earlier run -> why.
     """
 
     plan: adding.Plan
@@ -85,7 +85,9 @@ def load(
     answered: Mapping[str, str] | None = None,
     ahead: Ahead | None = None,
 ) -> Material:
-    """Load all corpora and sounds, check the models that are asked, and tell all problems at once.
+    """Load all corpora and sounds, check the models, and tell all problems at once.
+
+    A model of the book that is not asked need not load; if it does, its answers have to be of what it is now.
 
     Parameters
     ----------
@@ -123,14 +125,16 @@ def load(
             problems.extend(error)
     # Threads only wait: models are imported, and train themselves on first use, in processes of their own.
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        for entry in asked:
+        for entry in suite.models.values():
             if entry.name not in checked:
                 checked[entry.name] = pool.submit(check_model, entry, suite, corpora)
-    for name in (entry.name for entry in asked):
+    for name in suite.models:
         try:
             fingerprints[name] = checked[name].result()
         except InputError as error:
-            if name in (answered or {}):
+            if name not in plan.asked:
+                unloaded[name] = str(error)
+            elif name in (answered or {}):
                 fingerprints[name], unloaded[name] = answered[name], str(error)
             else:
                 problems.extend(error)
@@ -146,7 +150,7 @@ def load(
         except InputError as error:
             problems.extend(error)
     problems.raise_if_any()
-    kept = adding.keep_answers(plan, families, corpora, sounds, output)
+    kept = adding.keep_answers(plan, families, corpora, sounds, output, fingerprints)
     corpora = [
         measure(corpus, names, output.cache, jobs, progress=True)
         for corpus, names in zip(corpora, measured, strict=True)

@@ -50,8 +50,8 @@ class Opened:
         families = read_families(suite, self.before)
         if no_code:
             refuse_code(suite, [entry for name, entry in suite.models.items() if name in self.plan.asked])
-        self.output.prepare()
         self.lock.take()
+        self.output.prepare()
         self.before.save()
         return families
 

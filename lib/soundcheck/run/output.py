@@ -6,9 +6,12 @@ not empty is refused, and nothing that Soundcheck did not write is ever deleted.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from soundcheck import __version__
@@ -17,6 +20,7 @@ from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.files import MARKER
 from soundcheck.common.store import CACHE_VARIABLE
+from soundcheck.run.lock import LOCK
 
 
 class Output:
@@ -89,7 +93,8 @@ class Output:
         Raises
         ------
         InputError
-            If the folder is a file, cannot be written, holds somebody's files or lies inside a corpus.
+            If the folder is a file, cannot be written, lies inside a corpus, or has somebody's files or links
+            in it.
         """
         remedy = "Choose an empty or new folder with --out"
         if self.folder.exists() and not self.folder.is_dir():
@@ -107,30 +112,62 @@ class Output:
                 raise input_error(
                     f"--out {self.display_name}", what, "Choose a folder outside of all corpora"
                 )
-        if self.folder.is_dir() and not (self.folder / MARKER).is_file():
-            foreign = sorted(entry.name for entry in os.scandir(self.folder))
+        if not self.folder.is_dir():
+            return
+        if not (self.folder / MARKER).is_file():
+            foreign = sorted(
+                entry.name
+                for entry in os.scandir(self.folder)
+                if entry.name != LOCK and not entry.name.startswith(files.TEMPORARY)
+            )
             if foreign:
                 listed = ", ".join(quoted(name, 40) for name in foreign[:3])
                 what = f"the folder holds files that Soundcheck did not write ({listed})"
                 raise input_error(f"--out {self.display_name}", what, remedy)
+        self.refuse_links()
+
+    def refuse_links(self) -> None:
+        """Refuse links, behind which files of somebody could be removed or overwritten."""
+        found = [Path(entry.path) for entry in self._entries() if entry.is_symlink()]
+        cache = self.folder / "cache"
+        links = [str(path.relative_to(self.folder)) for path in found if not _may_be_link(path, cache)]
+        if links:
+            first = min(links, key=lambda name: (name.count(os.sep), name))
+            more = f" (as are {len(links) - 1} more)" if len(links) > 1 else ""
+            what = f"{quoted(first, 80)} in it is a symbolic link{more}, and files behind it could be lost"
+            remedy = "Remove the link; only the folder as a whole and its cache may be links"
+            raise input_error(f"--out {self.display_name}", what, remedy)
+
+    def _entries(self) -> Iterator[os.DirEntry]:
+        """Walk through what lies in the folder, without following links."""
+        waiting = [os.fspath(self.folder)]
+        while waiting:
+            with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    yield entry
 
     def prepare(self) -> None:
-        """Make the folder and mark it as ours."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Mark the folder as ours and remove parts of files that a stopped run has left.
+
+        Whoever does that has the lock of the folder, but not of its cache and of output folders in it.
+        """
         marker = self.folder / MARKER
         if not marker.is_file():
             files.write_text(marker, json.dumps({"written by": f"soundcheck {__version__}"}) + "\n")
-        self.sweep()
-
-    def sweep(self) -> None:
-        """Remove parts of files that an interrupted run left behind."""
-        for part in self.folder.rglob(f"{files.TEMPORARY}*"):
-            if part.is_file():
-                part.unlink(missing_ok=True)
+        parts = [Path(entry.path) for entry in self._entries() if entry.name.startswith(files.TEMPORARY)]
+        for part in parts:
+            around = [path for path in part.parents if self.folder in path.parents]
+            shared = any(path == self.folder / "cache" or (path / MARKER).is_file() for path in around)
+            with contextlib.suppress(FileNotFoundError):  # another run has finished it
+                old = time.time() - part.lstat().st_mtime > files.ABANDONED
+                if part.is_file() and (old or not shared):
+                    part.unlink()
 
     def prune(self, folder: Path, keep: set[str]) -> None:
         """Remove the entries of one of our sub-folders that no longer belong to the suite."""
-        if not folder.is_dir():
+        if not folder.is_dir() or folder.is_symlink():
             return
         for entry in os.scandir(folder):
             if entry.name in keep:
@@ -139,3 +176,8 @@ class Output:
                 shutil.rmtree(entry.path, ignore_errors=True)
             else:
                 os.unlink(entry.path)
+
+
+def _may_be_link(path: Path, cache: Path) -> bool:
+    """Whether a path is the cache, or a link in it that stays in it: models keep things there."""
+    return path == cache or (cache in path.parents and path.resolve().is_relative_to(cache.resolve()))

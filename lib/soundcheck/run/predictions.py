@@ -155,7 +155,7 @@ def predict_all(
     material = material.with_corpora(probes)
     tables.write_segments(probes, {}, output)
     tables.prune_segments(material.corpora, material.lists, output)
-    kept_words = adding.keep_answers(material.plan, tested, probes, sounds, output)
+    kept_words = adding.keep_answers(material.plan, tested, probes, sounds, output, material.fingerprints)
     for name, report in kept_words.items():
         reports[name] = dataclasses.replace(reports[name], tables=reports[name].tables | report.tables)
     for entry in material.asked:

@@ -219,7 +219,7 @@ def _problem(change: Perturbation, tried: Remembered) -> str:
 
 
 def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
-    """Refuse models that run code, or do what is as dangerous.
+    """Refuse models that run code, or do what is as dangerous, and notebooks that the suite brings.
 
     Raises
     ------
@@ -230,4 +230,10 @@ def refuse_code(suite: Suite, asked: Iterable[ModelEntry]) -> None:
     for entry in asked:
         if what := entry.about.refused_without_code(entry):
             problems.add(f"{suite.file.name}, models.{entry.name}", f"{what}, and --no-code was given")
+    shipped = (resources.root() / "notebooks").resolve()
+    for name in (*suite.families, *([notebook_jobs.COMPARISON] if suite.comparisons else [])):
+        if notebook_jobs.notebook_of(name, suite.root).resolve().parent != shipped:
+            what = "a notebook beside the suite is code, and --no-code was given"
+            remedy = "Leave out --no-code if you trust it, else remove it"
+            problems.add(f"notebooks/{name}.ipynb", what, remedy)
     problems.raise_if_any()

@@ -228,11 +228,12 @@ def write_family(folder: Path, name: str) -> str:
 
 def write_files(folder: Path, contents: dict[str, str], remedy: str) -> None:
     """Write all files, or none if one of them is there already."""
-    there = [folder / name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
+    for name in contents:
+        files.refuse_link(folder / name, name.count("/"))
+    there = [folder / name for name in contents if (folder / name).exists()]
     if there:
         raise InputError(Problem(str(path), "the file exists already", remedy) for path in there)
-    for name, text in contents.items():
-        files.write_text(folder / name, text)
+    files.write_all({folder / name: text for name, text in contents.items()})
 
 
 def _notebook() -> str:

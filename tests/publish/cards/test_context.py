@@ -4,9 +4,9 @@ import datetime
 
 import pytest
 
+from soundcheck.common.day import today
 from soundcheck.common.errors import InputError
 from soundcheck.publish.cards.context import CardContext, read_book_url
-from soundcheck.publish.day import today
 from soundcheck.suite.card import Card
 
 

@@ -7,9 +7,9 @@ import datetime
 import re
 import urllib.parse
 
+from soundcheck.common.day import today
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.publish.day import today
 from soundcheck.publish.facts import ModelFacts
 from soundcheck.suite.card import Card
 

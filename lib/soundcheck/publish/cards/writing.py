@@ -83,7 +83,7 @@ def write_cards(
     facts = read_facts(results, model)
     context = CardContext.of(facts, book_url)
     folder = out or facts.run.path.parent / "cards" / facts.model.slug
-    made: dict[Path, bytes] = {}
+    made: dict[Path, str] = {}
     passed_over: dict[str, str] = {}
     for keyword in dict.fromkeys(formats) or CARD_FORMATS:
         form = CARD_FORMATS[keyword]()
@@ -97,12 +97,11 @@ def write_cards(
             if path in made:
                 raise input_error("--format", f"two formats write {path.name}", "Name one of them")
             made[path] = content
-    for path, content in made.items():
-        files.write_bytes(path, content)
+    files.write_all(made)
     return Cards(tuple(made), passed_over, context.missing)
 
 
-def _made(form: CardFormat, folder: Path, facts: ModelFacts, context: CardContext) -> tuple[Path, bytes]:
+def _made(form: CardFormat, folder: Path, facts: ModelFacts, context: CardContext) -> tuple[Path, str]:
     """Make the content of a file, of what is there if something is."""
     name = form.filename(facts)
     files.inside(folder, name)  # refuses links that lead elsewhere
@@ -112,7 +111,7 @@ def _made(form: CardFormat, folder: Path, facts: ModelFacts, context: CardContex
     else:
         files.require_regular(path, name, MAXIMUM_BYTES)
         text = form.updated(_read(path, name), name, facts, context)
-    return path, text.encode("utf-8", "backslashreplace")
+    return path, text
 
 
 def _read(path: Path, name: str) -> str:

@@ -13,9 +13,9 @@ from types import ModuleType
 
 import matplotlib
 
+from soundcheck.common.day import given_day
 from soundcheck.common.escaping import xml_text
 from soundcheck.common.extras import import_extra
-from soundcheck.publish.day import given_day
 from soundcheck.publish.sheet.content import Sheet
 
 __all__ = ["needed", "pdf"]

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from soundcheck.common import files
+from soundcheck.common.day import day_of, given_day
 from soundcheck.common.errors import Problems
 from soundcheck.publish.facts import ModelFacts, read_facts, read_recorded
 from soundcheck.publish.sheet.content import Sheet, comparison_sheet, model_sheet
@@ -81,13 +82,12 @@ def write(
         name = page_names.comparison_sheet(entry.slug)
     folder = facts.run.path.parent
     target = folder / f"{name}.html" if out is None else out
-    contents = {target: page(made, _book(facts, made, target)).encode("utf-8", "backslashreplace")}
+    contents: dict[Path, str | bytes] = {target: page(made, _book(facts, made, target))}
     if pdf:
         contents[target.with_suffix(".pdf")] = typeset(made)
     if text is not None:
-        contents[text] = as_markdown(made.verdict, made.title).encode("utf-8", "backslashreplace")
-    for path, content in contents.items():
-        files.write_bytes(path, content)
+        contents[text] = as_markdown(made.verdict, made.title)
+    files.write_all(contents)
     return "\n".join([*made.verdict, *(f"Written: {path}" for path in contents)])
 
 
@@ -108,7 +108,7 @@ def _check(out: Path | None, text: Path | None) -> None:
 
 def _day(run: FinishedRun) -> datetime.date:
     """Give the day of the run, which its record does not name: that of the file."""
-    return datetime.date.fromtimestamp(run.path.with_name("run.json").stat().st_mtime)
+    return given_day() or day_of(run.path.with_name("run.json").stat().st_mtime)
 
 
 def _book(facts: ModelFacts, made: Sheet, target: Path) -> str:

@@ -1,14 +1,15 @@
-"""The day that published files carry: today, or what reproducible builds set in ``SOURCE_DATE_EPOCH``."""
+"""The one notion of a day: in UTC, and today is what reproducible builds set in ``SOURCE_DATE_EPOCH``."""
 
 from __future__ import annotations
 
 import datetime
 import os
+import time
 
 from soundcheck.common.errors import input_error
 from soundcheck.common.escaping import quoted
 
-__all__ = ["given_day", "today"]
+__all__ = ["day_of", "given_day", "today"]
 
 _EPOCH = "SOURCE_DATE_EPOCH"  # seconds since 1970
 
@@ -25,12 +26,17 @@ def given_day() -> datetime.date | None:
     if not given:
         return None
     try:
-        return datetime.datetime.fromtimestamp(int(given), datetime.UTC).date()
+        return day_of(int(given))
     except (ValueError, OverflowError, OSError):
         what = f"{quoted(given)} is not a number of seconds since 1970"
         raise input_error(_EPOCH, what, "Set a whole number, or unset it") from None
 
 
 def today() -> datetime.date:
-    """Give the day of what is published now, in UTC; see :func:`given_day`."""
-    return given_day() or datetime.datetime.now(datetime.UTC).date()
+    """Give the day of what is done and published now, in UTC; see :func:`given_day`."""
+    return given_day() or day_of(time.time())
+
+
+def day_of(seconds: float) -> datetime.date:
+    """Give the day of a time in seconds since 1970, in UTC."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date()
