@@ -15,15 +15,17 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, SoundcheckError, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problems, SoundcheckError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.wording import counted
 from soundcheck.corpora import segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.format_hints import with_hint
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import Excluded, RawTable, SegmentTable
 from soundcheck.corpora.sound_formats import sound_formats
-from soundcheck.corpora.table_keys import prepare
+from soundcheck.corpora.table_keys import A_FILE_A_CHANNEL, CHANNEL, channels_of, prepare
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
@@ -114,6 +116,10 @@ def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTabl
     """Read a table; what somebody's format fails with is told as a matter of that format and its file."""
     try:
         return form.read(entry, suite.tasks)
+    except InputError as error:
+        if entry.path is None:
+            raise
+        raise with_hint(error, entry.path, entry.shown_path or entry.path.name, entry.format) from error
     except (SoundcheckError, OSError):
         raise
     except Exception as error:
@@ -155,6 +161,7 @@ def _join(
         if fact.problem:
             several = f" ({counts[name]} segments)" if counts[name] > 1 else ""
             left_out.append(Excluded(name, f"{fact.problem}{several}", "audio"))
+    _check_channels(table, raw, facts)
     usable = ~table["file"].isin([name for name, fact in facts.items() if fact.problem]).to_numpy()
     table = table[usable].reset_index(drop=True)
     length = table["file"].map({name: fact.duration for name, fact in facts.items()})
@@ -164,6 +171,20 @@ def _join(
     end = table["end"].to_numpy()
     table["duration"] = np.where(np.isnan(end), length, np.minimum(end, length)) - start
     return identified(table, {name: fact.digest for name, fact in facts.items()}), left_out
+
+
+def _check_channels(table: pd.DataFrame, raw: RawTable, facts: Mapping[str, AudioInfo]) -> None:
+    """Refuse segments that are one channel of several: what is heard is the mean of all."""
+    several = table["file"].isin([name for name, fact in facts.items() if fact.channels > 1]).to_numpy()
+    if CHANNEL in raw.table.columns and several.any():
+        several &= channels_of(raw.table[CHANNEL]).to_numpy()[table["place"]]
+    else:
+        return
+    if several.any():
+        row = table.iloc[int(np.flatnonzero(several)[0])]
+        segments = counted(int(several.sum()), "segment")
+        what = f"{segments} of one channel where the file has several, such as {quoted(row['file'])}"
+        raise input_error(f"{raw.places[row['place']]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
 
 
 def identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:

@@ -13,12 +13,13 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
@@ -28,10 +29,17 @@ from soundcheck.corpora.segments import NAMED, RawTable
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["Places", "prepare", "take_columns"]
+__all__ = ["A_FILE_A_CHANNEL", "CHANNEL", "Places", "channels_of", "prepare", "take_columns", "unused"]
 
 USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
 
+CHANNEL = "channel"
+_CHANNELS = re.compile(r"\d+(,\d+)*|[ab]|left|right", re.IGNORECASE)  # what a file of several has
+MOST_UNUSED = 8  # columns that a notice names
+
+A_FILE_A_CHANNEL = (
+    "Write each channel as a file of its own, and name those: all channels of a file are averaged"
+)
 MOST_WORDS = 100  # different texts of a column among which a similar one is looked for
 
 
@@ -60,6 +68,7 @@ def take_columns(
     entry: CorpusEntry,
     tasks: Mapping[str, Task],
     usual: Mapping[str, Sequence[str]] | None = None,
+    known: Collection[str] = (),
 ) -> RawTable:
     """Give a table our names: those of the suite, of the format, or the same as theirs.
 
@@ -73,6 +82,8 @@ def take_columns(
         Tasks of the suite by name.
     usual
         Our name -> names that the format has for it, the first that is there counts.
+    known
+        Columns that the format has used already.
 
     Returns
     -------
@@ -84,15 +95,16 @@ def take_columns(
     InputError
         If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
-    problems, columns, notices = Problems(), {}, []
-    durations = [] if entry.audio else ["duration"]
-    for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *durations]):
+    problems, columns, notices, used = Problems(), {}, [], {*known}
+    further = [*({CHANNEL} - used), *([] if entry.audio else ["duration"])]
+    for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *further]):
         own = entry.columns.get(name)
         theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]
         found = [one for one in dict.fromkeys(theirs) if one in table.columns and one not in table.nested]
         nested = [one for one in theirs if one in table.nested]
         if found:
             columns[name] = table.columns[found[0]]
+            used |= {*found}
             if len(found) > 1:
                 others = ", ".join(found[1:])
                 notices.append(f"{name} is the column {found[0]}, not {others}; `columns:` takes another")
@@ -108,6 +120,7 @@ def take_columns(
         remedy = hint(table.columns, entry.format) or _suggest(table, wanted)
         problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
     problems.raise_if_any()
+    notices += unused([*table.columns, *table.nested], used)
     frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()})
     places = Places(table.shown, table.unit, table.places)
     return RawTable(
@@ -118,6 +131,19 @@ def take_columns(
         notices=tuple(notices),
         offered=tuple(table.columns),
     )
+
+
+def unused(there: Iterable[str], used: Collection[str], noun: str = "columns") -> list[str]:
+    """Name what nothing reads in one notice; none if all is used.
+
+    Examples
+    --------
+    >>> unused(["path", "up_votes", "segment"], {"path"})
+    ['not used: columns segment, up_votes']
+    """
+    left = sorted({*there} - {*used} - {""})
+    more = f" ({len(left) - MOST_UNUSED} more)" if len(left) > MOST_UNUSED else ""
+    return [f"not used: {noun} {', '.join(left[:MOST_UNUSED])}{more}"] if left else []
 
 
 def _suggest(table: TextTable, wanted: str) -> str:
@@ -159,7 +185,41 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
             remedy = did_you_mean(name, raw.table.columns)
             problems.add(f"{raw.shown}, column {name}", what, remedy)
     problems.raise_if_any()
+    table, told = _by_channel(dataclasses.replace(raw, table=table), entry)
+    notices += told
     return dataclasses.replace(raw, table=table, root=entry.root or raw.root, notices=tuple(notices))
+
+
+def _by_channel(raw: RawTable, entry: CorpusEntry) -> tuple[pd.DataFrame, list[str]]:
+    """Tell the channels of a file apart; gives the table, and what was done.
+
+    Where there is nothing to hear, the channel becomes a part of the name if the same times occur twice.
+
+    Raises
+    ------
+    InputError
+        If there is something to hear: channels are averaged.
+    """
+    table, key = raw.table, [name for name in ("file", "start", "end") if name in raw.table.columns]
+    if CHANNEL not in table.columns:
+        return table, []
+    named = channels_of(table[CHANNEL])
+    twice = named & table.duplicated(key, keep=False) & ~table.duplicated([*key, CHANNEL], keep=False)
+    if not twice.any():
+        return table, []
+    row = int(np.flatnonzero(twice)[0])
+    example = quoted(table["file"].iloc[row], 60)
+    if entry.audio:
+        what = f"{counted(int(twice.sum()), 'segment')} are other channels of the same times, as of {example}"
+        raise input_error(f"{raw.places[row]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
+    names = table["file"].where(~named, table["file"] + "-" + table[CHANNEL])
+    told = f"names of files have their channel at the end, such as {quoted(names.iloc[row], 60)}"
+    return table.assign(file=names), [told]
+
+
+def channels_of(column: pd.Series) -> pd.Series:
+    """Say which cells name a channel of a file, and not something else that is called so."""
+    return column.str.strip().map(lambda text: _CHANNELS.fullmatch(text) is not None).astype(bool)
 
 
 def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:

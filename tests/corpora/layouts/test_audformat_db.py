@@ -354,7 +354,7 @@ def test_attributes_fill_columns_and_bring_no_segments(db, tmp_path):
     db.save(tmp_path, storage_format="csv")
     options = {"tables": ("labels",), "options": {"attributes": ("files",)}}
     raw = read(tmp_path, **options)
-    assert raw.table["file"].tolist() == FILES[1:] and not raw.notices
+    assert raw.table["file"].tolist() == FILES[1:] and raw.notices == ("not used: columns note",)
     assert raw.table["arousal"].tolist() == ["0.2", "0.3"]
     assert raw.table["speaker"].tolist() == ["NA", "001"]
     assert raw.table["sex"].tolist() == ["male", "female"]

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import Task
 from soundcheck.suite.corpus_format import TableFormat
 from soundcheck.suite.entries import CorpusEntry
@@ -33,22 +32,18 @@ class NemoFormat(TableFormat):
             If a line is no object, has a key twice or of another type, or lacks ``audio_filepath``.
         """
         from soundcheck.common.json_table import read_json_table
-        from soundcheck.corpora.format_hints import with_hint
         from soundcheck.corpora.table_keys import take_columns
 
         shown = entry.shown_path or entry.path.name
         named = entry.columns.get("file", "audio_filepath")
-        try:
-            table = read_json_table(
-                entry.path,
-                shown,
-                texts=(named, *(name for name in ("text", "lang") if name not in entry.columns.values())),
-                numbers=("duration", "offset"),
-                needed=(named,),
-            )
-        except InputError as error:
-            raise with_hint(error, entry.path, shown, cls.keyword) from error
-        return take_columns(_timed(table), entry, tasks, NAMES)
+        table = read_json_table(
+            entry.path,
+            shown,
+            texts=(named, *(name for name in ("text", "lang") if name not in entry.columns.values())),
+            numbers=("duration", "offset"),
+            needed=(named,),
+        )
+        return take_columns(_timed(table), entry, tasks, NAMES, ("duration", "offset"))
 
 
 def _timed(table: TextTable) -> TextTable:

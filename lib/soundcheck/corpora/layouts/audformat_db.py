@@ -10,6 +10,8 @@ Conventions
   from the labels of a scheme: ``speaker.gender`` is what the labels of the speakers say about gender, and
   ``speaker.id`` is the label itself if they say nothing about ``id``.
   Labels are a dictionary in the header or a misc table.
+- Labels may be codes that stand for texts. Transcripts, classes and groups are then the texts, as far as they
+  fit the column as well as the codes do; speakers and items are the codes.
 - Several tables are joined under our names: each segment once, cells filled from all; tables that contradict
   each other are refused.
 - A column called ``table`` that no table has is the name of the table that brought the segment.
@@ -35,11 +37,12 @@ from soundcheck.common import files
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.common.text_table import TextTable, read_text_table
+from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
 from soundcheck.corpora.layouts import audb_cache
 from soundcheck.corpora.layouts.audb_cache import HEADER
 from soundcheck.corpora.layouts.audformat_attributes import with_attributes
-from soundcheck.corpora.segments import LABEL, Excluded, RawTable
+from soundcheck.corpora.segments import LABEL, SEX, Excluded, RawTable
+from soundcheck.corpora.table_keys import unused
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -47,6 +50,10 @@ TABLE = "table"  # the name under which a column of ours is the name of the tabl
 HEADER_BYTES = 10 * 1024**2
 INDEX = ("file", "start", "end")
 ATTRIBUTES = {"sex": ("sex", "gender"), "language": ("language",), "accent": ("accent", "native_language")}
+TEXT = "."  # behind the name of a field: the text that its code stands for
+IDENTITIES = ("speaker", "item")  # for which a code is as good as a text, and surely unique
+SPOKEN = ("transcript", "transcript_written")
+SPOKEN_FIELDS = ("transcript", "transcription", "text", "sentence")  # of labels that stand for what is said
 HEADER_NODES = 1_000_000  # values that a header may have once its references are written out
 DEFAULTS = {
     "name": "",
@@ -118,10 +125,15 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             what = f"corpora.{entry.name}.columns.{name} names {quoted(theirs)}, and no table has it"
             problems.add(f"{shown}/{HEADER}", what, did_you_mean(theirs, database.sources(known)))
     problems.raise_if_any()
-    texts, parts = [], []
+    texts, parts, used = [], [], set()
     for name in known:
         found = {ours: database.source(entry.columns.get(ours, ""), ours, name) for ours in wanted}
-        sources = {ours: source for ours, source in found.items() if source is not None}
+        sources = {
+            ours: database.meant(ours, source, entry, tasks.get(ours), notices)
+            for ours, source in found.items()
+            if source is not None
+        }
+        used |= {source[0] for source in sources.values()}
         texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
     places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]
@@ -132,6 +144,8 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         frame = with_attributes(frame, list(told), notices)
     if "language" not in frame and len(database.header.languages) == 1:
         frame["language"] = str(database.header.languages[0])
+    notices += unused((column for name in known for column in database.tables[name].columns), used)
+    notices += unused(database.tables, known, "tables")
     left_out = [
         Excluded(
             f"label {quoted(text)}", f"not among the labels of scheme {quoted(scheme)}: {count} rows", LABEL
@@ -237,7 +251,8 @@ class _Database:
         for table in tables:
             for column, about in self.tables[table].columns.items():
                 labels = self.labels(about.scheme_id) or {}
-                names += [str(column), *(f"{column}.{field}" for label in labels.values() for field in label)]
+                fields = (field for label in labels.values() for field in label)
+                names += [str(column), *self._paths(str(column), fields)]
         return list(dict.fromkeys(names))
 
     def source(self, theirs: str, ours: str, table: str) -> Source | None:
@@ -249,7 +264,7 @@ class _Database:
         for column, scheme in columns.items():
             if name == scheme:
                 return column, scheme, ""
-        paths = [theirs] if theirs else [f"speaker.{field}" for field in ATTRIBUTES.get(ours, ())]
+        paths = [theirs] if theirs else [ours, *(f"speaker.{field}" for field in ATTRIBUTES.get(ours, ()))]
         for path in paths:
             for column, scheme in columns.items():
                 labels = self.labels(scheme) or {}
@@ -257,9 +272,42 @@ class _Database:
                     field = path.removeprefix(f"{prefix}.")
                     if field != path and any(field in label for label in labels.values()):
                         return column, scheme, field
-                    if field == "id" and field != path:
-                        return column, scheme, ""
         return (TABLE, "", "") if theirs == TABLE else None
+
+    def meant(
+        self, ours: str, source: Source, entry: CorpusEntry, task: Task | None, notices: list[str]
+    ) -> Source:
+        """Choose between codes and what they stand for, and say so."""
+        column, scheme, field = source
+        labels = list((self.labels(scheme) or {}).values())
+        fields = dict.fromkeys(name for about in labels for name in about)
+        if ours in IDENTITIES or not labels:
+            return source
+        spoken = [name for name in (*SPOKEN_FIELDS, scheme) if name in fields and ours in SPOKEN]
+        codes, texts = ([about.get(name, "") for about in labels] for name in (field, field + TEXT))
+        chosen = field
+        if field + TEXT in fields and _fitting(texts, ours, entry, task) >= _fitting(
+            codes, ours, entry, task
+        ):
+            chosen = field + TEXT
+        elif spoken and not field:
+            chosen = spoken[0]
+        stand_for = f"what the labels of {quoted(scheme)} stand for"
+        if chosen != field:
+            about = next(about for about in labels if chosen in about)
+            example = f"{quoted(about[chosen], 40)} for {quoted(about[field], 40)}"
+            notices.append(
+                f"{ours} is {stand_for}, such as {example}; `{column}.{field or 'id'}` is the code"
+            )
+        elif ours in SPOKEN and field in ("", "id") and len(fields) > 2:
+            others = ", ".join(self._paths(column, fields) or [column])
+            notices.append(f"{ours} is a code, such as {quoted(codes[0], 40)}; {stand_for}: {others}")
+        return column, scheme, chosen
+
+    @staticmethod
+    def _paths(column: str, fields: Iterable[str]) -> list[str]:
+        """Name fields of labels as a suite names them."""
+        return [f"{column}.{field}" for field in fields if field not in ("", "id") and field[-1] != TEXT]
 
     def labels(self, scheme: str | None) -> dict[str, dict[str, str]] | None:
         """Give the labels of a scheme with what is said about each; ``None`` if any value is allowed."""
@@ -269,24 +317,36 @@ class _Database:
         return self._labels[scheme]
 
     def _read_labels(self, labels: dict | list | str | None) -> dict[str, dict[str, str]] | None:
+        """Read what is said about each label: field -> value; "" is the label, too, and so is ``id``."""
         if labels is None:
             return None
+        coded: dict[str, dict] = {}  # field -> its code -> text
         if isinstance(labels, str):
-            table = self.read(labels)
-            index = next(iter(self.header.misc_tables[labels].levels))
-            others = [name for name in table.columns if name != index]
-            return {
-                name: {other: table.columns[other][row] for other in others if table.columns[other][row]}
-                for row, name in enumerate(table.columns[index])
+            misc, table = self.header.misc_tables[labels], self.read(labels)
+            for field, about in misc.columns.items():
+                known = self.header.schemes.get(about.scheme_id)
+                if known is not None and isinstance(known.labels, dict):
+                    coded[field] = {str(code): text for code, text in known.labels.items()}
+            names = table.columns[next(iter(misc.levels))]
+            fields = [name for name in table.columns if name not in misc.levels]
+            rows = (
+                zip(*(table.columns[field] for field in fields), strict=True) if fields else [()] * len(names)
+            )
+            labels = {
+                name: dict(zip(fields, row, strict=True)) for name, row in zip(names, rows, strict=True)
             }
-        if isinstance(labels, list):
-            return {str(name): {} for name in labels}
-        return {
-            str(name): {str(field): str(value) for field, value in about.items() if value is not None}
-            if isinstance(about, dict)
-            else {}
-            for name, about in labels.items()
-        }
+        said = labels if isinstance(labels, dict) else dict.fromkeys(labels)
+        found = {}
+        for name, about in said.items():
+            own = about if isinstance(about, dict) else {TEXT: about}
+            texts = {field + TEXT: coded[field].get(own[field]) for field in coded if field in own}
+            own = {"": name, "id": name, **own, **texts}
+            found[str(name)] = {
+                str(field): str(value)
+                for field, value in own.items()
+                if value not in (None, "") and not isinstance(value, dict)
+            }
+        return found
 
     def rows(self, name: str, table: TextTable, sources: Mapping[str, Source]) -> pd.DataFrame:
         """Give the rows of a table under our names; labels that a scheme does not know are empty."""
@@ -305,13 +365,11 @@ class _Database:
             frame[index] = _seconds(frame[index])
         for ours, (column, scheme, field) in sources.items():
             labels = self.labels(scheme)
-            if field:
-                said = {label: fields.get(field, "") for label, fields in labels.items()}
-                frame[ours] = [said.get(text, "") for text in theirs[column]]
-            elif labels is not None:
-                frame[ours] = theirs[column].where(theirs[column].isin(list(labels)), "")
-            else:
+            if labels is None:
                 frame[ours] = theirs[column]
+            else:
+                said = {label: about.get(field, "") for label, about in labels.items()}
+                frame[ours] = [said.get(text, "") for text in theirs[column]]
         if about.split_id and "split" not in frame:
             frame["split"] = about.split_id
         for column, scheme in {source[:2] for source in sources.values()}:
@@ -320,6 +378,18 @@ class _Database:
                 strange = (text for text in table.columns[column] if text and text not in labels)
                 self.unknown.update((scheme, text) for text in strange)
         return frame.astype(object)
+
+
+def _fitting(words: Iterable[str], ours: str, entry: CorpusEntry, task: Task | None) -> int:
+    """Count the words that mean something in a column of ours."""
+    known = {*entry.values.get(ours, ()), *(task.classes if task else ())}
+    number = task is not None and task.is_regression
+    return sum(
+        word in known
+        or (number and NUMBER.fullmatch(word) is not None)
+        or (ours == "sex" and word.strip().lower() in SEX)
+        for word in words
+    )
 
 
 def _seconds(texts: pd.Series) -> pd.Series:

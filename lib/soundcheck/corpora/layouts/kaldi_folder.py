@@ -5,8 +5,9 @@ Conventions
 - Each file has lines of a name and a value; names are told apart exactly, and none may stand twice. UTF-8.
 - ``wav.scp`` names the file of each recording. A command there (it ends with ``|``) is never run, and an
   archive (``raw.ark:12``) not opened: both are refused, unless the corpus has no audio.
-- ``segments`` gives utterances their recording, start and end in seconds; an end of -1 is the end of the
-  recording. Without this file each recording is an utterance.
+- ``segments`` gives utterances their recording, start and end in seconds, and perhaps a channel; an end of -1
+  is the end of the recording. Without this file each recording is an utterance.
+- ``reco2file_and_channel`` says which channel of its file a recording is.
 - ``text``, ``utt2spk``, ``spk2gender`` and ``utt2lang`` become transcript, speaker, sex and language; a name
   alone in ``text`` says that nobody speaks. Other files ``utt2x`` and ``spk2x`` are columns ``x`` for whoever
   asks for them.
@@ -28,7 +29,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text, parse_number
 from soundcheck.corpora.segments import Excluded, RawTable
-from soundcheck.corpora.table_keys import take_columns
+from soundcheck.corpora.table_keys import CHANNEL, take_columns, unused
 from soundcheck.suite.entries import CorpusEntry
 
 __all__ = ["read_folder"]
@@ -63,13 +64,15 @@ def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     left_out: list[Excluded] = []
     utterances, times = _cut(folder, cut, recordings, left_out) if cut else (recordings, {})
     recording = {name: times[name][0] if cut else name for name in utterances}
+    of_recordings = {name: text.split()[-1] for name, text in folder.read("reco2file_and_channel").items()}
     columns = {
         "file": {name: recordings[own] if entry.audio else own for name, own in recording.items()},
         "item": {name: name for name in utterances},
+        CHANNEL: {name: of_recordings.get(own, "") for name, own in recording.items()},
     }
-    if cut:
-        columns |= {
-            side: {name: times[name][place] for name in times} for place, side in ((1, "start"), (2, "end"))
+    for place, side in enumerate(("start", "end", CHANNEL) if cut else (), start=1):
+        columns[side] = columns.get(side, {}) | {
+            name: own[place] for name, own in times.items() if own[place]
         }
     columns |= folder.about_utterances(utterances, left_out)
     if not entry.audio:
@@ -84,7 +87,9 @@ def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     lines = [folder.lines[source][name] for name in utterances]
     table = TextTable(cells, lines, "line", f"{folder.shown}/{source}")
     raw = take_columns(table, entry, tasks, USUAL)
-    return dataclasses.replace(raw, root=entry.path, left_out=(*raw.left_out, *left_out))
+    told = unused((path.name for path in entry.path.iterdir() if path.is_file()), folder.lines, "files")
+    notices = (*raw.notices, *told)
+    return dataclasses.replace(raw, root=entry.path, left_out=(*raw.left_out, *left_out), notices=notices)
 
 
 def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
@@ -104,20 +109,17 @@ def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
 
 def _cut(
     folder: _Folder, cut: Mapping[str, str], recordings: Mapping[str, str], left_out: list[Excluded]
-) -> tuple[Mapping[str, str], dict[str, tuple[str, str, str]]]:
-    """Read the recording, start and end of each utterance; those without recording are listed."""
+) -> tuple[Mapping[str, str], dict[str, tuple[str, ...]]]:
+    """Read recording, start, end and channel of each utterance; those without recording are listed."""
     times = {}
     for name, text in cut.items():
         words = text.split()
         where = folder.where("segments", name)
-        if len(words) != 3:
-            what = f"there are {len(words)} values behind the name, not three"
-            remedy = "Expected is `utterance recording start end`"
-            if len(words) == 4:
-                what, remedy = "a channel is given", "Channels are averaged: write a file a channel"
-            folder.problems.add(where, what, remedy)
+        if len(words) not in (3, 4):
+            what = f"there are {len(words)} values behind the name, not three or four"
+            folder.problems.add(where, what, "Expected is `utterance recording start end`")
             continue
-        recording, start, end = words
+        recording, start, end, channel = [*words, ""][:4]
         try:
             last = parse_number(end)
             parse_number(start)
@@ -127,7 +129,7 @@ def _cut(
             )
             continue
         if recording in recordings:
-            times[name] = (recording, start, "" if last == -1 else end)
+            times[name] = (recording, start, "" if last == -1 else end, "" if channel == "-1" else channel)
         else:
             left_out.append(Excluded(name, f"its recording {quoted(recording)} is not in wav.scp"))
     return times, times
