@@ -114,16 +114,17 @@ def load_corpus(
 
 def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTable:
     """Read a table; what somebody's format fails with is told as a matter of that format and its file."""
+    ours = form.__module__.startswith("soundcheck.")
     try:
         return form.read(entry, suite.tasks)
     except InputError as error:
-        if entry.path is None:
+        if entry.path is None or not ours:
             raise
         raise with_hint(error, entry.path, entry.shown_path or entry.path.name, entry.format) from error
     except (SoundcheckError, OSError):
         raise
     except Exception as error:
-        if form.__module__.startswith("soundcheck."):  # a defect of ours
+        if ours:  # a defect
             raise
         where = f"{suite.file.name}, corpora.{entry.name}"
         what = f"the format {quoted(entry.format)} fails: {type(error).__name__}: {error}"
@@ -175,16 +176,15 @@ def _join(
 
 def _check_channels(table: pd.DataFrame, raw: RawTable, facts: Mapping[str, AudioInfo]) -> None:
     """Refuse segments that are one channel of several: what is heard is the mean of all."""
-    several = table["file"].isin([name for name, fact in facts.items() if fact.channels > 1]).to_numpy()
-    if CHANNEL in raw.table.columns and several.any():
-        several &= channels_of(raw.table[CHANNEL]).to_numpy()[table["place"]]
-    else:
+    if CHANNEL not in raw.table.columns:
         return
-    if several.any():
-        row = table.iloc[int(np.flatnonzero(several)[0])]
-        segments = counted(int(several.sum()), "segment")
-        what = f"{segments} of one channel where the file has several, such as {quoted(row['file'])}"
-        raise input_error(f"{raw.places[row['place']]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
+    several = table["file"].isin([name for name, fact in facts.items() if fact.channels > 1])
+    named = channels_of(raw.table[CHANNEL].iloc[table["place"]])
+    rows = np.flatnonzero(several.to_numpy() & named.to_numpy())
+    if len(rows):
+        file, place = table[["file", "place"]].iloc[rows[0]]
+        what = f"{counted(len(rows), 'segment')} of one channel where the file has several, as {quoted(file)}"
+        raise input_error(f"{raw.places[place]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
 
 
 def identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:

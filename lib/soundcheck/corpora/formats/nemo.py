@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from soundcheck.common.text_table import TextTable
     from soundcheck.corpora.segments import RawTable
 
-NAMES = {"file": ("audio_filepath",), "transcript": ("text",), "language": ("lang",)}
+NAMES = {
+    **{"file": ("audio_filepath",), "transcript": ("text",), "language": ("lang",)},
+    **{"speaker": ("speaker", "speaker_id"), "sex": ("sex", "gender")},
+}
 
 
 class NemoFormat(TableFormat):

@@ -62,32 +62,30 @@ def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     if entry.audio:
         _refuse_commands(folder, recordings)
     left_out: list[Excluded] = []
-    utterances, times = _cut(folder, cut, recordings, left_out) if cut else (recordings, {})
-    recording = {name: times[name][0] if cut else name for name in utterances}
-    of_recordings = {name: text.split()[-1] for name, text in folder.read("reco2file_and_channel").items()}
+    channels = {name: text.split()[-1] for name, text in folder.read("reco2file_and_channel").items()}
+    utterances = (
+        _cut(folder, cut, recordings, left_out) if cut else {name: (name, "", "", "") for name in recordings}
+    )
     columns = {
-        "file": {name: recordings[own] if entry.audio else own for name, own in recording.items()},
+        "file": {name: recordings[own[0]] if entry.audio else own[0] for name, own in utterances.items()},
         "item": {name: name for name in utterances},
-        CHANNEL: {name: of_recordings.get(own, "") for name, own in recording.items()},
+        "start": {name: own[1] for name, own in utterances.items()},
+        "end": {name: own[2] for name, own in utterances.items()},
+        CHANNEL: {name: own[3] or channels.get(own[0], "") for name, own in utterances.items()},
     }
-    for place, side in enumerate(("start", "end", CHANNEL) if cut else (), start=1):
-        columns[side] = columns.get(side, {}) | {
-            name: own[place] for name, own in times.items() if own[place]
-        }
     columns |= folder.about_utterances(utterances, left_out)
     if not entry.audio:
-        known = folder.read("utt2dur")
-        columns["duration"] = known
-        if not times:  # those of recordings will do
-            whole = folder.read("reco2dur")
-            columns["duration"] = {n: known.get(n) or whole.get(own, "") for n, own in recording.items()}
+        whole = folder.read("reco2dur")  # of utterances without times
+        known = {name: whole.get(own[0], "") for name, own in utterances.items() if not own[1]}
+        columns["duration"] = known | folder.read("utt2dur")
     folder.problems.raise_if_any()
     cells = {column: [own.get(name, "") for name in utterances] for column, own in columns.items()}
     source = "segments" if cut else "wav.scp"
     lines = [folder.lines[source][name] for name in utterances]
     table = TextTable(cells, lines, "line", f"{folder.shown}/{source}")
     raw = take_columns(table, entry, tasks, USUAL)
-    told = unused((path.name for path in entry.path.iterdir() if path.is_file()), folder.lines, "files")
+    there = (path.name for path in entry.path.iterdir() if path.is_file())
+    told = unused(there, {*folder.lines, *recordings.values()}, "files")
     notices = (*raw.notices, *told)
     return dataclasses.replace(raw, root=entry.path, left_out=(*raw.left_out, *left_out), notices=notices)
 
@@ -109,7 +107,7 @@ def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
 
 def _cut(
     folder: _Folder, cut: Mapping[str, str], recordings: Mapping[str, str], left_out: list[Excluded]
-) -> tuple[Mapping[str, str], dict[str, tuple[str, ...]]]:
+) -> dict[str, tuple[str, str, str, str]]:
     """Read recording, start, end and channel of each utterance; those without recording are listed."""
     times = {}
     for name, text in cut.items():
@@ -132,7 +130,7 @@ def _cut(
             times[name] = (recording, start, "" if last == -1 else end, "" if channel == "-1" else channel)
         else:
             left_out.append(Excluded(name, f"its recording {quoted(recording)} is not in wav.scp"))
-    return times, times
+    return times
 
 
 class _Folder:
