@@ -24,6 +24,7 @@ Format: audformat documentation, version 1.4.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -60,6 +61,8 @@ DEFAULTS = {
     "source": "",
     "usage": "unrestricted",
 }  # that audformat asks for and nobody needs here
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}([-_]\w+)?")  # a code of ISO 639
 
 Source = tuple[str, str, str]  # column of a table, its scheme, a field of the scheme's labels
 
@@ -385,10 +388,11 @@ def _fitting(words: Iterable[str], ours: str, entry: CorpusEntry, task: Task | N
     """Count the words that mean something in a column of ours."""
     known = {*entry.values.get(ours, ()), *(task.classes if task else ())}
     number = task is not None and task.is_regression
+    pattern = NUMBER if number else _LANGUAGE if ours == "language" else None
     return sum(
         word in known
-        or (number and NUMBER.fullmatch(word) is not None)
         or (ours == "sex" and word.strip().lower() in SEX)
+        or (pattern is not None and pattern.fullmatch(word) is not None)
         for word in words
     )
 
