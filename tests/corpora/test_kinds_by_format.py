@@ -399,3 +399,26 @@ def test_ends_a_little_behind_the_file(read, form):
 def test_ends_far_behind_the_file(read, form):
     with pytest.raises(InputError, match="past the end of the file"):
         read(form, people(2, start=[0.1, 0.1], end=[0.5, 1.25]))
+
+
+def test_marks_of_noises_are_no_words(tmp_path, command):
+    entries, answers = [], []
+    for form in (form for form in WRITE if form != "emobox"):
+        folder = tmp_path / f"of-{form}"
+        folder.mkdir()
+        these = people(2, transcript=["[noise] turn left", "turn <unk> right (laughs)"])
+        for number, row in enumerate(these):
+            row["file"] = f"{form}-{row['file']}"
+            sound(folder / row["file"], number)
+            name = f"u{number}" if form == "kaldi" else row["file"]
+            answers.append({"file": name, "transcript": ("turn left", "turn right")[number]})
+        entry = WRITE[form](folder, these).replace("corpus", folder.name)
+        entries.append(f"  {form}: {{{entry}, audio: false}}\n")
+    pd.DataFrame(answers).to_csv(tmp_path / "hyp.csv", index=False)
+    models = "models: {m: {predictions: hyp.csv, tasks: [transcript]}}\nfamilies: [asr_word_errors]\n"
+    (tmp_path / "suite.yml").write_text(f"corpora:\n{''.join(entries)}{models}")
+    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(tmp_path / "build" / "results.csv")
+    errors = results[results["test"] == "Word Error Rate"].groupby("corpus")["value"].max()
+    assert errors.to_dict() == dict.fromkeys((form for form in WRITE if form != "emobox"), 0.0)
