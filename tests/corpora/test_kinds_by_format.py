@@ -242,12 +242,41 @@ def test_two_channels_are_two_segments_without_sound(read, form):
         for n, text in enumerate(("turn left", "turn right"))
     ]
     corpus = read(form, both, channels=2, keys="audio: false")
-    name = "a" if form == "kaldi" else "a.wav"
+    ending = "" if form == "kaldi" else ".wav"
     assert rows(corpus, "file", "speaker", "transcript") == [
-        (f"{name}-0", "s0", "turn left"),
-        (f"{name}-1", "s1", "turn right"),
+        (f"a-0{ending}", "s0", "turn left"),
+        (f"a-1{ending}", "s1", "turn right"),
     ]
-    assert f"names of files have their channel at the end, such as '{name}-0'" in corpus.notices
+    assert f"names of files have their channel at the end, such as 'a-0{ending}'" in corpus.notices
+
+
+CHANNELS = {
+    "hyp.stm": "a 0 s 0 0.25 turn left\na 1 t 0 0.25 turn right\n",
+    "hyp.ctm": "a 0 0 0.1 turn\na 0 0.1 0.1 left\na 1 0 0.1 turn\na 1 0.1 0.1 right\n",
+    "hyp.json": json.dumps(
+        [
+            {"session_id": "a", "channel": n, "start_time": 0, "end_time": 0.25, "words": f"turn {word}"}
+            for n, word in enumerate(("left", "right"))
+        ]
+    ),
+    "hyp.csv": "file,start,end,transcript\na-0.wav,0,0.25,turn left\na-1.wav,0,0.25,turn right\n",
+}
+
+
+def test_channels_of_answers_find_those_of_a_corpus(tmp_path, command):
+    both = "a.wav,0,0.25,s0,0,turn left\na.wav,0,0.25,s1,1,turn right\n"
+    (tmp_path / "t.csv").write_text(f"file,start,end,speaker,channel,transcript\n{both}")
+    models = ""
+    for name, text in CHANNELS.items():
+        (tmp_path / name).write_text(text)
+        models += f"  {name.replace('.', '-')}: {{predictions: {name}, tasks: [transcript]}}\n"
+    corpus = "corpora: {c: {format: csv, path: t.csv, audio: false}}\n"
+    (tmp_path / "suite.yml").write_text(f"{corpus}models:\n{models}families: [asr_word_errors]\n")
+    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(tmp_path / "build" / "results.csv")
+    errors = results[results["test"] == "Word Error Rate"].groupby("model")["value"].max()
+    assert errors.to_dict() == dict.fromkeys((name.replace(".", "-") for name in CHANNELS), 0.0)
 
 
 @pytest.mark.parametrize("form", WRITE)

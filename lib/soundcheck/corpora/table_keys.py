@@ -35,6 +35,7 @@ USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav
 
 CHANNEL = "channel"
 _CHANNELS = re.compile(r"\d+(,\d+)*|[ab]|left|right", re.IGNORECASE)  # what a file of several has
+_EXTENSION = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{1,4})?$")
 MOST_UNUSED = 8  # columns that a notice names
 
 A_FILE_A_CHANNEL = (
@@ -212,9 +213,12 @@ def _by_channel(raw: RawTable, entry: CorpusEntry) -> tuple[pd.DataFrame, list[s
     if entry.audio:
         what = f"{counted(int(twice.sum()), 'segment')} are other channels of the same times, as of {example}"
         raise input_error(f"{raw.places[row]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
-    names = table["file"].where(~named, table["file"] + "-" + table[CHANNEL])
-    told = f"names of files have their channel at the end, such as {quoted(names.iloc[row], 60)}"
-    return table.assign(file=names), [told]
+    names = [
+        _EXTENSION.sub(rf"-{channel}\1", name, count=1) if own else name
+        for name, channel, own in zip(table["file"], table[CHANNEL].str.strip(), named, strict=True)
+    ]
+    told = f"names of files have their channel at the end, such as {quoted(names[row], 60)}"
+    return table.assign(file=pd.Series(names, index=table.index, dtype=object)), [told]
 
 
 def channels_of(column: pd.Series) -> pd.Series:

@@ -251,7 +251,7 @@ def _seglst(content: bytes, rows: _Rows) -> None:
             _check(rows, place, item, "speaker", TEXT)
         if len(rows.problems) == told:
             words = " ".join(item["words"].split())
-            channel = str(item.get("channel") or "")
+            channel = "" if item.get("channel") is None else str(item["channel"])
             rows.add(place, item["session_id"], channel, speaker or "", *times, words, "")
 
 
