@@ -97,7 +97,7 @@ def take_columns(
         If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
     problems, columns, notices, used = Problems(), {}, [], {*known}
-    further = [*({CHANNEL} - used), *([] if entry.audio else ["duration"])]
+    further = [] if entry.audio else ["duration"]
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *further]):
         own = entry.columns.get(name)
         theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]

@@ -43,7 +43,7 @@ from soundcheck.corpora.layouts import audb_cache
 from soundcheck.corpora.layouts.audb_cache import HEADER
 from soundcheck.corpora.layouts.audformat_attributes import with_attributes
 from soundcheck.corpora.segments import LABEL, SEX, Excluded, RawTable
-from soundcheck.corpora.table_keys import CHANNEL, unused
+from soundcheck.corpora.table_keys import unused
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -128,7 +128,6 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             what = f"corpora.{entry.name}.columns.{name} names {quoted(theirs)}, and no table has it"
             problems.add(f"{shown}/{HEADER}", what, did_you_mean(theirs, database.sources(known)))
     problems.raise_if_any()
-    wanted.append(CHANNEL)
     texts, parts, used = [], [], set()
     for name in known:
         found = {ours: database.source(entry.columns.get(ours, ""), ours, name) for ours in wanted}
@@ -305,7 +304,8 @@ class _Database:
             )
         elif ours in SPOKEN and field in ("", "id") and len(fields) > 2:
             others = ", ".join(self._paths(column, fields) or [column])
-            notices.append(f"{ours} is a code, such as {quoted(codes[0], 40)}; {stand_for}: {others}")
+            what = f"{ours} is a code of {quoted(scheme)}, such as {quoted(codes[0], 40)}"
+            notices.append(f"{what}; what it stands for: {others}")
         return column, scheme, chosen
 
     @staticmethod

@@ -77,7 +77,8 @@ def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     if list(lists) == [""]:
         del columns["split"]
     filled = {name: cells for name, cells in columns.items() if any(cells)}
-    known = ("key", "task", "type", "channel")  # which is the number of channels
+    filled.pop("channel", None)  # how many there are
+    known = ("key", "task", "type")
     raw = take_columns(TextTable(filled, places, "line", shown), entry, tasks, USUAL, known)
     root = entry.path.resolve().parents[1] if len(entry.path.resolve().parents) > 1 else entry.path
     return dataclasses.replace(raw, root=root, left_out=tuple(left_out), notices=(*raw.notices, *notices))

@@ -244,11 +244,14 @@ def _file(cut: dict[str, Any], recording: dict[str, Any], where: str) -> str:
             reason = _SOURCES.get(str(kind), f"is of the type {quoted(kind, 20)}, which is not read")
             what = f"the recording {quoted(recording.get('id'), 40)} {reason}"
             raise input_error(where, what, "Write its sound as a file; or say `audio: false`")
-        if own == wanted and isinstance(source.get("source"), str):
+        if wanted <= own and isinstance(source.get("source"), str):
             return source["source"]
         have |= own
+    if wanted <= have:
+        what = f"the channels {sorted(wanted)} of the cut lie in several files"
+        raise input_error(where, what, "Give a cut of each channel, as MultiCut.to_mono makes them")
     what = f"the cut has the channels {sorted(wanted)} of a recording with {sorted(have)}"
-    raise input_error(where, what, "Channels are averaged: write a file a channel, and give cuts of those")
+    raise input_error(where, what, "Name channels that the recording has")
 
 
 def _listed(item: dict[str, Any], name: str, where: str) -> list[Any]:
