@@ -223,7 +223,8 @@ def _by_channel(raw: RawTable, entry: CorpusEntry) -> tuple[pd.DataFrame, list[s
 
 def channels_of(column: pd.Series) -> pd.Series:
     """Say which cells name a channel of a file, and not something else that is called so."""
-    return column.str.strip().map(lambda text: _CHANNELS.fullmatch(text) is not None).astype(bool)
+    known = {text: _CHANNELS.fullmatch(text.strip()) is not None for text in column.unique()}
+    return column.map(known).astype(bool)
 
 
 def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:

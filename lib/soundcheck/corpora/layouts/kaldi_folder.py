@@ -79,7 +79,8 @@ def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         known = {name: whole.get(own[0], "") for name, own in utterances.items() if not own[1]}
         columns["duration"] = known | folder.read("utt2dur")
     folder.problems.raise_if_any()
-    cells = {column: [own.get(name, "") for name in utterances] for column, own in columns.items()}
+    given = {column: own for column, own in columns.items() if column == "file" or any(own.values())}
+    cells = {column: [own.get(name, "") for name in utterances] for column, own in given.items()}
     source = "segments" if cut else "wav.scp"
     lines = [folder.lines[source][name] for name in utterances]
     table = TextTable(cells, lines, "line", f"{folder.shown}/{source}")
