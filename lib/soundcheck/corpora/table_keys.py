@@ -172,6 +172,10 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
         If a column is not there whose values are mapped.
     """
     table, notices, problems = raw.table.copy(deep=False), list(raw.notices), Problems()
+    slashed = table["file"].str.replace("\\", "/") if entry.audio or entry.cut else table["file"]
+    if (slashed != table["file"]).any():
+        table["file"] = slashed
+        notices.append("backslashes in names of files count as slashes")
     if entry.cut:
         table["file"], told = _cut(table["file"], entry.cut)
         notices.append(told)
@@ -229,7 +233,7 @@ def channels_of(column: pd.Series) -> pd.Series:
 
 def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:
     """Take a folder from the beginning of names; say how many had it."""
-    beginning = folder if folder.endswith(("/", "\\")) else f"{folder}/"
+    beginning = folder.replace("\\", "/").removesuffix("/") + "/"
     names = column.tolist()
     cut = pd.Series([name.removeprefix(beginning) for name in names], index=column.index, dtype=object)
     count = int((cut != column).sum())
@@ -241,7 +245,7 @@ def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:
 
 def _base(name: str) -> str:
     """Give the end of a name, so that the folders of somebody's machine are not told."""
-    return name.replace("\\", "/").rsplit("/", 1)[-1]
+    return name.rsplit("/", 1)[-1]
 
 
 def _mapped(

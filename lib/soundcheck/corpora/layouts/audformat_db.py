@@ -41,7 +41,6 @@ from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
 from soundcheck.corpora.layouts import audb_cache
 from soundcheck.corpora.layouts.audb_cache import HEADER
-from soundcheck.corpora.layouts.audformat_attributes import with_attributes
 from soundcheck.corpora.segments import LABEL, SEX, Excluded, RawTable
 from soundcheck.corpora.table_keys import unused
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
@@ -141,10 +140,11 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         parts.append(database.rows(name, texts[-1], sources))
     places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]
     frame = _join(parts[: len(tables)], texts)
-    if attributes:
-        whole = [database.tables[name].type != "segmented" for name in attributes]
-        told = zip(attributes, whole, parts[len(tables) :], strict=True)
-        frame = with_attributes(frame, list(told), notices)
+    brought = {*frame}
+    for name, part in zip(attributes, parts[len(tables) :], strict=True):
+        keys = INDEX if database.tables[name].type == "segmented" else INDEX[:1]
+        further = part.drop(columns=[column for column in part if column in brought and column not in keys])
+        _add_attributes(frame, name, further.set_index(list(keys)), notices)
     if "language" not in frame and len(database.header.languages) == 1:
         frame["language"] = str(database.header.languages[0])
     notices += unused((column for name in known for column in database.tables[name].columns), used)
@@ -440,3 +440,27 @@ def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
         problems.add(here.where(line[row], column), what, "Choose the tables with `tables:`")
     problems.raise_if_any()
     return frame[brought]
+
+
+def _add_attributes(frame: pd.DataFrame, name: str, rows: pd.DataFrame, notices: list[str]) -> None:
+    """Fill columns of segments from a table that lists none; of several tables the first counts.
+
+    Parameters
+    ----------
+    frame
+        Segments under our names; changed.
+    name, rows
+        A table, by file or by file, start and end.
+    notices
+        Gets a sentence if it says nothing about any segment.
+    """
+    keys = list(rows.index.names)
+    rows = rows[~rows.index.duplicated()]
+    wanted = pd.MultiIndex.from_frame(frame[keys]) if len(keys) > 1 else pd.Index(frame[keys[0]])
+    if not wanted.isin(rows.index).any():
+        kind = "segments" if len(keys) > 1 else "files"
+        notices.append(f"the table {quoted(name)} tells nothing: it has none of the {kind}")
+    for column, cells in rows.reindex(wanted).fillna("").items():
+        known = frame.get(column)
+        cells = cells.to_numpy(object)
+        frame[column] = cells if known is None else known.where(known != "", cells)
