@@ -30,6 +30,7 @@ USUAL = (
     "transcript",
 )  # with names of their own somewhere
 Rows = Sequence[Mapping[str, object]]
+Writer = Callable[[Path, Rows], str]
 
 
 def further(row: Mapping[str, object]) -> dict[str, object]:
@@ -172,7 +173,7 @@ def write_emobox(folder: Path, these: Rows) -> str:
     return "format: emobox, path: corpus/data/x"
 
 
-WRITE: dict[str, Callable[[Path, Rows], str]] = {
+WRITE: dict[str, Writer] = {
     name.removeprefix("write_"): function for name, function in globals().items() if name.startswith("write_")
 }
 TIMED = [name for name in WRITE if name not in ("emobox",)]  # formats whose segments may have times
@@ -190,13 +191,15 @@ def sound(path: Path, number: int = 0, channels: int = 1, seconds: float = 0.5) 
 def read(load, tmp_path) -> Callable[..., Corpus]:
     """Load rows as a format writes them: ``read("nemo", [{...}], channels=2, keys="split: dev")``."""
 
-    def built(form: str, these: Rows, *, channels: int = 1, keys: str = "", more: str = "") -> Corpus:
+    def built(
+        form: str, these: Rows, *, channels: int = 1, keys: str = "", write: Writer | None = None
+    ) -> Corpus:
         folder = tmp_path / "corpus"
         folder.mkdir()
         for number, name in enumerate(sorted({row["file"] for row in these})):
             sound(folder / name, number, channels)
-        entry = WRITE[form](folder, these)
-        return load(f"{entry}{', ' if keys else ''}{keys}", more)
+        entry = (write or WRITE[form])(folder, these)
+        return load(f"{entry}{', ' if keys else ''}{keys}")
 
     return built
 
@@ -301,35 +304,51 @@ def test_what_a_suite_groups_by_is_used(read, form):
     assert not any("mood" in one for one in corpus.notices)
 
 
-@pytest.mark.parametrize("form", [form for form in WRITE if form not in ("shards",)])
-def test_files_are_relative_to_a_root_after_a_cut(read, form, tmp_path):
-    elsewhere = tmp_path / "sounds"
-    elsewhere.mkdir()
-    for number, name in enumerate("ab"):
-        sound(elsewhere / f"{name}.wav", number)
-    write = WRITE[form]
+def moved(form: str, before: str) -> Writer:
+    """Write a corpus whose files have something before their names, and lie in a folder ``x``."""
 
-    def moved(folder: Path, these: Rows) -> str:
-        entry = write(folder, these)
+    def write(folder: Path, these: Rows) -> str:
+        entry = WRITE[form](folder, these)
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".csv", ".tsv", ".jsonl", ".scp"):
-                text = path.read_text()
-                path.write_text(
-                    text.replace("$data_root/", "").replace("a.wav", "/x/a.wav").replace("b.wav", "/x/b.wav")
-                )
+                inside = json.dumps(before)[1:-1] if path.suffix == ".jsonl" else before
+                text = path.read_text().replace("$data_root/", "")
+                path.write_text(text.replace("a.wav", f"{inside}a.wav").replace("b.wav", f"{inside}b.wav"))
             elif path.suffix == ".parquet":
                 table = pd.read_parquet(path)
-                pd.DataFrame(table).assign(file="/x/" + table["file"]).to_parquet(path)
+                table.assign(file=before + table["file"]).to_parquet(path)
             elif path.suffix == ".wav":
-                path.unlink()
+                (path.parent / "x").mkdir(exist_ok=True)
+                path.rename(path.parent / "x" / path.name)
         return entry
 
-    WRITE["moved"] = moved
-    try:
-        corpus = read("moved", people(2), keys="root: sounds, cut: /x")
-    finally:
-        del WRITE["moved"]
+    return write
+
+
+@pytest.mark.parametrize("form", [form for form in WRITE if form != "shards"])
+@pytest.mark.parametrize(("before", "cut"), [("/d/e/", "/d/e"), ("C:\\d\\", "C:\\d"), ("C:\\d\\", "C:/d/")])
+def test_files_are_relative_to_a_root_after_a_cut(read, form, before, cut):
+    root = "corpus/clips/x" if form == "commonvoice" else "corpus/x"
+    corpus = read(form, people(2), keys=f"root: {root}, cut: '{cut}'", write=moved(form, before))
     assert corpus.segments["file"].tolist() == ["a.wav", "b.wav"]
+
+
+@pytest.mark.parametrize("form", [form for form in WRITE if form != "shards"])
+def test_backslashes_in_names_of_files_are_slashes(read, form):
+    corpus = read(form, people(2), write=moved(form, "x\\"))
+    assert corpus.segments["file"].tolist() == ["x/a.wav", "x/b.wav"]
+
+
+@pytest.mark.parametrize("form", [form for form in WRITE if form not in ("shards", "audiofolder")])
+def test_a_file_of_another_extension_is_suggested(read, form):
+    def write(folder: Path, these: Rows) -> str:
+        entry = WRITE[form](folder, these)
+        for path in sorted(folder.rglob("*.wav")):
+            path.rename(path.with_suffix(".flac"))
+        return entry
+
+    with pytest.raises(InputError, match="'a.wav' does not exist. Did you mean 'a.flac'"):
+        read(form, people(2), write=write)
 
 
 @pytest.mark.parametrize("key", ["root: corpus", "cut: /x"])
@@ -397,7 +416,7 @@ def test_a_scale_that_falls(read, form):
     assert corpus.segments["arousal"].tolist() == [0.0, 0.25, 1.0]
 
 
-def test_the_scale_of_a_database(read, tmp_path):
+def test_the_scale_of_a_database(read):
     def write(folder: Path, these: Rows) -> str:
         entry = write_audformat(folder, these)
         header = yaml.safe_load((folder / "db.yaml").read_text())
@@ -406,11 +425,7 @@ def test_the_scale_of_a_database(read, tmp_path):
         (folder / "db.yaml").write_text(yaml.safe_dump(header))
         return entry
 
-    WRITE["scheme"] = write
-    try:
-        corpus = read("scheme", people(3, arousal=[2, 3, 4]))
-    finally:
-        del WRITE["scheme"]
+    corpus = read("audformat", people(3, arousal=[2, 3, 4]), write=write)
     assert corpus.segments["arousal"].tolist() == [0.25, 0.5, 0.75]
 
 
