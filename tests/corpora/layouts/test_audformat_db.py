@@ -477,6 +477,12 @@ def test_codes_that_values_map_are_left(tmp_path):
     assert mapped.table["emotion"].tolist() == ["W", "T"]
 
 
+def test_blocks_are_codes_because_two_may_stand_for_the_same(tmp_path):
+    coded(tmp_path, {"x1": "a studio", "x2": "a studio"}, ["x1", "x2"], "session")
+    assert read(tmp_path, blocks=("session",)).table["session"].tolist() == ["x1", "x2"]
+    assert read(tmp_path, adjust=("session",)).table["session"].tolist() == ["a studio", "a studio"]
+
+
 def test_texts_of_codes_agree_with_audformat(db, tmp_path, storage):
     db["sentences"] = audformat.MiscTable(pd.Index(["a01", "a02"], name="sentence", dtype="string"))
     db["sentences"]["text"] = audformat.Column()

@@ -283,9 +283,9 @@ class _Database:
         """Choose between codes and what they stand for, and say so."""
         column, scheme, field = source
         labels = list((self.labels(scheme) or {}).values())
-        fields = dict.fromkeys(name for about in labels for name in about)
-        if ours in IDENTITIES or not labels:
+        if ours in IDENTITIES or ours in entry.blocks or not labels:
             return source
+        fields = dict.fromkeys(name for about in labels for name in about)
         spoken = [name for name in (*SPOKEN_FIELDS, scheme) if name in fields and ours in SPOKEN]
         codes, texts = ([about.get(name, "") for about in labels] for name in (field, field + TEXT))
         chosen = field
