@@ -163,7 +163,8 @@ def nearest_name(path: Path) -> str:
         names = os.listdir(path.parent)
     except OSError:
         return ""
-    near = difflib.get_close_matches(path.name.lower(), [name.lower() for name in names], n=1)
+    near = [name.lower() for name in sorted(names) if os.path.splitext(name)[0] == path.stem]
+    near = near or difflib.get_close_matches(path.name.lower(), [name.lower() for name in names], n=1)
     original = [name for name in names if near and name.lower() == near[0]]
     return f"Did you mean {quoted(original[0])}?" if original else ""
 

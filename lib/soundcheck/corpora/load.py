@@ -15,16 +15,17 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import files
-from soundcheck.common.errors import Problems, SoundcheckError, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problems, SoundcheckError, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
 from soundcheck.corpora import audio, segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.corpus import Corpus
+from soundcheck.corpora.format_hints import with_hint
 from soundcheck.corpora.inspection import inspect_files
 from soundcheck.corpora.segments import Excluded, RawTable, SegmentTable
 from soundcheck.corpora.sound_formats import sound_formats
-from soundcheck.corpora.table_keys import prepare
+from soundcheck.corpora.table_keys import A_FILE_A_CHANNEL, CHANNEL, channels_of, prepare
 from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
@@ -120,12 +121,17 @@ def load_corpus(
 
 def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTable:
     """Read a table; what somebody's format fails with is told as a matter of that format and its file."""
+    ours = form.__module__.startswith("soundcheck.")
     try:
         return form.read(entry, suite.tasks)
+    except InputError as error:
+        if entry.path is None or not ours:
+            raise
+        raise with_hint(error, entry.path, entry.shown_path or entry.path.name, entry.format) from error
     except (SoundcheckError, OSError):
         raise
     except Exception as error:
-        if form.__module__.startswith("soundcheck."):  # a defect of ours
+        if ours:  # a defect
             raise
         where = f"{suite.file.name}, corpora.{entry.name}"
         what = f"the format {quoted(entry.format)} fails: {type(error).__name__}: {error}"
@@ -163,6 +169,7 @@ def _join(
         if fact.problem:
             several = f" ({counts[name]} segments)" if counts[name] > 1 else ""
             left_out.append(Excluded(name, f"{fact.problem}{several}", "audio"))
+    _check_channels(table, raw, facts)
     usable = ~table["file"].isin([name for name, fact in facts.items() if fact.problem]).to_numpy()
     table = table[usable].reset_index(drop=True)
     length = table["file"].map({name: fact.duration for name, fact in facts.items()})
@@ -200,6 +207,19 @@ def _counted(table: pd.DataFrame, rows: np.ndarray, what: str) -> str:
     """Count segments and name three."""
     named = [segments.segment_name(*row) for row in table.loc[rows, NAME].head(3).to_numpy()]
     return f"{rows.sum()} of {counted(len(table), 'segment')} {what}: {', '.join(map(quoted, named))}"
+
+
+def _check_channels(table: pd.DataFrame, raw: RawTable, facts: Mapping[str, AudioInfo]) -> None:
+    """Refuse segments that are one channel of several: what is heard is the mean of all."""
+    if CHANNEL not in raw.table.columns:
+        return
+    several = table["file"].isin([name for name, fact in facts.items() if fact.channels > 1])
+    named = channels_of(raw.table[CHANNEL].iloc[table["place"]])
+    rows = np.flatnonzero(several.to_numpy() & named.to_numpy())
+    if len(rows):
+        file, place = table[["file", "place"]].iloc[rows[0]]
+        what = f"{counted(len(rows), 'segment')} of one channel where the file has several, as {quoted(file)}"
+        raise input_error(f"{raw.places[place]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
 
 
 def identified(table: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
@@ -30,10 +31,18 @@ from soundcheck.corpora.segments import NAMED, RawTable
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["Places", "prepare", "take_columns"]
+__all__ = ["A_FILE_A_CHANNEL", "CHANNEL", "Places", "channels_of", "prepare", "take_columns", "unused"]
 
 USUAL_NAMES = ("path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
 
+CHANNEL = "channel"
+_CHANNELS = re.compile(r"\d+(,\d+)*|[ab]|left|right", re.IGNORECASE)  # what a file of several has
+_EXTENSION = re.compile(r"(\.[A-Za-z][A-Za-z0-9]{1,4})?$")
+MOST_UNUSED = 8  # columns that a notice names
+
+A_FILE_A_CHANNEL = (
+    "Write each channel as a file of its own, and name those: all channels of a file are averaged"
+)
 MOST_WORDS = 100  # different texts of a column among which a similar one is looked for
 
 
@@ -62,6 +71,7 @@ def take_columns(
     entry: CorpusEntry,
     tasks: Mapping[str, Task],
     usual: Mapping[str, Sequence[str]] | None = None,
+    known: Collection[str] = (),
 ) -> RawTable:
     """Give a table our names: those of the suite, of the format, or the same as theirs.
 
@@ -75,6 +85,8 @@ def take_columns(
         Tasks of the suite by name.
     usual
         Our name -> names that the format has for it, the first that is there counts.
+    known
+        Columns that the format has used already.
 
     Returns
     -------
@@ -86,7 +98,7 @@ def take_columns(
     InputError
         If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
-    problems, columns, notices = Problems(), {}, []
+    problems, columns, notices, used = Problems(), {}, [], {*known}
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
         own = entry.columns.get(name)
         theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]
@@ -94,6 +106,7 @@ def take_columns(
         nested = [one for one in theirs if one in table.nested]
         if found:
             columns[name] = table.columns[found[0]]
+            used |= {*found}
             if len(found) > 1:
                 others = ", ".join(found[1:])
                 notices.append(f"{name} is the column {found[0]}, not {others}; `columns:` takes another")
@@ -109,6 +122,7 @@ def take_columns(
         remedy = hint(table.columns, entry.format) or _suggest(table, wanted)
         problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
     problems.raise_if_any()
+    notices += unused([*table.columns, *table.nested], used)
     frame = pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()})
     places = Places(table.shown, table.unit, table.places)
     return RawTable(
@@ -119,6 +133,19 @@ def take_columns(
         notices=tuple(notices),
         offered=tuple(table.columns),
     )
+
+
+def unused(there: Iterable[str], used: Collection[str], noun: str = "columns") -> list[str]:
+    """Name what nothing reads in one notice; none if all is used.
+
+    Examples
+    --------
+    >>> unused(["path", "up_votes", "segment"], {"path"})
+    ['not used: columns segment, up_votes']
+    """
+    left = sorted({*there} - {*used} - {""})
+    more = f" ({len(left) - MOST_UNUSED} more)" if len(left) > MOST_UNUSED else ""
+    return [f"not used: {noun} {', '.join(left[:MOST_UNUSED])}{more}"] if left else []
 
 
 def _suggest(table: TextTable, wanted: str) -> str:
@@ -146,6 +173,10 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
         If a column is not there whose values are mapped.
     """
     table, notices, problems = raw.table.copy(deep=False), list(raw.notices), Problems()
+    slashed = table["file"].str.replace("\\", "/") if entry.audio or entry.cut else table["file"]
+    if (slashed != table["file"]).any():
+        table["file"] = slashed
+        notices.append("backslashes in names of files count as slashes")
     if entry.cut:
         table["file"], told = _cut(table["file"], entry.cut)
         notices.append(told)
@@ -163,6 +194,8 @@ def prepare(raw: RawTable, entry: CorpusEntry, words: Mapping[str, Mapping[str, 
             remedy = did_you_mean(name, raw.table.columns)
             problems.add(f"{raw.shown}, column {name}", what, remedy)
     problems.raise_if_any()
+    table, told = _by_channel(dataclasses.replace(raw, table=table), entry)
+    notices += told
     return dataclasses.replace(raw, table=table, root=root, notices=tuple(notices))
 
 
@@ -175,9 +208,45 @@ def _from_root(column: pd.Series, folder: Path, root: Path) -> pd.Series:
     return column.map(lambda name: names.get(name, name)).astype(object) if names else column
 
 
+def _by_channel(raw: RawTable, entry: CorpusEntry) -> tuple[pd.DataFrame, list[str]]:
+    """Tell the channels of a file apart; gives the table, and what was done.
+
+    Where there is nothing to hear, the channel becomes a part of the name if the same times occur twice.
+
+    Raises
+    ------
+    InputError
+        If there is something to hear: channels are averaged.
+    """
+    table, key = raw.table, [name for name in ("file", "start", "end") if name in raw.table.columns]
+    if CHANNEL not in table.columns:
+        return table, []
+    named = channels_of(table[CHANNEL])
+    twice = named & table.duplicated(key, keep=False) & ~table.duplicated([*key, CHANNEL], keep=False)
+    if not twice.any():
+        return table, []
+    row = int(np.flatnonzero(twice)[0])
+    example = quoted(table["file"].iloc[row], 60)
+    if entry.audio:
+        what = f"{counted(int(twice.sum()), 'segment')} are other channels of the same times, as of {example}"
+        raise input_error(f"{raw.places[row]}, column {CHANNEL}", what, A_FILE_A_CHANNEL)
+    names = [
+        _EXTENSION.sub(rf"-{channel}\1", name, count=1) if own else name
+        for name, channel, own in zip(table["file"], table[CHANNEL].str.strip(), named, strict=True)
+    ]
+    told = f"names of files have their channel at the end, such as {quoted(names[row], 60)}"
+    return table.assign(file=pd.Series(names, index=table.index, dtype=object)), [told]
+
+
+def channels_of(column: pd.Series) -> pd.Series:
+    """Say which cells name a channel of a file, and not something else that is called so."""
+    known = {text: _CHANNELS.fullmatch(text.strip()) is not None for text in column.unique()}
+    return column.map(known).astype(bool)
+
+
 def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:
     """Take a folder from the beginning of names; say how many had it."""
-    beginning = folder if folder.endswith(("/", "\\")) else f"{folder}/"
+    beginning = folder.replace("\\", "/").removesuffix("/") + "/"
     names = column.tolist()
     cut = pd.Series([name.removeprefix(beginning) for name in names], index=column.index, dtype=object)
     count = int((cut != column).sum())
@@ -189,7 +258,7 @@ def _cut(column: pd.Series, folder: str) -> tuple[pd.Series, str]:
 
 def _base(name: str) -> str:
     """Give the end of a name, so that the folders of somebody's machine are not told."""
-    return name.replace("\\", "/").rsplit("/", 1)[-1]
+    return name.rsplit("/", 1)[-1]
 
 
 def _mapped(

@@ -36,7 +36,7 @@ __all__ = [
 
 RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
-    *("transcript", "transcript_written", "condition", "item", "split"),
+    *("transcript", "transcript_written", "condition", "item", "split", "channel"),
 )
 TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 

@@ -103,7 +103,10 @@ def test_commands_are_never_run(load, tmp_path):
         ({"wav.scp": "rec1 http://host/a.wav\nrec2 audio/rec2.wav\n"}, "is an address; nothing is fetched"),
         ({"wav.scp": "file,speaker\na.wav,s1\n"}, "wav.scp line 1: 'file,speaker' has no value"),
         ({"segments": "a rec1 0\n"}, "segments line 1: there are 2 values behind the name, not three"),
-        ({"segments": "a rec1 0 1 A\n"}, "segments line 1: a channel is given. Channels are averaged"),
+        (
+            {"segments": "a rec1 0 1 A B\n"},
+            "segments line 1: there are 5 values behind the name, not three or",
+        ),
         ({"segments": "a rec1 0 late\n"}, "segments line 1: 'late' is not a number"),
         (
             {"segments": "a rec1 0.9 0.5\n"},

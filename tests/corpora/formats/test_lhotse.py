@@ -124,7 +124,7 @@ def test_what_lhotse_writes_is_read(load, tmp_path):
     assert rows(corpus, "file", "duration") == [("audio/both.wav", 1.0)]
     lhotse.CutSet.from_cuts(both.to_mono()).to_file(tmp_path / "written.jsonl.gz")
     with pytest.raises(
-        InputError, match=r"the channels \[0\] of a recording with \[0, 1\]. Channels are aver"
+        InputError, match="2 segments are other channels of the same times, as of 'audio/both.wav'"
     ):
         load((tmp_path / "written.jsonl.gz").read_bytes(), f", cut: {tmp_path}")
 
@@ -156,6 +156,7 @@ def supervision(**changes: object) -> dict:
     return CUT | {"supervisions": [item]}
 
 
+SEVERAL_FILES = RECORDING | {"sources": [RECORDING["sources"][0] | {"channels": [n]} for n in range(2)]}
 REFUSED = [
     (b"", "the manifest has no cut"),
     ([FIRST], "line 1: this is a supervision, not a cut. Give cuts"),
@@ -177,6 +178,10 @@ REFUSED = [
     ([source(source="../../etc/passwd")], "leads out of the corpus folder"),
     ([source(source="/etc/passwd")], "is an absolute path"),
     ([source(channels=[3])], r"the cut has the channels \[0\] of a recording with \[3\]"),
+    (
+        [CUT | {"channel": [0, 1], "recording": SEVERAL_FILES}],
+        r"\[0, 1\] of the cut lie in several",
+    ),
     ([source(channels=5)], r"the cut has the channels \[0\] of a recording with \[5\]"),
     ([source(channels=[[0]])], r"line 1, field channels: '\[\[0\]\]' is neither a number nor a list"),
     ([source(channels=None)], "line 1, field channels: 'null' is neither a number nor a list"),

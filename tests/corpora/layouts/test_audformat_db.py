@@ -6,6 +6,7 @@ import pickle
 import audformat
 import pandas as pd
 import pytest
+import yaml
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import BUILTIN
@@ -354,7 +355,7 @@ def test_attributes_fill_columns_and_bring_no_segments(db, tmp_path):
     db.save(tmp_path, storage_format="csv")
     options = {"tables": ("labels",), "options": {"attributes": ("files",)}}
     raw = read(tmp_path, **options)
-    assert raw.table["file"].tolist() == FILES[1:] and not raw.notices
+    assert raw.table["file"].tolist() == FILES[1:] and raw.notices == ("not used: columns note",)
     assert raw.table["arousal"].tolist() == ["0.2", "0.3"]
     assert raw.table["speaker"].tolist() == ["NA", "001"]
     assert raw.table["sex"].tolist() == ["male", "female"]
@@ -405,3 +406,141 @@ def test_flavours_in_the_cache_of_audb(db, tmp_path):
     assert only_flavour(tmp_path) == tmp_path
     with pytest.raises(InputError, match="several flavours .*'0123abcd', '89abcdef'.*path: corpora/db/0123"):
         read(tmp_path)
+
+
+TEXTS = {"a01": "Links abbiegen bitte.", "a02": "Jetzt geradeaus fahren."}
+FIELDS = {"a01": {"text": "Links.", "english": "Left."}, "a02": {"text": "Rechts.", "english": "Right."}}
+OTHER_FIELDS = {"a01": {"english": "Left."}, "a02": {"english": "Right."}}
+CODED = [  # ours, theirs, labels of the scheme, cells -> what is read, and a part of a notice
+    ("transcript", "said", TEXTS, ["a01", "a02"], [*TEXTS.values()], "'Links abbiegen bitte.' for 'a01'"),
+    (
+        "transcript",
+        "said.id",
+        TEXTS,
+        ["a01", "a02"],
+        ["a01", "a02"],
+        "is a code of 'said', such as 'a01'",
+    ),
+    ("transcript", "said", FIELDS, ["a01", "a02"], ["Links.", "Rechts."], "what the labels of 'said' stand"),
+    ("transcript", "said.english", FIELDS, ["a01", "a02"], ["Left.", "Right."], ""),
+    ("transcript", "said", OTHER_FIELDS, ["a01", "a02"], ["a01", "a02"], "stands for: said.english"),
+    ("transcript", "said", ["left", "right"], ["left", "right"], ["left", "right"], ""),
+    ("transcript", "said", {"a01": "Links.", "a02": None}, ["a01", "a02"], ["Links.", ""], "for 'a01'"),
+    ("emotion", "felt", {"W": "anger", "T": "sadness"}, ["W", "T"], ["anger", "sadness"], "'anger' for 'W'"),
+    (
+        "emotion",
+        "felt",
+        {"anger": "Wut", "sadness": "Trauer"},
+        ["anger", "sadness"],
+        ["anger", "sadness"],
+        "",
+    ),
+    ("emotion", "felt", {"anger": {"colour": "red"}}, ["anger", "anger"], ["anger", "anger"], ""),
+    ("emotion", "felt.colour", {"anger": {"colour": "red"}}, ["anger", "anger"], ["red", "red"], ""),
+    ("sex", "gender", {"w": "weiblich", "m": "maennlich"}, ["w", "m"], ["w", "m"], ""),
+    ("sex", "gender", {"f": "feminin", "m": "masculin"}, ["f", "m"], ["f", "m"], ""),
+    ("sex", "gender", {1: "female", 2: "male"}, ["1", "2"], ["female", "male"], "'female' for '1'"),
+    ("arousal", "level", {"1": "calm", "2": "excited"}, ["1", "2"], ["1", "2"], ""),
+    ("arousal", "level", {"low": "0.1", "high": "0.9"}, ["low", "high"], ["0.1", "0.9"], "'0.1' for 'low'"),
+    ("language", "tongue", {"de": "German", "en": "English"}, ["de", "en"], ["de", "en"], ""),
+    ("language", "tongue", {"1": "German", "2": "English"}, ["1", "2"], ["German", "English"], "for '1'"),
+    ("age", "years", {"a": "young", "b": "old"}, ["a", "b"], ["young", "old"], "'young' for 'a'"),
+    ("speaker", "who", {"s1": "man, 31", "s2": "man, 31"}, ["s1", "s2"], ["s1", "s2"], ""),
+    ("item", "said", TEXTS, ["a01", "a02"], ["a01", "a02"], ""),
+]
+
+
+def coded(path, labels, cells, scheme):
+    """Write a database of one column with codes, as its header would be written by hand."""
+    kind = "int" if isinstance(next(iter(labels)), int) else "str"
+    header = {
+        **{"name": "x", "schemes": {scheme: {"dtype": kind, "labels": labels}}},
+        "tables": {"t": {"type": "filewise", "columns": {scheme: {"scheme_id": scheme}}}},
+    }
+    (path / "db.yaml").write_text(yaml.safe_dump(header))
+    pd.DataFrame({"file": FILES[: len(cells)], scheme: cells}).to_csv(path / "db.t.csv", index=False)
+
+
+@pytest.mark.parametrize(("ours", "theirs", "labels", "cells", "read_as", "told"), CODED)
+def test_codes_and_what_they_stand_for(tmp_path, ours, theirs, labels, cells, read_as, told):
+    coded(tmp_path, labels, cells, theirs.partition(".")[0])
+    raw = read(tmp_path, columns={ours: theirs}, adjust=("age",))
+    assert raw.table[ours].tolist() == read_as
+    notices = [one for one in raw.notices if not one.startswith("not used")]
+    assert (told in notices[0]) if told else not notices
+
+
+def test_codes_that_values_map_are_left(tmp_path):
+    coded(tmp_path, {"W": "Wut", "T": "Trauer"}, ["W", "T"], "emotion")
+    assert read(tmp_path).table["emotion"].tolist() == ["Wut", "Trauer"]
+    mapped = read(tmp_path, values={"emotion": {"W": "anger", "T": "sadness"}})
+    assert mapped.table["emotion"].tolist() == ["W", "T"]
+
+
+def test_blocks_are_codes_because_two_may_stand_for_the_same(tmp_path):
+    coded(tmp_path, {"x1": "a studio", "x2": "a studio"}, ["x1", "x2"], "session")
+    assert read(tmp_path, blocks=("session",)).table["session"].tolist() == ["x1", "x2"]
+    assert read(tmp_path, adjust=("session",)).table["session"].tolist() == ["a studio", "a studio"]
+
+
+def test_texts_of_codes_agree_with_audformat(db, tmp_path, storage):
+    db["sentences"] = audformat.MiscTable(pd.Index(["a01", "a02"], name="sentence", dtype="string"))
+    db["sentences"]["text"] = audformat.Column()
+    db["sentences"]["text"].set(["Links.", "Rechts."])
+    db.schemes["script"] = audformat.Scheme("str", labels="sentences")
+    db.schemes["transcription"] = audformat.Scheme("str", labels=TEXTS)
+    cells = ["a01", "a02", "a01"]
+    filewise(db, "said", script=("script", cells), transcription=("transcription", cells))
+    db.save(tmp_path, storage_format=storage)
+    for theirs, field in (("script", "text"), ("transcription", "transcription")):
+        expected = db["said"].get(map={theirs: field})[field].tolist()
+        raw = read(tmp_path, tables=("said",), columns={"transcript": theirs})
+        assert raw.table["transcript"].tolist() == expected
+
+
+def test_codes_in_a_table_of_labels(db, tmp_path, storage):
+    db.schemes["g"] = audformat.Scheme("str", labels={"w": "female", "f": "male"})
+    db["speakers"]["sexcode"] = audformat.Column(scheme_id="g")
+    db["speakers"]["sexcode"].set(["w", "f"])
+    db.save(tmp_path, storage_format=storage)
+    raw = read(tmp_path, columns={"sex": "speaker.sexcode"})
+    assert raw.table["sex"].tolist() == ["female", "male", "female"]
+
+
+def test_names_with_a_dot_are_blocks_and_adjustments(db, tmp_path):
+    db["speakers"]["age"] = audformat.Column()
+    db["speakers"]["age"].set(["31", "52"])
+    db.save(tmp_path, storage_format="csv")
+    raw = read(tmp_path, blocks=("speaker.id",), adjust=("speaker.age",))
+    assert raw.table["speaker.age"].tolist() == ["31", "52", "31"]
+    assert raw.table["speaker.id"].tolist() == ["001", "NA", "001"]
+
+
+def test_unread_tables_and_columns_are_named(db, tmp_path):
+    filewise(db, "notes", note=(None, ["x", "y", "z"]), quality=(None, ["1", "2", "3"]))
+    db.save(tmp_path, storage_format="csv")
+    assert "not used: tables notes" in read(tmp_path).notices
+    assert "not used: columns note, quality" in read(tmp_path, tables=("files", "notes")).notices
+
+
+def test_a_group_with_a_dot_is_compared(tmp_path, command):
+    coded(tmp_path, TEXTS, [], "transcription")
+    header = yaml.safe_load((tmp_path / "db.yaml").read_text())
+    header["schemes"]["speaker"] = {"dtype": "str", "labels": {"s1": {"age": 31}, "s2": {"age": 52}}}
+    header["tables"]["t"]["columns"]["speaker"] = {"scheme_id": "speaker"}
+    (tmp_path / "db.yaml").write_text(yaml.safe_dump(header))
+    said = [("a.wav", "s1", "a01"), ("b.wav", "s2", "a02"), ("c.wav", "s1", "a01")]
+    table = pd.DataFrame(said, columns=["file", "speaker", "transcription"])
+    table.to_csv(tmp_path / "db.t.csv", index=False)
+    answers = table.assign(transcript=table["transcription"].map(TEXTS))
+    answers[["file", "transcript"]].to_csv(tmp_path / "hyp.csv", index=False)
+    (tmp_path / "suite.yml").write_text(
+        "corpora: {c: {format: audformat, path: ., audio: false, columns: {transcript: transcription}, "
+        "groups: [speaker.age]}}\n"
+        "models: {m: {predictions: hyp.csv, tasks: [transcript]}}\n"
+        "families: [asr_word_errors, asr_fairness]\n"
+    )
+    done = command("run", "suite.yml", "--no-book", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "word error rate 0\xa0%" in done.stdout
+    assert "speaker.age" in (tmp_path / "build" / "results.csv").read_text()

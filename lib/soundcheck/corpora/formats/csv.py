@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import read_text_table
 from soundcheck.suite.corpus_format import TableFormat
@@ -29,11 +28,7 @@ class CsvFormat(TableFormat):
         InputError
             If the table cannot be read, or a column is missing that is needed or mapped.
         """
-        from soundcheck.corpora.format_hints import with_hint
         from soundcheck.corpora.table_keys import take_columns
 
         shown = entry.shown_path or entry.path.name
-        try:
-            return take_columns(read_text_table(entry.path, shown), entry, tasks)
-        except InputError as error:
-            raise with_hint(error, entry.path, shown, cls.keyword) from error
+        return take_columns(read_text_table(entry.path, shown), entry, tasks)

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from soundcheck.common.errors import InputError
 from soundcheck.common.tasks import Task
 from soundcheck.suite.corpus_format import TableFormat
 from soundcheck.suite.entries import CorpusEntry
@@ -15,7 +14,10 @@ if TYPE_CHECKING:
     from soundcheck.common.text_table import TextTable
     from soundcheck.corpora.segments import RawTable
 
-NAMES = {"file": ("audio_filepath",), "transcript": ("text",), "language": ("lang",)}
+NAMES = {
+    **{"file": ("audio_filepath",), "transcript": ("text",), "language": ("lang",)},
+    **{"speaker": ("speaker", "speaker_id"), "sex": ("sex", "gender")},
+}
 
 
 class NemoFormat(TableFormat):
@@ -33,22 +35,18 @@ class NemoFormat(TableFormat):
             If a line is no object, has a key twice or of another type, or lacks ``audio_filepath``.
         """
         from soundcheck.common.json_table import read_json_table
-        from soundcheck.corpora.format_hints import with_hint
         from soundcheck.corpora.table_keys import take_columns
 
         shown = entry.shown_path or entry.path.name
         named = entry.columns.get("file", "audio_filepath")
-        try:
-            table = read_json_table(
-                entry.path,
-                shown,
-                texts=(named, *(name for name in ("text", "lang") if name not in entry.columns.values())),
-                numbers=("duration", "offset"),
-                needed=(named,),
-            )
-        except InputError as error:
-            raise with_hint(error, entry.path, shown, cls.keyword) from error
-        raw = take_columns(_timed(table), entry, tasks, NAMES)
+        table = read_json_table(
+            entry.path,
+            shown,
+            texts=(named, *(name for name in ("text", "lang") if name not in entry.columns.values())),
+            numbers=("duration", "offset"),
+            needed=(named,),
+        )
+        raw = take_columns(_timed(table), entry, tasks, NAMES, ("duration", "offset"))
         return dataclasses.replace(raw, begins=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
 from soundcheck.suite.corpus_format import FileOrFolder, TableFormat, TableKeys
@@ -21,6 +22,14 @@ class ParquetFormat(TableFormat):
     keyword = "parquet"
     reader = "soundcheck.corpora.layouts.parquet_corpus:read_parquet_corpus"
     keys = ParquetKeys
+
+    @classmethod
+    def problems(cls, keys: ParquetKeys) -> Iterator[tuple[str, str, str]]:
+        """Refuse folders of sounds that lie in the shards."""
+        yield from super().problems(keys)
+        for key in ("root", "cut"):
+            if getattr(keys, key):
+                yield key, "the sounds are in the shards themselves, not in files", "Remove it"
 
     @classmethod
     def make(cls, entry: CorpusEntry, cache: Path, *, jobs: int, progress: bool) -> CorpusEntry:

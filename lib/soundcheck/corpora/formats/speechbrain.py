@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from soundcheck.common.errors import InputError, Problems, input_error
+from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, parse_number, read_text_table
@@ -47,14 +47,10 @@ class SpeechbrainFormat(TableFormat):
             If it cannot be read, an ID stands twice, paths begin with different variables, or there are
             numbers of samples without sampling rate.
         """
-        from soundcheck.corpora.format_hints import with_hint
         from soundcheck.corpora.table_keys import take_columns
 
         shown = entry.shown_path or entry.path.name
-        try:
-            table = read_text_table(entry.path, shown)
-        except InputError as error:
-            raise with_hint(error, entry.path, shown, cls.keyword) from error
+        table = read_text_table(entry.path, shown)
         cells = {name: [cell.strip() for cell in column] for name, column in table.columns.items()}
         problems, notices = Problems(), []
         _check_ids(cells.get("ID", ()), table, problems)
@@ -67,14 +63,15 @@ class SpeechbrainFormat(TableFormat):
                 notices.append(
                     f"{min(variables)} in paths is the folder of the table; `root:` names another one"
                 )
-        if {"start", "stop"} <= {*cells}:
+        if "stop" in cells:
             rate = entry.options.get("sampling_rate")
             if rate is None:
                 what = "are numbers of samples as SpeechBrain writes them"
                 remedy = f"Say `sampling_rate: 16000` (or what it is) under corpora.{entry.name}"
                 raise input_error(f"{table.header}, columns start and stop", what, remedy)
             for name, ours in (("start", "start"), ("stop", "end")):
-                cells[ours] = _seconds(cells.pop(name), rate, name, table, problems)
+                if name in cells:
+                    cells[ours] = _seconds(cells.pop(name), rate, name, table, problems)
         problems.raise_if_any()
         raw = take_columns(dataclasses.replace(table, columns=cells), entry, tasks, USUAL)
         return dataclasses.replace(raw, notices=(*raw.notices, *notices))

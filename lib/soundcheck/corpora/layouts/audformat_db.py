@@ -10,6 +10,8 @@ Conventions
   from the labels of a scheme: ``speaker.gender`` is what the labels of the speakers say about gender, and
   ``speaker.id`` is the label itself if they say nothing about ``id``.
   Labels are a dictionary in the header or a misc table.
+- Labels may be codes that stand for texts. Transcripts, classes and groups are then the texts, as far as they
+  fit the column as well as the codes do; speakers and items are the codes.
 - Several tables are joined under our names: each segment once, cells filled from all; tables that contradict
   each other are refused.
 - A column called ``table`` that no table has is the name of the table that brought the segment.
@@ -22,6 +24,7 @@ Format: audformat documentation, version 1.4.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -35,11 +38,11 @@ from soundcheck.common import files
 from soundcheck.common.errors import Problems, did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.common.text_table import TextTable, read_text_table
+from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
 from soundcheck.corpora.layouts import audb_cache
 from soundcheck.corpora.layouts.audb_cache import HEADER
-from soundcheck.corpora.layouts.audformat_attributes import with_attributes
-from soundcheck.corpora.segments import LABEL, Excluded, RawTable
+from soundcheck.corpora.segments import LABEL, SEX, Excluded, RawTable
+from soundcheck.corpora.table_keys import unused
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -47,12 +50,18 @@ TABLE = "table"  # the name under which a column of ours is the name of the tabl
 HEADER_BYTES = 10 * 1024**2
 INDEX = ("file", "start", "end")
 ATTRIBUTES = {"sex": ("sex", "gender"), "language": ("language",), "accent": ("accent", "native_language")}
+TEXT = "."  # behind the name of a field: the text that its code stands for
+IDENTITIES = ("speaker", "item")  # for which a code is as good as a text, and surely unique
+SPOKEN = ("transcript", "transcript_written")
+SPOKEN_FIELDS = ("transcript", "transcription", "text", "sentence")  # of labels that stand for what is said
 HEADER_NODES = 1_000_000  # values that a header may have once its references are written out
 DEFAULTS = {
     "name": "",
     "source": "",
     "usage": "unrestricted",
 }  # that audformat asks for and nobody needs here
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}([-_]\w+)?")  # a code of ISO 639
 
 Source = tuple[str, str, str]  # column of a table, its scheme, a field of the scheme's labels
 
@@ -118,20 +127,28 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             what = f"corpora.{entry.name}.columns.{name} names {quoted(theirs)}, and no table has it"
             problems.add(f"{shown}/{HEADER}", what, did_you_mean(theirs, database.sources(known)))
     problems.raise_if_any()
-    texts, parts = [], []
+    texts, parts, used = [], [], set()
     for name in known:
         found = {ours: database.source(entry.columns.get(ours, ""), ours, name) for ours in wanted}
-        sources = {ours: source for ours, source in found.items() if source is not None}
+        sources = {
+            ours: database.meant(ours, source, entry, tasks.get(ours), notices)
+            for ours, source in found.items()
+            if source is not None
+        }
+        used |= {source[0] for source in sources.values()}
         texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
     places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]
     frame = _join(parts[: len(tables)], texts)
-    if attributes:
-        whole = [database.tables[name].type != "segmented" for name in attributes]
-        told = zip(attributes, whole, parts[len(tables) :], strict=True)
-        frame = with_attributes(frame, list(told), notices)
+    brought = {*frame}
+    for name, part in zip(attributes, parts[len(tables) :], strict=True):
+        keys = INDEX if database.tables[name].type == "segmented" else INDEX[:1]
+        further = part.drop(columns=[column for column in part if column in brought and column not in keys])
+        _add_attributes(frame, name, further.set_index(list(keys)), notices)
     if "language" not in frame and len(database.header.languages) == 1:
         frame["language"] = str(database.header.languages[0])
+    notices += unused((column for name in known for column in database.tables[name].columns), used)
+    notices += unused(database.tables, known, "tables")
     left_out = [
         Excluded(
             f"label {quoted(text)}", f"not among the labels of scheme {quoted(scheme)}: {count} rows", LABEL
@@ -237,7 +254,8 @@ class _Database:
         for table in tables:
             for column, about in self.tables[table].columns.items():
                 labels = self.labels(about.scheme_id) or {}
-                names += [str(column), *(f"{column}.{field}" for label in labels.values() for field in label)]
+                fields = (field for label in labels.values() for field in label)
+                names += [str(column), *self._paths(str(column), fields)]
         return list(dict.fromkeys(names))
 
     def source(self, theirs: str, ours: str, table: str) -> Source | None:
@@ -249,7 +267,7 @@ class _Database:
         for column, scheme in columns.items():
             if name == scheme:
                 return column, scheme, ""
-        paths = [theirs] if theirs else [f"speaker.{field}" for field in ATTRIBUTES.get(ours, ())]
+        paths = [theirs] if theirs else [ours, *(f"speaker.{field}" for field in ATTRIBUTES.get(ours, ()))]
         for path in paths:
             for column, scheme in columns.items():
                 labels = self.labels(scheme) or {}
@@ -257,9 +275,43 @@ class _Database:
                     field = path.removeprefix(f"{prefix}.")
                     if field != path and any(field in label for label in labels.values()):
                         return column, scheme, field
-                    if field == "id" and field != path:
-                        return column, scheme, ""
         return (TABLE, "", "") if theirs == TABLE else None
+
+    def meant(
+        self, ours: str, source: Source, entry: CorpusEntry, task: Task | None, notices: list[str]
+    ) -> Source:
+        """Choose between codes and what they stand for, and say so."""
+        column, scheme, field = source
+        labels = list((self.labels(scheme) or {}).values())
+        if ours in IDENTITIES or ours in entry.blocks or not labels:
+            return source
+        fields = dict.fromkeys(name for about in labels for name in about)
+        spoken = [name for name in (*SPOKEN_FIELDS, scheme) if name in fields and ours in SPOKEN]
+        codes, texts = ([about.get(name, "") for about in labels] for name in (field, field + TEXT))
+        chosen = field
+        if field + TEXT in fields and _fitting(texts, ours, entry, task) >= _fitting(
+            codes, ours, entry, task
+        ):
+            chosen = field + TEXT
+        elif spoken and not field:
+            chosen = spoken[0]
+        stand_for = f"what the labels of {quoted(scheme)} stand for"
+        if chosen != field:
+            about = next(about for about in labels if chosen in about)
+            example = f"{quoted(about[chosen], 40)} for {quoted(about[field], 40)}"
+            notices.append(
+                f"{ours} is {stand_for}, such as {example}; `{column}.{field or 'id'}` is the code"
+            )
+        elif ours in SPOKEN and field in ("", "id") and len(fields) > 2:
+            others = ", ".join(self._paths(column, fields) or [column])
+            what = f"{ours} is a code of {quoted(scheme)}, such as {quoted(codes[0], 40)}"
+            notices.append(f"{what}; what it stands for: {others}")
+        return column, scheme, chosen
+
+    @staticmethod
+    def _paths(column: str, fields: Iterable[str]) -> list[str]:
+        """Name fields of labels as a suite names them."""
+        return [f"{column}.{field}" for field in fields if field not in ("", "id") and field[-1] != TEXT]
 
     def labels(self, scheme: str | None) -> dict[str, dict[str, str]] | None:
         """Give the labels of a scheme with what is said about each; ``None`` if any value is allowed."""
@@ -269,24 +321,36 @@ class _Database:
         return self._labels[scheme]
 
     def _read_labels(self, labels: dict | list | str | None) -> dict[str, dict[str, str]] | None:
+        """Read what is said about each label: field -> value; "" is the label, too, and so is ``id``."""
         if labels is None:
             return None
+        coded: dict[str, dict] = {}  # field -> its code -> text
         if isinstance(labels, str):
-            table = self.read(labels)
-            index = next(iter(self.header.misc_tables[labels].levels))
-            others = [name for name in table.columns if name != index]
-            return {
-                name: {other: table.columns[other][row] for other in others if table.columns[other][row]}
-                for row, name in enumerate(table.columns[index])
+            misc, table = self.header.misc_tables[labels], self.read(labels)
+            for field, about in misc.columns.items():
+                known = self.header.schemes.get(about.scheme_id)
+                if known is not None and isinstance(known.labels, dict):
+                    coded[field] = {str(code): text for code, text in known.labels.items()}
+            names = table.columns[next(iter(misc.levels))]
+            fields = [name for name in table.columns if name not in misc.levels]
+            rows = (
+                zip(*(table.columns[field] for field in fields), strict=True) if fields else [()] * len(names)
+            )
+            labels = {
+                name: dict(zip(fields, row, strict=True)) for name, row in zip(names, rows, strict=True)
             }
-        if isinstance(labels, list):
-            return {str(name): {} for name in labels}
-        return {
-            str(name): {str(field): str(value) for field, value in about.items() if value is not None}
-            if isinstance(about, dict)
-            else {}
-            for name, about in labels.items()
-        }
+        said = labels if isinstance(labels, dict) else dict.fromkeys(labels)
+        found = {}
+        for name, about in said.items():
+            own = about if isinstance(about, dict) else {TEXT: about}
+            texts = {field + TEXT: coded[field].get(own[field]) for field in coded if field in own}
+            own = {"": name, "id": name, **own, **texts}
+            found[str(name)] = {
+                str(field): str(value)
+                for field, value in own.items()
+                if value not in (None, "") and not isinstance(value, dict)
+            }
+        return found
 
     def rows(self, name: str, table: TextTable, sources: Mapping[str, Source]) -> pd.DataFrame:
         """Give the rows of a table under our names; labels that a scheme does not know are empty."""
@@ -305,13 +369,11 @@ class _Database:
             frame[index] = _seconds(frame[index])
         for ours, (column, scheme, field) in sources.items():
             labels = self.labels(scheme)
-            if field:
-                said = {label: fields.get(field, "") for label, fields in labels.items()}
-                frame[ours] = [said.get(text, "") for text in theirs[column]]
-            elif labels is not None:
-                frame[ours] = theirs[column].where(theirs[column].isin(list(labels)), "")
-            else:
+            if labels is None:
                 frame[ours] = theirs[column]
+            else:
+                said = {label: about.get(field, "") for label, about in labels.items()}
+                frame[ours] = [said.get(text, "") for text in theirs[column]]
         if about.split_id and "split" not in frame:
             frame["split"] = about.split_id
         for column, scheme in {source[:2] for source in sources.values()}:
@@ -320,6 +382,19 @@ class _Database:
                 strange = (text for text in table.columns[column] if text and text not in labels)
                 self.unknown.update((scheme, text) for text in strange)
         return frame.astype(object)
+
+
+def _fitting(words: Iterable[str], ours: str, entry: CorpusEntry, task: Task | None) -> int:
+    """Count the words that mean something in a column of ours."""
+    known = {*entry.values.get(ours, ()), *(task.classes if task else ())}
+    number = task is not None and task.is_regression
+    pattern = NUMBER if number else _LANGUAGE if ours == "language" else None
+    return sum(
+        word in known
+        or (ours == "sex" and word.strip().lower() in SEX)
+        or (pattern is not None and pattern.fullmatch(word) is not None)
+        for word in words
+    )
 
 
 def _seconds(texts: pd.Series) -> pd.Series:
@@ -365,3 +440,27 @@ def _join(parts: list[pd.DataFrame], texts: list[TextTable]) -> pd.DataFrame:
         problems.add(here.where(line[row], column), what, "Choose the tables with `tables:`")
     problems.raise_if_any()
     return frame[brought]
+
+
+def _add_attributes(frame: pd.DataFrame, name: str, rows: pd.DataFrame, notices: list[str]) -> None:
+    """Fill columns of segments from a table that lists none; of several tables the first counts.
+
+    Parameters
+    ----------
+    frame
+        Segments under our names; changed.
+    name, rows
+        A table, by file or by file, start and end.
+    notices
+        Gets a sentence if it says nothing about any segment.
+    """
+    keys = list(rows.index.names)
+    rows = rows[~rows.index.duplicated()]
+    wanted = pd.MultiIndex.from_frame(frame[keys]) if len(keys) > 1 else pd.Index(frame[keys[0]])
+    if not wanted.isin(rows.index).any():
+        kind = "segments" if len(keys) > 1 else "files"
+        notices.append(f"the table {quoted(name)} tells nothing: it has none of the {kind}")
+    for column, cells in rows.reindex(wanted).fillna("").items():
+        known = frame.get(column)
+        cells = cells.to_numpy(object)
+        frame[column] = cells if known is None else known.where(known != "", cells)

@@ -67,7 +67,8 @@ def read_audio_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable
     splits = _by_folder(columns[FILE], lambda folder: split_among(folder.split("/")))
     if SPLIT not in columns and any(splits):
         columns[SPLIT] = splits
-    raw = _taken(dataclasses.replace(joined, columns=columns), entry, tasks)
+    table = dataclasses.replace(joined, columns=columns)
+    raw = take_columns(table, entry, tasks, {"file": (FILE,), **NAMES})
     unlisted = len({*sounds} - {*columns[FILE]})
     told = f"{counted(unlisted, 'sound')} in the folder stand in no metadata table: not used"
     notices = (*raw.notices, *([told] if unlisted else []))
@@ -132,7 +133,7 @@ def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Tas
             what = f"the folders are the column {LABEL}, which nothing uses: {named}"
             notices.append(f"{what}. To test it, map it, for instance `columns: {{emotion: {LABEL}}}`")
     table = TextTable(columns, range(1, len(sounds) + 1), "file", shown)
-    raw = _taken(table, entry, tasks)
+    raw = take_columns(table, entry, tasks, {"file": (FILE,)}, (LABEL,))
     places = [f"{shown}/{name}" for name in sounds]
     return dataclasses.replace(raw, places=places, root=entry.path, notices=(*raw.notices, *notices))
 
@@ -148,7 +149,3 @@ def _by_folder(names: Sequence[str], tell: Callable[[str], str]) -> list[str]:
     which, folders = pd.factorize(np.array([posixpath.dirname(name) for name in names], dtype=object))
     told = np.array([*(tell(folder) for folder in folders), None], dtype=object)[:-1]
     return told[which].tolist()
-
-
-def _taken(table: TextTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
-    return take_columns(table, entry, tasks, {"file": (FILE,), **NAMES})

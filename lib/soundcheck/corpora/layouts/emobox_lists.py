@@ -22,7 +22,8 @@ from pathlib import Path
 from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
-from soundcheck.common.json_lines import NUMBER, TEXT, json_object, read_json_lines
+from soundcheck.common.json_lines import json_object
+from soundcheck.common.json_table import read_json_table
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.common.wording import counted
@@ -33,12 +34,9 @@ from soundcheck.suite.entries import CorpusEntry
 __all__ = ["read_lists"]
 
 USUAL = {"file": ("wav",), "emotion": ("emo",), "sex": ("gender",)}
-FIELDS = {
-    **dict.fromkeys(("key", "wav", "task", "emo", "speaker", "gender", "language"), TEXT),
-    "length": NUMBER,
-}
+TEXTS = ("key", "wav", "type", "task", "emo", "speaker", "gender", "language")
 SPLITS = ("train", "valid", "test")
-CATEGORY = "category"
+CATEGORY, SOUND = "category", "raw"  # the task and the type of lines that are read
 
 
 def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
@@ -68,8 +66,9 @@ def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         own, lines = _read(entry.path, name, shown, problems, left_out)
         own["split"] = [split] * len(lines)
         for column, cells in own.items():
-            columns.setdefault(column, []).extend(cells)
+            columns.setdefault(column, [""] * len(places)).extend(cells)
         places += [f"{line} of {name}" for line in lines]
+        columns = {name: cells + [""] * (len(places) - len(cells)) for name, cells in columns.items()}
     problems.raise_if_any()
     if not places:
         raise input_error(shown, "the lists have no utterance", "Check the folder")
@@ -78,7 +77,9 @@ def read_lists(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     if list(lists) == [""]:
         del columns["split"]
     filled = {name: cells for name, cells in columns.items() if any(cells)}
-    raw = take_columns(TextTable(filled, places, "line", shown), entry, tasks, USUAL)
+    filled.pop("channel", None)  # how many there are
+    known = ("key", "task", "type")
+    raw = take_columns(TextTable(filled, places, "line", shown), entry, tasks, USUAL, known)
     root = entry.path.resolve().parents[1] if len(entry.path.resolve().parents) > 1 else entry.path
     return dataclasses.replace(raw, root=root, left_out=tuple(left_out), notices=(*raw.notices, *notices))
 
@@ -107,27 +108,27 @@ def _read(
 ) -> tuple[dict[str, list[str]], list[int]]:
     """Read a list: columns of text, and the lines of the rows."""
     where = f"{shown}/{name}"
-    content = files.require_regular(files.inside(folder, name), where).read_bytes()
-    read = read_json_lines(content, where, FIELDS)
-    other = [kind not in (None, CATEGORY) for kind in read.columns["task"]]
-    for field in ("key", "wav", "emo"):
-        for row, value in enumerate(read.columns[field]):
-            if not value and not other[row]:
-                problems.add(read.where(row, field), "the field is missing or empty", "Complete the line")
-    kinds = Counter(kind for kind, left in zip(read.columns["task"], other, strict=True) if left)
-    for kind, count in sorted(kinds.items()):
-        what = f"{counted(count, 'line')} of {name} for another task than {CATEGORY}"
-        left_out.append(Excluded(f"task {quoted(kind)}", what))
-    kept = [row for row, left in enumerate(other) if not left]
-    columns = {}
-    for field, kind in FIELDS.items():
-        values = read.columns[field][kept].tolist()
-        if kind == NUMBER:
-            columns[field] = ["" if value != value else repr(value) for value in values]
+    read = read_json_table(files.inside(folder, name), where, texts=TEXTS, numbers=("length",))
+    empty = [""] * len(read)
+    cells = {**dict.fromkeys((*TEXTS, "length"), empty), **read.columns}
+    kept = []
+    others: Counter[str] = Counter()
+    for row, (task, kind) in enumerate(zip(cells["task"], cells["type"], strict=True)):
+        if task not in ("", CATEGORY):
+            others[f"task {quoted(task)}"] += 1
+        elif kind not in ("", SOUND):
+            others[f"type {quoted(kind)}"] += 1
         else:
-            columns[field] = [value or "" for value in values]
+            kept.append(row)
+    for row in kept:
+        for field in ("key", "wav", "emo"):
+            if not cells[field][row]:
+                problems.add(f"{read.where(row)}, key {field}", "it is missing or empty", "Complete the line")
+    for what, count in sorted(others.items()):
+        left_out.append(Excluded(what, f"{counted(count, 'line')} of {name}: not sounds with emotions"))
+    columns = {field: [column[row] for row in kept] for field, column in cells.items()}
     columns["item"], columns["duration"] = columns["key"], columns.pop("length")
-    return columns, [read.lines[row] for row in kept]
+    return columns, [read.places[row] for row in kept]
 
 
 def _labels(folder: Path, shown: str) -> dict[str, str]:

@@ -5,8 +5,9 @@ Conventions
 - Each file has lines of a name and a value; names are told apart exactly, and none may stand twice. UTF-8.
 - ``wav.scp`` names the file of each recording. A command there (it ends with ``|``) is never run, and an
   archive (``raw.ark:12``) not opened: both are refused, unless the corpus has no audio.
-- ``segments`` gives utterances their recording, start and end in seconds; an end of -1 is the end of the
-  recording. Without this file each recording is an utterance.
+- ``segments`` gives utterances their recording, start and end in seconds, and perhaps a channel; an end of -1
+  is the end of the recording. Without this file each recording is an utterance.
+- ``reco2file_and_channel`` says which channel of its file a recording is.
 - ``text``, ``utt2spk``, ``spk2gender`` and ``utt2lang`` become transcript, speaker, sex and language; a name
   alone in ``text`` says that nobody speaks. Other files ``utt2x`` and ``spk2x`` are columns ``x`` for whoever
   asks for them.
@@ -28,7 +29,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text, parse_number
 from soundcheck.corpora.segments import Excluded, RawTable
-from soundcheck.corpora.table_keys import take_columns
+from soundcheck.corpora.table_keys import CHANNEL, take_columns, unused
 from soundcheck.suite.entries import CorpusEntry
 
 __all__ = ["read_folder"]
@@ -61,30 +62,33 @@ def read_folder(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     if entry.audio:
         _refuse_commands(folder, recordings)
     left_out: list[Excluded] = []
-    utterances, times = _cut(folder, cut, recordings, left_out) if cut else (recordings, {})
-    recording = {name: times[name][0] if cut else name for name in utterances}
+    channels = {name: text.split()[-1] for name, text in folder.read("reco2file_and_channel").items()}
+    utterances = (
+        _cut(folder, cut, recordings, left_out) if cut else {name: (name, "", "", "") for name in recordings}
+    )
     columns = {
-        "file": {name: recordings[own] if entry.audio else own for name, own in recording.items()},
+        "file": {name: recordings[own[0]] if entry.audio else own[0] for name, own in utterances.items()},
         "item": {name: name for name in utterances},
+        "start": {name: own[1] for name, own in utterances.items()},
+        "end": {name: own[2] for name, own in utterances.items()},
+        CHANNEL: {name: own[3] or channels.get(own[0], "") for name, own in utterances.items()},
     }
-    if cut:
-        columns |= {
-            side: {name: times[name][place] for name in times} for place, side in ((1, "start"), (2, "end"))
-        }
     columns |= folder.about_utterances(utterances, left_out)
     if not entry.audio:
-        known = folder.read("utt2dur")
-        columns["duration"] = known
-        if not times:  # those of recordings will do
-            whole = folder.read("reco2dur")
-            columns["duration"] = {n: known.get(n) or whole.get(own, "") for n, own in recording.items()}
+        whole = folder.read("reco2dur")  # of utterances without times
+        known = {name: whole.get(own[0], "") for name, own in utterances.items() if not own[1]}
+        columns["duration"] = known | folder.read("utt2dur")
     folder.problems.raise_if_any()
-    cells = {column: [own.get(name, "") for name in utterances] for column, own in columns.items()}
+    given = {column: own for column, own in columns.items() if column == "file" or any(own.values())}
+    cells = {column: [own.get(name, "") for name in utterances] for column, own in given.items()}
     source = "segments" if cut else "wav.scp"
     lines = [folder.lines[source][name] for name in utterances]
     table = TextTable(cells, lines, "line", f"{folder.shown}/{source}")
     raw = take_columns(table, entry, tasks, USUAL)
-    return dataclasses.replace(raw, root=entry.path, left_out=(*raw.left_out, *left_out))
+    there = (path.name for path in entry.path.iterdir() if path.is_file())
+    told = unused(there, {*folder.lines, *recordings.values()}, "files")
+    notices = (*raw.notices, *told)
+    return dataclasses.replace(raw, root=entry.path, left_out=(*raw.left_out, *left_out), notices=notices)
 
 
 def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
@@ -104,20 +108,17 @@ def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
 
 def _cut(
     folder: _Folder, cut: Mapping[str, str], recordings: Mapping[str, str], left_out: list[Excluded]
-) -> tuple[Mapping[str, str], dict[str, tuple[str, str, str]]]:
-    """Read the recording, start and end of each utterance; those without recording are listed."""
+) -> dict[str, tuple[str, str, str, str]]:
+    """Read recording, start, end and channel of each utterance; those without recording are listed."""
     times = {}
     for name, text in cut.items():
         words = text.split()
         where = folder.where("segments", name)
-        if len(words) != 3:
-            what = f"there are {len(words)} values behind the name, not three"
-            remedy = "Expected is `utterance recording start end`"
-            if len(words) == 4:
-                what, remedy = "a channel is given", "Channels are averaged: write a file a channel"
-            folder.problems.add(where, what, remedy)
+        if len(words) not in (3, 4):
+            what = f"there are {len(words)} values behind the name, not three or four"
+            folder.problems.add(where, what, "Expected is `utterance recording start end`")
             continue
-        recording, start, end = words
+        recording, start, end, channel = [*words, ""][:4]
         try:
             last = parse_number(end)
             parse_number(start)
@@ -127,10 +128,10 @@ def _cut(
             )
             continue
         if recording in recordings:
-            times[name] = (recording, start, "" if last == -1 else end)
+            times[name] = (recording, start, "" if last == -1 else end, "" if channel == "-1" else channel)
         else:
             left_out.append(Excluded(name, f"its recording {quoted(recording)} is not in wav.scp"))
-    return times, times
+    return times
 
 
 class _Folder:

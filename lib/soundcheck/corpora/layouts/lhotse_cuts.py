@@ -5,13 +5,13 @@ Conventions
 - A line is a cut of one recording. Its supervisions begin relative to the cut, and the cut relative to the
   recording; rows have the times of the recording. One that is the whole recording has no times. A cut without
   supervisions is a row without labels.
-- ``text``, ``speaker``, ``gender`` and ``language`` become transcript, speaker, sex and language; what stands
-  in ``custom`` of a supervision, or of its cut, is a column of its own name if it is text, a number or a
+- ``text``, ``speaker``, ``gender`` and ``language`` become transcript, speaker, sex and language; what else a
+  supervision or its cut has, also in ``custom``, is a column of its own name if it is text, a number or a
   truth.
 - The id of a supervision becomes its ``item``.
 - Sound is a file of the recording. Sources that are commands or addresses are never run or fetched, and
   changes of the sound that the manifest only describes are not made: both are refused, but for resampling.
-- Channels are averaged: a cut has all channels of its file.
+- Channels are averaged: a cut has all channels of its file, and a supervision all of its cut.
 - The manifest may be compressed with gzip, up to the limit of other tables when it is not.
 """
 
@@ -32,13 +32,14 @@ from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_objec
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.corpora.segments import RawTable
-from soundcheck.corpora.table_keys import take_columns
+from soundcheck.corpora.table_keys import CHANNEL, take_columns
 from soundcheck.suite.entries import CorpusEntry
 
 __all__ = ["read_cuts"]
 
 USUAL = {"transcript": ("text",), "sex": ("gender",)}
 LONGEST = 1 << 24  # bytes of a line
+FIELDS = ("id", "type", "start", "duration", "channel", "recording", "recording_id", "supervisions", "custom")
 TEXTS = ("text", "speaker", "gender", "language")
 KEPT = ("Resample",)  # changes that leave what is heard as it is
 _ROUNDED = 1e-3  # seconds that a cut may differ by from its recording
@@ -69,6 +70,7 @@ def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     problems = Problems()
     rows: list[dict[str, str]] = []
     lines: list[int] = []
+    nested: dict[str, str] = {}
     for number, line in _lines(entry.path, shown):
         where = f"{shown} line {number}"
         try:
@@ -79,6 +81,8 @@ def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             continue
         rows += own
         lines += [number] * len(own)
+        for item in (cut, *(cut.get("supervisions") or ())):
+            nested |= {name: kind_of(value) for name, value in _further(item).items() if value}
     problems.raise_if_any()
     if not rows:
         raise input_error(
@@ -86,7 +90,8 @@ def read_cuts(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         )
     names = dict.fromkeys(name for row in rows for name in row)
     cells = {name: [row.get(name, "") for row in rows] for name in names}
-    return take_columns(TextTable(cells, lines, "line", shown), entry, tasks, USUAL)
+    nested = {name: kind for name, kind in nested.items() if name not in cells}
+    return take_columns(TextTable(cells, lines, "line", shown, nested), entry, tasks, USUAL, ("duration",))
 
 
 def _lines(path: Path, shown: str) -> Iterator[tuple[int, str]]:
@@ -145,6 +150,8 @@ def _rows(cut: dict[str, Any], where: str, *, hears: bool) -> Iterator[dict[str,
         )
     file = _file(cut, recording, where) if hears else str(recording.get("id") or "")
     shared = _custom(cut)
+    sources = (item for item in _listed(recording, "sources", where) if isinstance(item, dict))
+    every = {channel for source in sources for channel in _channels(source, "channels", where)}
     for item in supervisions or [{"start": 0, "duration": duration}]:
         told = len(problems)
         inner = f"{where}, supervision {quoted(item.get('id', ''), 40)}" if supervisions else where
@@ -158,6 +165,9 @@ def _rows(cut: dict[str, Any], where: str, *, hears: bool) -> Iterator[dict[str,
         first = 0.0 if abs(first) <= _ROUNDED else first
         row = shared | _custom(item)
         row |= {"file": file, "item": str(item.get("id") or cut.get("id") or "")}
+        own = _channels(item if "channel" in item else cut, "channel", inner)
+        if own != every:
+            row[CHANNEL] = ",".join(map(str, sorted(own)))
         row |= {name: item[name] for name in ("speaker", "gender", "language") if item.get(name) is not None}
         if item.get("text") is not None:
             row["text"] = item["text"].strip() or " "  # nobody speaks
@@ -234,11 +244,14 @@ def _file(cut: dict[str, Any], recording: dict[str, Any], where: str) -> str:
             reason = _SOURCES.get(str(kind), f"is of the type {quoted(kind, 20)}, which is not read")
             what = f"the recording {quoted(recording.get('id'), 40)} {reason}"
             raise input_error(where, what, "Write its sound as a file; or say `audio: false`")
-        if own == wanted and isinstance(source.get("source"), str):
+        if wanted <= own and isinstance(source.get("source"), str):
             return source["source"]
         have |= own
+    if wanted <= have:
+        what = f"the channels {sorted(wanted)} of the cut lie in several files"
+        raise input_error(where, what, "Give a cut of each channel, as MultiCut.to_mono makes them")
     what = f"the cut has the channels {sorted(wanted)} of a recording with {sorted(have)}"
-    raise input_error(where, what, "Channels are averaged: write a file a channel, and give cuts of those")
+    raise input_error(where, what, "Name channels that the recording has")
 
 
 def _listed(item: dict[str, Any], name: str, where: str) -> list[Any]:
@@ -258,8 +271,15 @@ def _channels(item: dict[str, Any], name: str, where: str) -> set[float]:
     return {*numbers}
 
 
-def _custom(item: dict[str, Any]) -> dict[str, str]:
-    """Give the words and numbers of ``custom``."""
+def _further(item: dict[str, Any]) -> dict[str, Any]:
+    """Give all that is no field of its own, with what stands in ``custom``."""
     custom = item.get("custom")
-    pairs = custom.items() if isinstance(custom, dict) else ()
-    return {name: str(value) for name, value in pairs if isinstance(value, str | int | float)}
+    own = {name: value for name, value in item.items() if name not in (*FIELDS, *TEXTS)}
+    return own | (custom if isinstance(custom, dict) else {})
+
+
+def _custom(item: dict[str, Any]) -> dict[str, str]:
+    """Give the words and numbers among them."""
+    return {
+        name: str(value) for name, value in _further(item).items() if isinstance(value, str | int | float)
+    }

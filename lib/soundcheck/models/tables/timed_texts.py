@@ -12,7 +12,7 @@ Conventions
   Confidences count if all that are given are numbers from 0 to 1, and not all of them 1, which is what
   recognisers write that know none; a remark says so. ``NA`` is none.
 - SegLST: a JSON list of objects with ``session_id``, ``start_time``, ``end_time``, ``words`` and perhaps
-  ``speaker``; times may be texts.
+  ``speaker`` and ``channel``; times may be texts.
 """
 
 from __future__ import annotations
@@ -251,7 +251,8 @@ def _seglst(content: bytes, rows: _Rows) -> None:
             _check(rows, place, item, "speaker", TEXT)
         if len(rows.problems) == told:
             words = " ".join(item["words"].split())
-            rows.add(place, item["session_id"], "", speaker or "", *times, words, "")
+            channel = "" if item.get("channel") is None else str(item["channel"])
+            rows.add(place, item["session_id"], channel, speaker or "", *times, words, "")
 
 
 def _check(rows: _Rows, place: str, item: dict, name: str, kind: str) -> None:
