@@ -31,6 +31,7 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
 from soundcheck.metrics.alternatives import cheapest
+from soundcheck.metrics.writing import closed_up
 
 __all__ = [
     "CHARACTER_RATES",
@@ -137,7 +138,7 @@ def word_errors(references: Sequence[str | None], hypotheses: Sequence[str | Non
 
 
 def character_errors(
-    references: Sequence[str | None], hypotheses: Sequence[str | None], *, blanks: bool = True
+    references: Sequence[str | None], hypotheses: Sequence[str | None], *, blanks: bool | None = True
 ) -> Counts:
     """Count the character errors of segments, blanks between words included.
 
@@ -148,7 +149,7 @@ def character_errors(
         combining mark are two unless they are composed.
     blanks
         Whether blanks between words are characters; where a language is written without, they are not, see
-        :mod:`soundcheck.metrics.writing`.
+        :mod:`soundcheck.metrics.writing`. ``None`` = only those of other scripts are.
 
     Returns
     -------
@@ -165,7 +166,8 @@ def character_errors(
     >>> character_errors(["go  on"], ["go an"]).substitutions
     array([1.])
     """
-    return _errors(references, hypotheses, _characters if blanks else _joined, "character")
+    units = closed_up if blanks is None else _characters if blanks else _joined
+    return _errors(references, hypotheses, units, "character")
 
 
 def _characters(text: str) -> str:
