@@ -105,7 +105,8 @@ def fitting_tests(
         own = {}
         reason, others = FITTING[unit]
         for test in filter(kept.__contains__, tests):
-            if others.get(test) in kept:
+            # A copy of the thresholds may be older than mixed rates
+            if test in others and (unit != MIXED or others[test] in kept):
                 evaluation.skip(subset, reason.format(others[test]), test)
             else:
                 own[test] = tests[test]

@@ -28,7 +28,6 @@ __all__ = [
     "WORD",
     "characters_apart",
     "closed_up",
-    "mostly_without_blanks",
     "unit_of",
     "units",
     "without_blanks",
@@ -77,18 +76,6 @@ def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
     [True, False, False, False]
     """
     return np.array([_without(text) for text in texts], dtype=bool)
-
-
-def mostly_without_blanks(texts: Sequence[str | None]) -> bool:
-    """Say whether that is so of more than half of the texts that have letters.
-
-    Examples
-    --------
-    >>> mostly_without_blanks(["左转", "ok", "停", "123", None])
-    True
-    """
-    lettered = [text for text in texts if isinstance(text, str) and any(map(str.isalpha, text))]
-    return bool(lettered) and float(np.mean(without_blanks(lettered))) > _MAJORITY
 
 
 def unit_of(references: Sequence[str | None]) -> str:
