@@ -434,9 +434,10 @@ def _note(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) ->
             if missing and task.is_transcription:
                 what = "no transcript (an empty reference): without one there are no word errors to count"
                 notices.append(f"{missing} of {len(table)} segments have {what}")
-                _note_marks(table[name].dropna(), notices)
             elif missing:
                 notices.append(f"{missing} of {len(table)} segments have no label for {name}")
+            if task.is_transcription:
+                _note_marks(table[name].dropna(), notices)
     if "sex" in table.columns:
         missing = int((table["sex"].isna() & table[f"{UNKNOWN}sex"].isna()).sum())
         if missing:
