@@ -86,7 +86,7 @@ def test_marks_are_counted_in_references_and_answers(folder, shown):
     notices = {corpus["name"]: " ".join(corpus["notices"]) for corpus in record["corpora"]}
     assert "5 of 6 references have marks of noises or unknown words: '[noise]' (2)" in notices["marks"]
     assert "normaliser: basic-with-marks" in notices["marks"] and "marks" not in notices["both"]
-    assert "marks of noises in 5 references and 1 answer, dropped" in shown(
+    assert "marks of noises in 5 references and 1 answer are dropped" in shown(
         folder / "build", "m", "asr_word_errors"
     )
 

@@ -132,8 +132,6 @@ class Recognition(Evaluation):
 
     def _subset(self, *args: object, **options: object) -> Subset:
         subset = super()._subset(*args, **options)
-        predictions, reference = subset.predictions, subset.reference
-        self._note_marks(subset)
         truth = self._read(subset, subset.truth, SAID)
         if truth is not None and self._mixed(subset):
             without = int(without_blanks(truth).sum())
@@ -141,20 +139,19 @@ class Recognition(Evaluation):
                 f"{subset.corpus}: {without} of {counted(len(truth), 'reference')} written without blanks "
                 "between words: their characters count as words, so error rates are mixed ones"
             )
+        self._note_marks(subset)
         return dataclasses.replace(
             subset,
             truth=truth,
-            predictions=dataclasses.replace(
-                predictions,
-                clean=self._read(subset, predictions.clean, HEARD),
-                changed=self._read(subset, predictions.changed, HEARD),
-            ),
-            reference=dataclasses.replace(  # it says what was said elsewhere
-                reference,
-                clean=self._read(subset, reference.clean, FIRST),
-                changed=self._read(subset, reference.changed, FIRST),
-            ),
+            predictions=self._both(subset, subset.predictions, HEARD),
+            reference=self._both(subset, subset.reference, FIRST),  # it says what was said elsewhere
         )
+
+    def _both(self, subset: Subset, predictions: Predictions, side: str) -> Predictions:
+        clean, changed = (
+            self._read(subset, texts, side) for texts in (predictions.clean, predictions.changed)
+        )
+        return dataclasses.replace(predictions, clean=clean, changed=changed)
 
     def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
         return self.texts.read(texts, side, subset.segments, self._mixed(subset))
@@ -163,27 +160,19 @@ class Recognition(Evaluation):
         return self.texts.mixed(self._views[self.model][subset.corpus], subset.task)
 
     def _note_marks(self, subset: Subset) -> None:
-        """Say how many transcripts have marks of noises, which the normaliser drops or takes for words."""
-        sides = {"reference": subset.truth, "answer": subset.predictions.clean}
-        marked = {
-            side: sum(bool(text and noise_marks(text)) for text in texts)
-            for side, texts in sides.items()
-            if texts is not None
-        }
-        if any(marked.values()):
-            found = " and ".join(counted(count, side) for side, count in marked.items())
-            dropped = self.normaliser.name not in ("none", "basic-with-marks")
-            became = "dropped" if dropped else "words like any other"
-            self.note(f"{subset.corpus}: marks of noises in {found}, {became}")
+        """Say how many transcripts have marks of noises, and if these count as words."""
+        said, heard = (
+            sum(bool(text and noise_marks(text)) for text in ([] if texts is None else texts))
+            for texts in (subset.truth, subset.predictions.clean)
+        )
+        if said or heard:
+            became = "count as words" if self.normaliser.keeps_marks else "are dropped"
+            told = f"{counted(said, 'reference')} and {counted(heard, 'answer')}"
+            self.note(f"{subset.corpus}: marks of noises in {told} {became}")
 
     def words_of(self, subset: Subset, row: int, text: str) -> list[str]:
         """Give the words of a part of what the recogniser wrote for a row."""
-        part = self.texts.read([text], HEARD, subset.segments.iloc[[row]], self._mixed(subset))
-        return part[0].split()
-
-    def normalised_examples(self, count: int = 5) -> list[tuple[str, str]]:
-        """Give texts that the normaliser changed, and what became of them; of all that were looked at."""
-        return self.texts.examples(count)
+        return self.texts.read([text], HEARD, subset.segments.iloc[[row]], self._mixed(subset))[0].split()
 
     def groups(self, subset: Subset, column: str) -> list[str]:
         """List the values of a column that are large enough; empty if there are not two of them."""

@@ -9,6 +9,7 @@ Conventions
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -35,12 +36,12 @@ class TranscriptReader:
     def __init__(self, normaliser: str, alternatives: bool, synonyms: Sequence[tuple[str, str]]) -> None:
         self.normaliser = NORMALISERS[normaliser]
         self._wordings = alternatives, synonyms, self.normaliser.prepare
-        self._readers: dict[tuple[str, bool, bool], Callable[[str], str]] = {}
-        self._known: dict[tuple[tuple[str, bool, bool], str], str] = {}
+        self._reader = functools.cache(self._make_reader)
         self._mixed: dict[tuple[str, str], bool] = {}
+        self._known: dict[tuple[str, str, bool, bool], str] = {}
 
     def read(
-        self, texts: np.ndarray | None, side: str, segments: pd.DataFrame, mixed: bool = False
+        self, texts: Sequence[str | None] | None, side: str, segments: pd.DataFrame, mixed: bool = False
     ) -> np.ndarray | None:
         """Normalise the texts of segments, ``(segments,)``; missing ones are ``None``.
 
@@ -57,12 +58,16 @@ class TranscriptReader:
         """
         if texts is None:
             return None
-        turkic = np.zeros(len(texts), dtype=bool)
+        turkic = [False] * len(texts)
         if "language" in segments:
-            turkic = segments["language"].isin(list(filter(is_turkic, segments["language"].unique())))
+            turkic = segments["language"].map(is_turkic)
         found = np.empty(len(texts), dtype=object)
         for row, (text, small) in enumerate(zip(texts, turkic, strict=True)):
-            found[row] = None if text is None else self._one(text, (side, bool(small), mixed))
+            if text is not None:
+                place = (text, side, small, mixed)
+                if place not in self._known:
+                    self._known[place] = self._reader(*place[1:])(text)
+                found[row] = self._known[place]
         return found
 
     def mixed(self, view: CorpusView, task: Task) -> bool:
@@ -74,17 +79,10 @@ class TranscriptReader:
 
     def examples(self, count: int) -> list[tuple[str, str]]:
         """Give texts that the normaliser changed, and what became of them."""
-        ways = {text: way for way, text in reversed(self._known)}
-        return changed_examples(lambda text: str(self._known[ways[text], text]), reversed(ways), count)
+        became = {text: str(words) for (text, *_), words in self._known.items()}
+        return changed_examples(became.__getitem__, became, count)
 
-    def _one(self, text: str, way: tuple[str, bool, bool]) -> str:
-        if (way, text) not in self._known:
-            if way not in self._readers:
-                self._readers[way] = self._reader(*way)
-            self._known[way, text] = self._readers[way](text)
-        return self._known[way, text]
-
-    def _reader(self, side: str, turkic: bool, mixed: bool) -> Callable[[str], str]:
+    def _make_reader(self, side: str, turkic: bool, mixed: bool) -> Callable[[str], str]:
         def normalise(text: str) -> str:
             text = self.normaliser(text, turkic=turkic)
             return characters_apart(text) if mixed else text

@@ -34,18 +34,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-__all__ = [
-    "APOSTROPHES",
-    "NORMALISERS",
-    "Normaliser",
-    "changed_examples",
-    "fold_case",
-    "is_turkic",
-    "noise_marks",
-]
-
 _PACKAGE = "whisper-normalizer"
-_FILLER = re.compile(r"%hesitation(?!\w)")
 _NOISE_MARKS = Path(__file__).with_name("noise_marks.csv")
 _MARKS = 30  # combining marks in a row that are kept; no script needs more
 _ROUNDS = 8  # far more than any text needs until nothing changes any more
@@ -60,7 +49,7 @@ class Normaliser:
     name
         Name by which it is chosen.
     version
-        Changes whenever results may; that of the package for those of a package, ``""`` if it is missing.
+        Changes whenever results may; for those of others, whose rules these are, with the package.
     description
         What it does and its known traps, for people.
     function
@@ -81,6 +70,11 @@ class Normaliser:
         "don't stop it's 5 o'clock"
         """
         return self.function(text.translate(_TURKIC_SMALL) if turkic and self.name in _FOLDING else text)
+
+    @property
+    def keeps_marks(self) -> bool:
+        """Whether marks of noises count as words; Whisper's drop all brackets but ``{}``."""
+        return self.function in (_plain, _with_marks)
 
     def prepare(self, text: str) -> str:
         """Put ``@``, no word, for the marks that it drops, whose brackets would be read as alternatives."""
@@ -199,6 +193,7 @@ _FOLDING = ("basic", "basic-with-marks")  # Whisper's have the rules of others
 _TURKIC_SMALL = str.maketrans({"İ": "i", "I": "ı"})
 
 
+@functools.cache
 def is_turkic(language: object) -> bool:
     """Say whether a language, by its code or name, has I without a dot beside İ: Turkish, Azeri."""
     return isinstance(language, str) and bool(_TURKIC.match(language.strip().casefold()))
@@ -207,12 +202,12 @@ def is_turkic(language: object) -> bool:
 # Brackets, of full width too; Kaldi's %NOISE and !SIL, Sphinx's ++NOISE++. With limits: no text takes long
 _BRACKETS = [(r"\[［【", r"\]］】", ""), ("<＜", ">＞", ""), ("{｛", "}｝", "/"), ("(（", ")）", "")]
 _MARK = re.compile(
-    r"\*[^\s*][^*]{0,60}\*|(?<!\S)(?:[%!]|\+\+)\w{1,60}(?:\+\+)?(?!\w)"
+    r"\*[^\s*][^*]{0,60}\*|(?<!\w)(?:[%％!]|\+\+)\w{1,60}(?:\+\+)?(?!\w)"
     + "".join(
         f"|[{first}]{{1,3}}[^{first}{last}{no}]{{1,60}}[{last}]{{1,3}}" for first, last, no in _BRACKETS
     )
 )
-_MARK_START = re.compile(r"[\[［【<＜{｛(（*%!+]")
+_MARK_START = re.compile(r"[\[［【<＜{｛(（*%％!+]")
 
 
 @functools.cache
@@ -277,7 +272,7 @@ def _basic(text: str) -> str:
 
 def _with_marks(text: str) -> str:
     if text.isascii():
-        return " ".join(_ASCII_WORD.findall(_FILLER.sub(" ", text.lower().replace("`", "'"))))
+        return " ".join(_ASCII_WORD.findall(text.lower().replace("`", "'")))
     return " ".join(filter(None, map(_basic_piece, _JOINED_SUFFIX.sub("", text).split())))
 
 
@@ -290,7 +285,6 @@ def _basic_piece(text: str) -> str:
         text = fold_case(unicodedata.normalize("NFKC", _unstacked(text.translate(_CLEAN))))
         if text == before:
             break
-    text = _FILLER.sub(" ", text)
     return " ".join(text[word.start() : word.end()] for word in _WORD.finditer(text.translate(_KIND)))
 
 
@@ -387,65 +381,44 @@ def _shut(text: str, opening: str, closing: str) -> str:
     return text[:end] + text[end:].translate(dict.fromkeys(map(ord, opening), "{"))
 
 
-def _installed() -> str:
-    try:
-        return importlib.metadata.version(_PACKAGE)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-
-
-_OF_WHISPER = _installed()
-
-
-def _version(rules: str) -> str:
-    return f"{rules} with {_PACKAGE} {_OF_WHISPER}" if _OF_WHISPER else ""
-
-
+_WITH = f"with {_PACKAGE} {importlib.metadata.version(_PACKAGE)}"
 _BASIC = (
     "For any language: no case, one form of characters that look alike (NFKC). Punctuation and symbols "
     "become blanks: well-known is two words, and so is 3.5. Apostrophes and other signs inside of words "
-    "(EU:n, l·l), digits and combining marks stay. Drops the filler %HESITATION and what cannot be seen. A "
-    "number in words and the same in digits stay different. I is ı where the language is Turkish or Azeri. "
+    "(EU:n, l·l), digits and combining marks stay, what cannot be seen goes. A number in words and the same "
+    "in digits stay different. I is ı where the language is Turkish or Azeri. Marks of noises and unknown "
+    "words ([noise], <unk>, %HESITATION) "
 )
-_OPEN_ASR = Normaliser(
-    "open-asr-2025",
-    _version(_LEADERBOARD),
-    "The Open ASR Leaderboard's for English of 2025: Whisper's for English with letters that are written "
-    "with periods made one word (U.S.A. is usa) and without ellipses. The leaderboard has had more rules "
-    "since 2026. Its traps are those of whisper-english.",
-    _leaderboard,
+_ALL = (
+    Normaliser("none", "1", "Changes nothing but white space: case and punctuation count.", _plain),
+    Normaliser("basic", "2", f"{_BASIC}are dropped.", _basic),
+    Normaliser("basic-with-marks", "2", f"{_BASIC}are words like any other.", _with_marks),
+    Normaliser(
+        "whisper-basic",
+        f"{_OPENAI} {_WITH}",
+        "Whisper's for any language: no case; punctuation and symbols become blanks. Drops text in brackets. "
+        "Splits words at apostrophes. Combining marks become blanks as well, which tears apart the words of "
+        "scripts with vowel signs, such as Devanagari.",
+        _whisper_basic,
+    ),
+    Normaliser(
+        "whisper-english",
+        f"{_OPENAI} {_WITH}",
+        "Whisper's for English: no case, punctuation, symbols and accents; numbers become digits, "
+        "contractions are written out, British spelling becomes American, um and uh go. Drops text in "
+        "brackets. Takes parts of names for words: O'Neil becomes 0 neil. Not idempotent: the result may "
+        "change when it is normalised again.",
+        _whisper_english,
+    ),
+    Normaliser(
+        "open-asr-2025",
+        f"{_LEADERBOARD} {_WITH}",
+        "The Open ASR Leaderboard's for English of 2025: Whisper's for English with letters that are written "
+        "with periods made one word (U.S.A. is usa) and without ellipses. The leaderboard has had more rules "
+        "since 2026. Its traps are those of whisper-english.",
+        _leaderboard,
+    ),
 )
-
 NORMALISERS: Mapping[str, Normaliser] = types.MappingProxyType(
-    {
-        normaliser.name: normaliser
-        for normaliser in (
-            Normaliser("none", "1", "Changes nothing but white space: case and punctuation count.", _plain),
-            Normaliser(
-                "basic", "2", f"{_BASIC}Drops marks of noises and unknown words: [noise], <unk>.", _basic
-            ),
-            Normaliser(
-                "basic-with-marks", "2", f"{_BASIC}[noise] and <unk> are words like any.", _with_marks
-            ),
-            Normaliser(
-                "whisper-basic",
-                _version(_OPENAI),
-                "Whisper's for any language: no case; punctuation and symbols become blanks. Drops text in "
-                "brackets. Splits words at apostrophes. Combining marks become blanks as well, which tears "
-                "apart the words of scripts with vowel signs, such as Devanagari.",
-                _whisper_basic,
-            ),
-            Normaliser(
-                "whisper-english",
-                _version(_OPENAI),
-                "Whisper's for English: no case, punctuation, symbols and accents; numbers become digits, "
-                "contractions are written out, British spelling becomes American, um and uh go. Drops text "
-                "in brackets. Takes parts of names for words: O'Neil becomes 0 neil. Not idempotent: the "
-                "result may change when it is normalised again.",
-                _whisper_english,
-            ),
-            _OPEN_ASR,
-        )
-    }
-    | {"open-asr": _OPEN_ASR}  # the name that earlier suites know
+    {normaliser.name: normaliser for normaliser in _ALL} | {"open-asr": _ALL[-1]}  # its name until 2026
 )

@@ -33,21 +33,7 @@ from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same
 from soundcheck.metrics.alternatives import cheapest
 from soundcheck.metrics.writing import closed_up
 
-__all__ = [
-    "CHARACTER_RATES",
-    "Counts",
-    "NO_WORDS",
-    "RATES",
-    "WordErrors",
-    "character_errors",
-    "count_errors",
-    "error_rates",
-    "word_error_rate",
-    "word_errors",
-]
-
 RATES = ("word error rate", "insertions", "deletions", "substitutions")
-CHARACTER_RATES = ("character error rate", *RATES[1:])
 NO_WORDS = "no reference words"
 
 
@@ -265,7 +251,7 @@ def error_rates(counts: Counts) -> Statistic:
     Returns
     -------
     Statistic
-        Four values, labels :data:`RATES` or :data:`CHARACTER_RATES`; the last three add up to the first.
+        Four values, labels :data:`RATES`, or those of characters; the last three add up to the first.
     """
     columns = [counts.errors, counts.insertions, counts.deletions, counts.substitutions]
     return _rates(counts.words, columns, (f"{counts.unit} error rate", *RATES[1:]), counts.unit)

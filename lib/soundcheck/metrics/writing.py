@@ -22,17 +22,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-__all__ = [
-    "CHARACTER",
-    "MIXED",
-    "WORD",
-    "characters_apart",
-    "closed_up",
-    "unit_of",
-    "units",
-    "without_blanks",
-]
-
 CHARACTER, MIXED, WORD = "character", "mixed", "word"  # units of error
 
 # What Unicode's names of letters of such scripts begin with

@@ -89,7 +89,7 @@ def normaliser_notice(evaluation: Recognition, count: int = 5) -> Html:
         element("span", used.description, limit=None),
         class_="sc-note",
     )
-    examples = [pair for pair in evaluation.normalised_examples(count) if pair[0] != pair[1]]
+    examples = [pair for pair in evaluation.texts.examples(count) if pair[0] != pair[1]]
     if not examples:
         return said + element("p", "It changed nothing here.", class_="sc-note")
     caption = "Texts that it changed"
