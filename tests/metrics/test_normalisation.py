@@ -346,7 +346,9 @@ MARKS = (
     "[noise] <unk> <UNK> <sil> (laughs) {NOISE} %HESITATION <FOREIGN> [laughter] ((inaudible)) [BLANK_AUDIO] "
     "*coughs* !SIL <noise> [vocalized-noise] <eps> <SPOKEN_NOISE> [SPN] <NSN> ++breath++ <breath/> <hes> "
     "<no-speech> <lipsmack> <dtmf> <|nospeech|> <COMMA> <s> </s> [Music] （笑） 【音乐】 ［noise］ [risas] "
-    "[rires] (Lachen) [музыка] <overlap> [crosstalk] <v-noise>".replace("<v-noise>", "<vocal-noise>")
+    "[rires] /unintelligible/ ~SIL (unclear) (Lachen) [музыка] <overlap> [crosstalk] <v-noise>".replace(
+        "<v-noise>", "<vocal-noise>"
+    )
 )
 ORDINARY = [
     ("(two) [2] {three}", "two 2 three"),
@@ -360,6 +362,7 @@ ORDINARY = [
     ("[no thanks]", "no thanks"),
     ("{ um / uh }", "um uh"),
     ("2 * noise * 3", "2 noise 3"),
+    ("noise/music/speech and/or km/h", "noise music speech and or km h"),
 ]
 
 
@@ -367,7 +370,7 @@ ORDINARY = [
 def test_marks_of_noises_are_no_words(mark):
     assert noise_marks(f"go {mark} left") == [mark]
     assert basic(f"go {mark} left") == "go left" and basic(mark) == ""
-    assert basic(f"go{mark}left") in ("go left", "gohesitation left") or mark[0] in "%!+*"
+    assert basic(f"go{mark}left") in ("go left", "gohesitation left") or mark[0] in "%!+*~"
     if mark != "%HESITATION":  # dropped as before
         assert NORMALISERS["basic-with-marks"](f"go {mark} left") != "go left"
 

@@ -199,15 +199,15 @@ def is_turkic(language: object) -> bool:
     return isinstance(language, str) and bool(_TURKIC.match(language.strip().casefold()))
 
 
-# Brackets, of full width too; Kaldi's %NOISE and !SIL, Sphinx's ++NOISE++. With limits: no text takes long
+# Brackets, of full width too; %NOISE !SIL ~SIL ++NOISE++ /noise/ *coughs*. With limits: no text takes long
 _BRACKETS = [(r"\[［【", r"\]］】", ""), ("<＜", ">＞", ""), ("{｛", "}｝", "/"), ("(（", ")）", "")]
 _MARK = re.compile(
-    r"\*[^\s*][^*]{0,60}\*|(?<!\w)(?:[%％!]|\+\+)\w{1,60}(?:\+\+)?(?!\w)"
+    r"\*[^\s*][^*]{0,60}\*|(?<![\w/])/{1,2}[^\s/]{1,60}/{1,2}(?![\w/])|(?<!\w)(?:[%％!~]|\+\+)\w{1,60}(?:\+\+)?(?!\w)"
     + "".join(
         f"|[{first}]{{1,3}}[^{first}{last}{no}]{{1,60}}[{last}]{{1,3}}" for first, last, no in _BRACKETS
     )
 )
-_MARK_START = re.compile(r"[\[［【<＜{｛(（*%％!+]")
+_MARK_START = re.compile(r"[\[［【<＜{｛(（*%％!~+/]")
 
 
 @functools.cache
@@ -219,7 +219,7 @@ def _mark_words() -> dict[str, str]:
 
 def _is_mark(written: str) -> bool:
     kinds = {_mark_words().get(word) for word in re.findall(r"[^\W\d_]+", fold_case(written))}
-    named = {"sound"} if written[0] in "(（*" else {"sound", "label"}  # people put words into round brackets
+    named = {"sound"} if written[0] in "(（*/" else {"sound", "label"}  # people put words into round brackets
     named |= {"tag"} if written[0] == "<" else set()
     return bool(kinds & named) and kinds <= {*named, "beside"}
 
