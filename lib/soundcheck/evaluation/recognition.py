@@ -137,7 +137,8 @@ class Recognition(Evaluation):
             without = int(without_blanks(truth).sum())
             self.note(
                 f"{subset.corpus}: {without} of {counted(len(truth), 'reference')} written without blanks "
-                "between words: their characters count as words, so error rates are mixed ones"
+                "between words: their characters count as words, so error rates are mixed ones; groups are "
+                "compared by characters"
             )
         self._note_marks(subset)
         return dataclasses.replace(

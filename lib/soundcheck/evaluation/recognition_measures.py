@@ -48,6 +48,7 @@ __all__ = [
     "cer",
     "characters_of",
     "compare",
+    "group_error_rate",
     "counted_words",
     "group_masks",
     "group_rates",
@@ -82,6 +83,11 @@ def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> S
     """
     counts = characters_of(references, hypotheses)
     return word_error_rate(counts.words, counts.errors)
+
+
+def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
+    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
 
 
 def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
