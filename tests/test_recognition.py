@@ -530,7 +530,7 @@ def test_what_cannot_be_tested_says_why(results):
 def test_pages_are_safe_and_show_the_normaliser(run):
     html = run[0] / "build" / "html"
     page = (html / "results" / "good" / "asr_word_errors.html").read_text()
-    assert "Normaliser: basic, version 1" in page
+    assert "Normaliser: basic, version 2" in page
     assert "<b>door</b>" not in page
     fault = (html / "results" / "good" / "asr_fault_localisation.html").read_text()
     assert "sentences in which the word is missing" in fault

@@ -10,6 +10,7 @@ import pytest
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.evaluation.subset import Predictions, Subset
 from soundcheck.evaluation.word_measures import (
+    OF_BOTH,
     OF_CHARACTERS,
     OF_WORDS,
     fitting_tests,
@@ -96,21 +97,42 @@ def test_nothing_to_show_is_an_empty_table():
 
 
 def test_tests_that_fit_the_script():
-    english, chinese = subset(["go left", "停"] * 2 + ["go"], ["go"] * 5), subset(["停", "走"], ["停", "走"])
+    english, chinese = subset(["go left", "12"] * 2 + ["go"], ["go"] * 5), subset(["停", "走"], ["停", "走"])
     tests = dict.fromkeys(("Word Error Rate", "Character Error Rate With Missing", "Nobody Knows"))
     evaluation = looking()
     ((_, fitting),) = fitting_tests(evaluation, [english], tests)
     assert list(fitting) == ["Word Error Rate"] and evaluation.skipped == []
     assert not set(OF_CHARACTERS) & set(evaluation.family.tests)  # no rows where no corpus needs them
-    assert evaluation.notes == [
-        "talk: 2 of 5 references are written without blanks between words; for them word errors mean nothing"
-    ]
     evaluation = looking()
     both = [list(fitting) for _, fitting in fitting_tests(evaluation, [english, chinese], tests)]
     assert both == [["Word Error Rate"], ["Character Error Rate With Missing"]]
     reasons = [reason for *_, reason in evaluation.skipped]
     assert reasons[0].endswith("by blanks: see Word Error Rate With Missing")
     assert reasons[1].endswith("told apart: see Character Error Rate")
+
+
+def test_a_corpus_of_both_scripts_has_tests_of_its_own():
+    both, english = subset(["go left", "停"], ["go", "停"]), subset(["go"], ["go"])
+    evaluation = looking()
+    evaluation.family = read_family("asr_word_errors")
+    tests = dict.fromkeys(evaluation.family.tests)
+    mixed, words = (set(fitting) for _, fitting in fitting_tests(evaluation, [both, english], tests))
+    assert units_of(both) == "mixed"
+    assert mixed - words == {
+        *OF_BOTH,
+        "Character Error Rate Difference",
+    }
+    assert words - mixed == {
+        "Word Error Rate",
+        "Word Error Rate With Missing",
+        "Word Error Rate Difference",
+    }
+    assert {"Match Error Rate", "Sentence Error Rate", "Character Error Rate"} <= mixed & words
+    reasons = {test: reason for _, test, reason in evaluation.skipped[: len(words - mixed) + 1]}
+    assert reasons["Word Error Rate"] == "some references are written without blanks: see Mixed Error Rate"
+    evaluation.family = read_family("asr_word_errors")
+    list(fitting_tests(evaluation, [english], tests))
+    assert not {*OF_BOTH, *OF_CHARACTERS} & set(evaluation.family.tests)  # no rows where nobody needs them
 
 
 def test_the_family_has_all_tests_and_says_that_some_have_no_threshold():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from soundcheck.metrics.additive import value, values
 from soundcheck.metrics.combinators import paired_difference, relative_difference, restrict
 from soundcheck.metrics.word_errors import (
-    CHARACTER_RATES,
     NO_WORDS,
     RATES,
     Counts,
@@ -204,7 +203,7 @@ def test_characters_include_single_blanks_only():
     np.testing.assert_array_equal(table(counts)[:, :2], [[5, 3], [0, 0], [0, 1], [0, 0]])
     assert counts.unit == "character"
     rates = error_rates(counts)
-    assert rates.labels == CHARACTER_RATES
+    assert rates.labels == ("character error rate", *RATES[1:])
     assert values(rates).tolist() == [0.125, 0.0, 0.125, 0.0]
     assert (
         error_rates(character_errors([""], ["ab"])).point().reasons[0]

@@ -1,10 +1,11 @@
 """Scripts without blanks between words are told by their letters."""
 
+import jiwer
 import numpy as np
 import pytest
 
 from soundcheck.metrics.word_errors import character_errors, error_rates
-from soundcheck.metrics.writing import mostly_without_blanks, without_blanks
+from soundcheck.metrics.writing import characters_apart, closed_up, unit_of, without_blanks
 
 
 @pytest.mark.parametrize(
@@ -42,10 +43,41 @@ def test_written_with_blanks(text):
     assert without_blanks([text, None, np.nan]).tolist() == [False] * 3
 
 
-def test_most_texts_decide_not_most_letters():
-    assert not mostly_without_blanks(["左转", "停", "one", "two"])
-    assert mostly_without_blanks(["左转", "停", "a very long one in English", "走"])
-    assert not mostly_without_blanks([]) and not mostly_without_blanks([None, "12"])
+@pytest.mark.parametrize(
+    ("texts", "unit"),
+    [
+        (["左转", "停", "one", "two"], "mixed"),
+        (["左转", "停", "12", None, "…"], "character"),
+        (["左转 iPhone 在我们店里", "停"], "character"),
+        (["go left", "12", "오늘"], "word"),
+        (["go 左", "left"], "word"),
+        ([None, "12"], "word"),
+        ([], "word"),
+    ],
+)
+def test_each_reference_has_a_unit_and_two_are_mixed(texts, unit):
+    assert unit_of(texts) == unit
+
+
+@pytest.mark.parametrize(
+    ("written", "apart", "closed"),
+    [
+        ("我要去 new york 看看", "我 要 去 new york 看 看", "我要去new york看看"),
+        ("今日は iphone15 を 買う", "今 日 は iphone15 を 買 う", "今日はiphone15を買う"),
+        ("ไม่ ok", "ไ ม ่ ok", "ไม่ok"),
+        ("go left", "go left", "go left"),
+        ("12 月 5 日", "12 月 5 日", "12月5日"),
+        ("", "", ""),
+    ],
+)
+def test_characters_of_such_scripts_are_words_of_their_own(written, apart, closed):
+    assert characters_apart(written) == apart and closed_up(apart) == closed == closed_up(written)
+
+
+def test_characters_of_mixed_texts_are_those_of_jiwer():
+    said, heard = ["我 要 去 new york", "turn left now"], ["我要 去 new work", "turn left"]
+    theirs = jiwer.cer(["我要去new york", "turn left now"], ["我要去new work", "turn left"])
+    assert value_of(said, heard, blanks=None) == pytest.approx(theirs)
 
 
 def test_blanks_are_no_characters_of_such_languages():

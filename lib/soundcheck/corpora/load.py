@@ -30,6 +30,7 @@ from soundcheck.corpora.trials.resolve import resolve
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.corpora.wordings import check_wordings
+from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, CorpusFormat
 from soundcheck.suite.entries import CorpusEntry, Suite
 
@@ -68,7 +69,7 @@ def load_corpus(
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
     raw = prepare(_read(form, entry, suite), entry, form.values)
     if suite.alternatives:
-        check_wordings(raw)
+        check_wordings(raw, NORMALISERS[suite.normaliser])
     heard = any(model.about.needs_audio for model in suite.models.values())
     parsed = segments.parse(raw, entry, suite.tasks, heard=heard)
     facts: dict[str, AudioInfo] = {}

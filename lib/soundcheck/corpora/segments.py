@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import os
 import re
@@ -33,6 +34,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number, parse_seconds
 from soundcheck.corpora import own_task
+from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -466,6 +468,8 @@ def _note(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) ->
                 notices.append(f"{missing} of {len(table)} segments have {what}")
             elif missing:
                 notices.append(f"{missing} of {len(table)} segments have no label for {name}")
+            if task.is_transcription:
+                _note_marks(table[name].dropna(), notices)
     if "sex" in table.columns:
         missing = int((table["sex"].isna() & table[f"{UNKNOWN}sex"].isna()).sum())
         if missing:
@@ -476,6 +480,19 @@ def _note(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) ->
         if two:
             named = ", ".join(quoted(name) for name in two[:NAMED])
             notices.append(f"{len(two)} speakers have segments of both sexes: {named}")
+
+
+def _note_marks(texts: pd.Series, notices: list[str]) -> None:
+    """Count the references with marks of noises, and name the most frequent ones."""
+    marks = [found for text in texts if (found := noise_marks(str(text)))]
+    if marks:
+        counts = Counter(itertools.chain(*marks)).most_common()
+        named = ", ".join(f"{quoted(mark, 40)} ({count})" for mark, count in counts[:NAMED])
+        more = f" and {len(counts) - NAMED} more" if len(counts) > NAMED else ""
+        notices.append(
+            f"{len(marks)} of {len(texts)} references have marks of noises or unknown words: {named}{more}. "
+            "The normaliser basic leaves them out; normaliser: basic-with-marks takes them for words"
+        )
 
 
 def _name(row: pd.Series) -> str:

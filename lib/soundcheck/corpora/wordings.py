@@ -6,6 +6,7 @@ from soundcheck.common.errors import Problems
 from soundcheck.common.escaping import quoted
 from soundcheck.corpora.segments import RawTable
 from soundcheck.metrics.alternatives import parse
+from soundcheck.metrics.normalisation import Normaliser
 
 __all__ = ["check_wordings"]
 
@@ -14,13 +15,15 @@ _SHOWN = 60  # characters of a transcript that a message shows
 _REMEDY = "Write { um / uh / @ } with blanks round each /, or leave out alternatives: true"
 
 
-def check_wordings(raw: RawTable) -> None:
+def check_wordings(raw: RawTable, normaliser: Normaliser) -> None:
     """Refuse transcripts whose alternatives cannot be read.
 
     Parameters
     ----------
     raw
         What a reader delivered.
+    normaliser
+        The suite's; marks that it drops are no alternatives.
 
     Raises
     ------
@@ -31,7 +34,7 @@ def check_wordings(raw: RawTable) -> None:
     for place, text in zip(raw.places, raw.table.get(_COLUMN, ()), strict=False):
         if isinstance(text, str):
             try:
-                parse(text)
+                parse(normaliser.prepare(text))
             except ValueError as error:
                 start = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
                 problems.add(place, f"{quoted(start)}: {error}", _REMEDY)

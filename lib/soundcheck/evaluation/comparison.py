@@ -16,7 +16,7 @@ models on the same blocks are paired (see :mod:`soundcheck.results.contrast`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +27,8 @@ from soundcheck.common.media import MediaStore
 from soundcheck.common.tasks import Task
 from soundcheck.evaluation import corpus_view
 from soundcheck.evaluation.description import ComparisonDescription
+from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.alternatives import WordingReader
-from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.predict.common_answers import differ
 from soundcheck.statistics import bootstrap
 
@@ -96,8 +95,7 @@ class Comparison:
         self.media = MediaStore.of(description)
         self._corpora = [tuple(map(corpus_view.read_view, pair)) for pair in description.corpora]
         self._rows_file = description.rows
-        self._normaliser = NORMALISERS[description.normaliser]
-        self._wordings = WordingReader(self._normaliser, description.alternatives, description.synonyms)
+        self._texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
         names = (description.baseline, description.candidate)
         judged, common = (
             [
@@ -155,8 +153,12 @@ class Comparison:
         for first, second in self._corpora:
             for task in self.tasks:
                 if task.is_transcription and not first.probes_of:
-                    said = _all(self._wordings, first.labels(task))
-                    heard = (_all(self._normaliser, side.predicted(task)) for side in (first, second))
+                    mixed = self._texts.mixed(first, task)
+                    said = self._texts.read(first.labels(task), SAID, first.segments, mixed)
+                    heard = (
+                        self._texts.read(view.predicted(task), HEARD, view.segments, mixed)
+                        for view in (first, second)
+                    )
                     pair = _pair(first, task, said, *heard)
                     if pair.labelled:
                         yield pair
@@ -168,12 +170,6 @@ class Comparison:
     def save(self) -> None:
         """Write the contrasts for the run that collects them; the last thing that the notebook does."""
         results.save_contrasts(self.contrasts, self._rows_file)
-
-
-def _all(normalise: Callable[[str], str], texts: np.ndarray) -> np.ndarray:
-    found = np.empty(len(texts), dtype=object)
-    found[:] = [None if text is None else normalise(text) for text in texts]
-    return found
 
 
 def _pair(

@@ -28,10 +28,10 @@ from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.combinators import stack
 from soundcheck.metrics.entities import Entity, closest, compare_entities, find_entities, read
 from soundcheck.metrics.formatting import MARKS, format_errors, has_capitals, has_marks, split_marks
-from soundcheck.metrics.normalisation import NORMALISERS
+from soundcheck.metrics.normalisation import NORMALISERS, fold_case
 from soundcheck.metrics.word_errors import Counts, word_errors
 from soundcheck.metrics.word_rates import ratio_of_sums
-from soundcheck.metrics.writing import mostly_without_blanks
+from soundcheck.metrics.writing import WORD, unit_of
 from soundcheck.models.reference import reference_predictions
 
 __all__ = [
@@ -47,7 +47,7 @@ WRITTEN = "transcript_written"
 NO_MARKS = "no reference has punctuation"
 NO_CAPITALS = "no reference has capitals beside other letters"
 NO_ENTITIES = "no reference has an entity"
-NO_WORDS = "the references are written without blanks, so words cannot be told apart"
+NO_WORDS = "references are written without blanks, so words cannot be told apart"
 
 
 class Formatted(Evaluation):
@@ -99,7 +99,7 @@ class Formatted(Evaluation):
             Writes all texts in one way.
         """
         spoken = self.spoken(subset)
-        if spoken is None or mostly_without_blanks(subset.truth):
+        if spoken is None or unit_of(subset.truth) != WORD:
             return {}
         both = pd.notna(spoken) & pd.notna(subset.segments[WRITTEN].to_numpy(dtype=object))
         if not both.any():
@@ -216,7 +216,7 @@ def _words(texts: Sequence[str | None]) -> list[str | None]:
 
 def plain(text: str) -> str:
     """Write a text in lower case without punctuation."""
-    return " ".join(split_marks(text)[0]).casefold()
+    return fold_case(" ".join(split_marks(text)[0]))
 
 
 def marks_of(subset: Subset) -> list[str]:
@@ -260,7 +260,7 @@ def fitting_tests(
         "Word Error Rate Without Capitals": evaluation.words_without_case,
     }
     for subset in subsets:
-        apart = not mostly_without_blanks(subset.truth)
+        apart = unit_of(subset.truth) == WORD
         possible = [
             (of_marks, any(map(has_marks, subset.truth)), NO_MARKS),
             (of_capitals, any(map(has_capitals, subset.truth)), NO_CAPITALS),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,11 +24,12 @@ from soundcheck.evaluation import small_groups
 from soundcheck.evaluation.description import EvaluationDescription
 from soundcheck.evaluation.evaluation import Evaluation, changed_segments, corpus_view
 from soundcheck.evaluation.subset import CLEAN, Predictions, Subset, TransformedPredictions
+from soundcheck.evaluation.transcripts import FIRST, HEARD, SAID, TranscriptReader
 from soundcheck.metrics import differential
 from soundcheck.metrics.additive import Statistic, values
-from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.disagreement import Setting, distance_table, group_distances
-from soundcheck.metrics.normalisation import NORMALISERS, changed_examples
+from soundcheck.metrics.normalisation import noise_marks
+from soundcheck.metrics.writing import without_blanks
 from soundcheck.models.reference import reference_predictions
 from soundcheck.suite.families import Perturbation
 
@@ -110,10 +111,8 @@ class Recognition(Evaluation):
 
     def __init__(self, description: EvaluationDescription) -> None:
         super().__init__(description)
-        self.normaliser = NORMALISERS[description.normaliser]
-        self._texts: dict[Callable[[str], str], dict[str, str]] = {}
-        self._seen: dict[str, None] = {}  # all of them in the order in which they were looked at
-        self.wordings = WordingReader(self.normaliser, description.alternatives, description.synonyms)
+        self.texts = TranscriptReader(description.normaliser, description.alternatives, description.synonyms)
+        self.normaliser = self.texts.normaliser
         self._transcripts: dict[tuple[str, str, str], dict[str, str | None]] = {}
         self._distances: dict[tuple[RecogniserPair, bool], Statistic] = {}
         if description.alternatives or description.synonyms:
@@ -133,32 +132,48 @@ class Recognition(Evaluation):
 
     def _subset(self, *args: object, **options: object) -> Subset:
         subset = super()._subset(*args, **options)
+        truth = self._read(subset, subset.truth, SAID)
+        if truth is not None and self._mixed(subset):
+            without = int(without_blanks(truth).sum())
+            self.note(
+                f"{subset.corpus}: {without} of {counted(len(truth), 'reference')} written without blanks "
+                "between words: their characters count as words, so error rates are mixed ones; groups are "
+                "compared by characters"
+            )
+        self._note_marks(subset)
         return dataclasses.replace(
             subset,
-            truth=self._normalised(subset.truth, self.wordings),
-            predictions=self._both(subset.predictions, self.normaliser),
-            reference=self._both(subset.reference, self.wordings.plain),  # it says what was said elsewhere
+            truth=truth,
+            predictions=self._both(subset, subset.predictions, HEARD),
+            reference=self._both(subset, subset.reference, FIRST),  # it says what was said elsewhere
         )
 
-    def _both(self, predictions: Predictions, normalise: Callable[[str], str]) -> Predictions:
+    def _both(self, subset: Subset, predictions: Predictions, side: str) -> Predictions:
         clean, changed = (
-            self._normalised(texts, normalise) for texts in (predictions.clean, predictions.changed)
+            self._read(subset, texts, side) for texts in (predictions.clean, predictions.changed)
         )
         return dataclasses.replace(predictions, clean=clean, changed=changed)
 
-    def _normalised(self, texts: np.ndarray | None, normalise: Callable[[str], str]) -> np.ndarray | None:
-        if texts is None:
-            return None
-        known = self._texts.setdefault(normalise, {})
-        for text in texts:
-            if text is not None and text not in known:
-                known[text] = normalise(text)
-                self._seen[text] = None
-        return np.array([None if text is None else known[text] for text in texts], dtype=object)
+    def _read(self, subset: Subset, texts: np.ndarray | None, side: str) -> np.ndarray | None:
+        return self.texts.read(texts, side, subset.segments, self._mixed(subset))
 
-    def normalised_examples(self, count: int = 5) -> list[tuple[str, str]]:
-        """Give texts that the normaliser changed, and what became of them; of all that were looked at."""
-        return changed_examples(self.normaliser, self._seen, count)
+    def _mixed(self, subset: Subset) -> bool:
+        return self.texts.mixed(self._views[self.model][subset.corpus], subset.task)
+
+    def _note_marks(self, subset: Subset) -> None:
+        """Say how many transcripts have marks of noises, and if these count as words."""
+        said, heard = (
+            sum(bool(text and noise_marks(text)) for text in ([] if texts is None else texts))
+            for texts in (subset.truth, subset.predictions.clean)
+        )
+        if said or heard:
+            became = "count as words" if self.normaliser.keeps_marks else "are dropped"
+            told = f"{counted(said, 'reference')} and {counted(heard, 'answer')}"
+            self.note(f"{subset.corpus}: marks of noises in {told} {became}")
+
+    def words_of(self, subset: Subset, row: int, text: str) -> list[str]:
+        """Give the words of a part of what the recogniser wrote for a row."""
+        return self.texts.read([text], HEARD, subset.segments.iloc[[row]], self._mixed(subset))[0].split()
 
     def groups(self, subset: Subset, column: str) -> list[str]:
         """List the values of a column that are large enough; empty if there are not two of them."""
@@ -187,7 +202,8 @@ class Recognition(Evaluation):
         place = (model, subset.corpus, change)
         if place not in self._transcripts:
             view = self._views[model][subset.corpus]
-            predictions = self._normalised(view.predicted(subset.task, change), self.normaliser)
+            written, mixed = view.predicted(subset.task, change), self._mixed(subset)
+            predictions = self.texts.read(written, HEARD, view.segments, mixed)
             self._transcripts[place] = dict(zip(view.segments["key"], predictions, strict=True))
         return self._transcripts[place]
 

@@ -33,7 +33,7 @@ from soundcheck.metrics.differential import (
 )
 from soundcheck.metrics.regression import mean_value
 from soundcheck.metrics.word_errors import Counts, character_errors, error_rates, word_error_rate, word_errors
-from soundcheck.metrics.writing import mostly_without_blanks
+from soundcheck.metrics.writing import CHARACTER, MIXED, unit_of
 from soundcheck.sounds.sources import speech_source
 from soundcheck.statistics.bootstrap import Resampled
 from soundcheck.statistics.draws import block_codes, every_segment
@@ -48,6 +48,7 @@ __all__ = [
     "cer",
     "characters_of",
     "compare",
+    "group_error_rate",
     "counted_words",
     "group_masks",
     "group_rates",
@@ -78,15 +79,21 @@ def wer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> S
 def cer(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
     """Character error rate of normalised transcripts, ``(segments,)`` each; ``None`` if missing.
 
-    Blanks are no characters where most references are in scripts without blanks between words.
+    Blanks are no characters where references are in scripts without blanks between words.
     """
     counts = characters_of(references, hypotheses)
     return word_error_rate(counts.words, counts.errors)
 
 
+def group_error_rate(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Statistic:
+    """Error rate by which groups are compared: of words, or of characters if their scripts may differ."""
+    return (cer if unit_of(references) == MIXED else wer)(references, hypotheses)
+
+
 def characters_of(references: Sequence[str | None], hypotheses: Sequence[str | None]) -> Counts:
     """Count character errors as :func:`cer` does."""
-    return character_errors(references, hypotheses, blanks=not mostly_without_blanks(references))
+    unit = unit_of(references)
+    return character_errors(references, hypotheses, blanks=None if unit == MIXED else unit != CHARACTER)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -61,7 +61,7 @@ def _of_words(evaluation: Recognition, subset: Subset, said: dict[int, list[tupl
         pieces = [(word, np.nan) for word in (text or "").split()]  # of which nothing is said
         if words:
             pieces = [
-                (piece, number) for word, number in words for piece in evaluation.normaliser(word).split()
+                (piece, number) for word, number in words for piece in evaluation.words_of(subset, row, word)
             ]
         if text is None or [piece for piece, _ in pieces] != text.split():
             apart += bool(words)

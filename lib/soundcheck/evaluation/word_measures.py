@@ -2,8 +2,8 @@
 
 Conventions
 -----------
-- Where most references of a corpus are in scripts without blanks between words, see
-  :mod:`soundcheck.metrics.writing`, its *units* are characters, else words.
+- Where references of a corpus are in scripts without blanks between words, see
+  :mod:`soundcheck.metrics.writing`, its *units* are characters; where only some are, words and characters.
 - Lengths count units of the reference. Speaking rates divide them by the duration of the segment, pauses
   included.
 - Rates here are shown, never judged.
@@ -18,13 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from soundcheck.common.wording import counted
 from soundcheck.evaluation.evaluation import Evaluation
 from soundcheck.evaluation.recognition_measures import characters_of
 from soundcheck.evaluation.subset import Measure, Subset
+from soundcheck.metrics import writing
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.word_errors import word_error_rate, word_errors
-from soundcheck.metrics.writing import mostly_without_blanks, without_blanks
+from soundcheck.metrics.writing import CHARACTER, MIXED, WORD, unit_of
 from soundcheck.statistics.evidence import Scale
 
 __all__ = ["BIN_COLUMNS", "OF_CHARACTERS", "OF_WORDS", "fitting_tests", "rates_by_speech", "units_of"]
@@ -40,8 +40,25 @@ OF_CHARACTERS = {  # test that is needed there alone -> what stands for it elsew
     "Character Error Rate With Missing": "Word Error Rate With Missing",
     "Character Error Rate Difference": "Word Error Rate Difference",
 }
-WITHOUT_BLANKS = "written without blanks, so words cannot be told apart: see {}"
-WITH_BLANKS = "words are told apart by blanks: see {}"
+OF_BOTH = {  # the same where only some references are without blanks
+    "Mixed Error Rate": "Word Error Rate",
+    "Mixed Error Rate With Missing": "Word Error Rate With Missing",
+}
+FITTING = {  # unit of a corpus -> why other tests do not fit, and which ones take their place
+    WORD: ("words are told apart by blanks: see {}", OF_CHARACTERS | OF_BOTH),
+    CHARACTER: (
+        "written without blanks, so words cannot be told apart: see {}",
+        OF_WORDS | {mixed: OF_WORDS[test] for mixed, test in OF_BOTH.items()},
+    ),
+    MIXED: (
+        "some references are written without blanks: see {}",
+        {test: mixed for mixed, test in OF_BOTH.items()}
+        | {
+            "Character Error Rate With Missing": "Mixed Error Rate With Missing",
+            "Word Error Rate Difference": "Character Error Rate Difference",  # what fits all groups
+        },
+    ),
+}
 
 BIN_COLUMNS = (
     *("corpus", "unit", "column", "bin", "group", "value", "low", "high"),
@@ -54,8 +71,8 @@ SPEAKING_RATES = {"word": (1, 2, 3, 4, 5), "character": (2, 4, 6, 8, 10)}  # a s
 
 
 def units_of(subset: Subset) -> str:
-    """Say what is counted on a corpus: ``"word"``, or ``"character"`` where words cannot be told apart."""
-    return "character" if mostly_without_blanks(subset.truth) else "word"
+    """Say what is counted on a corpus, see :func:`soundcheck.metrics.writing.unit_of`."""
+    return unit_of(subset.truth)
 
 
 def fitting_tests(
@@ -80,32 +97,20 @@ def fitting_tests(
         A corpus, and the tests to judge.
     """
     units = [units_of(subset) for subset in subsets]
-    if "character" not in units:
-        kept = {name: test for name, test in evaluation.family.tests.items() if name not in OF_CHARACTERS}
-        evaluation.family = dataclasses.replace(evaluation.family, tests=kept)
+    replaced = {unit: set(FITTING[unit][1]) for unit in units}
+    unneeded = set.intersection(*replaced.values()) & {*OF_CHARACTERS, *OF_BOTH} if replaced else set()
+    kept = {name: test for name, test in evaluation.family.tests.items() if name not in unneeded}
+    evaluation.family = dataclasses.replace(evaluation.family, tests=kept)
     for subset, unit in zip(subsets, units, strict=True):
         own = {}
-        for test, measure in tests.items():
-            if test not in evaluation.family.tests:
-                continue
-            if unit == "character" and test in OF_WORDS:
-                evaluation.skip(subset, WITHOUT_BLANKS.format(OF_WORDS[test]), test)
-            elif unit == "word" and test in OF_CHARACTERS:
-                evaluation.skip(subset, WITH_BLANKS.format(OF_CHARACTERS[test]), test)
+        reason, others = FITTING[unit]
+        for test in filter(kept.__contains__, tests):
+            # A copy of the thresholds may be older than mixed rates
+            if test in others and (unit != MIXED or others[test] in kept):
+                evaluation.skip(subset, reason.format(others[test]), test)
             else:
-                own[test] = measure
-        _note_other_scripts(evaluation, subset, unit)
+                own[test] = tests[test]
         yield subset, own
-
-
-def _note_other_scripts(evaluation: Evaluation, subset: Subset, unit: str) -> None:
-    """Say that a corpus has some references in scripts without blanks although its units are words."""
-    count = int(without_blanks(subset.truth).sum())
-    if unit == "word" and count:
-        told = (
-            f"{count} of {counted(len(subset), 'reference')} {'is' if count == 1 else 'are'} written without"
-        )
-        evaluation.note(f"{subset.corpus}: {told} blanks between words; for them word errors mean nothing")
 
 
 def rates_by_speech(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.DataFrame]:
@@ -128,13 +133,14 @@ def rates_by_speech(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.D
         rests on.
     """
     unit, options = units_of(subset), evaluation.family.options
-    count = characters_of if unit == "character" else word_errors
+    count = characters_of if unit == CHARACTER else word_errors
     counts = count(subset.truth, subset.predictions.clean)
-    places = {"length": (counts.words, options.get("lengths", LENGTHS)[unit])}
+    bins_of = CHARACTER if unit == CHARACTER else WORD
+    places = {"length": (counts.words, options.get("lengths", LENGTHS)[bins_of])}
     if "duration" in subset.segments:
         seconds = subset.segments["duration"].to_numpy(dtype=np.float64)
         rate = np.divide(counts.words, seconds, out=np.full(len(subset), np.nan), where=seconds > 0)
-        places["speaking rate"] = (rate, options.get("speaking_rates", SPEAKING_RATES)[unit])
+        places["speaking rate"] = (rate, options.get("speaking_rates", SPEAKING_RATES)[bins_of])
     rows = []
     for column, (numbers, ends) in places.items():
         bins = np.digitize(numbers, ends, right=True)
@@ -147,7 +153,7 @@ def rates_by_speech(evaluation: Evaluation, subset: Subset) -> tuple[float, pd.D
                 low, high = found.interval(evaluation.interval, scale=Scale(0))
                 units = int(errors.words[~np.isnan(errors.errors)].sum())
                 sizes = (units, int(found.segments[0]), int(found.blocks[0]))
-                group = f"{name} {unit}s{'' if column == 'length' else ' a second'}"
+                group = f"{name} {writing.units(unit)}{'' if column == 'length' else ' a second'}"
                 place = (subset.corpus, unit, column, name, group)
                 rows.append((*place, found.value[0], low[0], high[0], *sizes))
     return value(word_error_rate(counts.words, counts.errors)), pd.DataFrame(rows, columns=BIN_COLUMNS)

@@ -6,7 +6,7 @@ Conventions
   are heard as they are and under all settings.
 - A segment counts if it has an answer as it is. An answer that is missing under a change counts as an empty
   one, so all words are left out there: nothing is gained by failing where it is hard.
-- Where words cannot be told apart by blanks, characters are counted instead, see
+- Where words of some references cannot be told apart by blanks, characters are counted instead, see
   :mod:`soundcheck.metrics.writing`.
 - A change is the difference of two rates over the same words. It is additive in its errors, so that the
   bootstrap is paired.
@@ -31,6 +31,7 @@ from soundcheck.metrics.combinators import relative_difference, restrict, stack
 from soundcheck.metrics.disagreement import Setting
 from soundcheck.metrics.word_errors import Counts, word_error_rate, word_errors
 from soundcheck.metrics.word_rates import missing_as_empty
+from soundcheck.metrics.writing import WORD
 from soundcheck.statistics.crossing import crossing
 
 __all__ = [
@@ -54,7 +55,7 @@ MEASURED = ("rate", "change", "relative")
 
 def note_missing(evaluation: Recognition, subset: Subset, settings: Sequence[Setting]) -> None:
     """Tell how many answers are missing, and what they count as."""
-    if units_of(subset) == "character":
+    if units_of(subset) != WORD:
         evaluation.note(f"{subset.corpus}: {CHARACTERS}")
     clean, changed = subset.predictions.clean, subset.predictions.settings
     none = sum(text is None for text in clean)
@@ -76,7 +77,7 @@ def _errors(
     The random reference says the same whatever it hears: drawn anew it would change by chance, and a test
     that it fails by chance would seem to tell something.
     """
-    count = characters_of if units_of(subset) == "character" else word_errors
+    count = characters_of if units_of(subset) != WORD else word_errors
     texts = missing_as_empty(predictions.clean if predictions.random else predictions.settings[setting])
     return count(subset.truth, predictions.clean), count(subset.truth, texts).errors
 

@@ -192,6 +192,8 @@ class WordingReader:
         Whether braces and words in parentheses mean alternatives; else they are text.
     synonyms
         Pairs of phrases that mean the same.
+    prepare
+        What is done to a text before alternatives are read.
     """
 
     def __init__(
@@ -199,8 +201,9 @@ class WordingReader:
         normalise: Callable[[str], str],
         alternatives: bool = False,
         synonyms: Sequence[tuple[str, str]] = (),
+        prepare: Callable[[str], str] = str,
     ) -> None:
-        self._normalise, self._alternatives = normalise, alternatives
+        self._normalise, self._alternatives, self._prepare = normalise, alternatives, prepare
         pairs = [(normalise(one), normalise(other)) for one, other in synonyms]
         self._synonyms: Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]] = synonym_sets(pairs)
         self._longest = max(map(len, self._synonyms), default=0)
@@ -208,7 +211,7 @@ class WordingReader:
     def __call__(self, text: str) -> str:
         """Give the normalised text; a :class:`Reference` if it allows several wordings."""
         if self._alternatives and re.search("[{}(]", text):
-            wording = self._normalised(parse(text))
+            wording = self._normalised(parse(self._prepare(text)))
         elif self._synonyms:
             wording = self._with_synonyms(self._normalise(text).split())
         else:

@@ -58,7 +58,7 @@ FILLERS = ("%hesitation",)
 ROBUST, NOT_ROBUST, BETWEEN = "robust", "not robust", "in between"  # kinds of words
 MEAN = "mean of these"  # row of :func:`against_base`
 _FOUND = ("tau", "base", "other", "excess")
-_BETWEEN = re.compile(r"[\s\-:,;.]+")
+_BETWEEN = re.compile(r"(?:[\s\-,;.]|:(?![^\W\d_]))+")  # a colon before a letter is inside of a word: EU:n
 
 
 def words(transcript: str) -> list[str]:

@@ -30,6 +30,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from soundcheck.metrics.normalisation import APOSTROPHES, fold_case
+
 __all__ = ["CLASSES", "Entity", "Names", "Reading", "closest", "compare_entities", "find_entities", "read"]
 
 CLASSES = ("number", "money", "date", "time", "telephone number", "spelled letters")
@@ -70,7 +72,6 @@ _READ = (  # after number words have become digits
     (re.compile(rf"\b{_DAY} ({_MONTH})\b(?: (\d{{4}})\b)?"), lambda found: _day_first(found)),
     (re.compile(rf"\b({_MONTH}) (?:the )?{_DAY}(?![\d:])\b"), lambda f: f"{_month(f[1])} {f[2]}"),
 )
-_APOSTROPHES = "’‘ʼ`´"
 _SLASH, _DASH = "\ue000", "\ue001"  # stand for the signs of a date while others are dropped
 _BACK = str.maketrans({_SLASH: "/", _DASH: "-"})
 _PUBLIC = dict.fromkeys(map(ord, (_SLASH, _DASH)))
@@ -143,7 +144,7 @@ def read(text: str, english: bool = True) -> Reading:
     >>> read("Call 555-1234 on the 5th of May, at ten o'clock: it's twenty-five dollars.").tokens
     ('call', '5551234', 'on', 'the', 'may', '5', 'at', '10:00', "it's", '$25')
     """
-    text = "".join(_digit(sign) for sign in text.casefold().translate(_PUBLIC))
+    text = "".join(_digit(sign) for sign in fold_case(text).translate(_PUBLIC))
     for pattern, replacement in _WRITTEN:
         text = pattern.sub(replacement, text)
     if english:
@@ -166,7 +167,7 @@ def read(text: str, english: bool = True) -> Reading:
 
 def _digit(sign: str) -> str:
     """Write digits of all scripts and apostrophes of all kinds in one way."""
-    if sign in _APOSTROPHES:
+    if sign in APOSTROPHES:
         return "'"
     digit = None if sign.isascii() else unicodedata.decimal(sign, None)
     return sign if digit is None else str(digit)

@@ -2,8 +2,9 @@ r"""Errors of punctuation and capitals in transcripts that are written for peopl
 
 Conventions
 -----------
-- Words are what white space and marks separate. Signs between digits (3.5, 10:30) and periods between letters
-  (U.S) are no marks. The last period of U.S. is one: nobody can tell it from a full stop.
+- Words are what white space and marks separate. Signs between digits (3.5, 10:30) and periods and colons
+  between letters (U.S, EU:n) are no marks. The last period of U.S. is one: nobody can tell it from a full
+  stop.
 - Marks are those of :data:`MARKS`, whatever the script; the same one several times in a row is one, three
   periods are an ellipsis. Quotation marks, brackets and symbols are no marks, and no words.
 - Words are aligned with as few errors as possible, case aside. Marks between two aligned words are compared
@@ -24,6 +25,8 @@ from collections.abc import Sequence
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from soundcheck.metrics.normalisation import APOSTROPHES, fold_case
+
 __all__ = ["MARKS", "FormatErrors", "format_errors", "has_capitals", "has_marks", "split_marks"]
 
 MARKS = {  # name -> characters
@@ -40,9 +43,10 @@ KINDS = ("marks", "substitutions", "deletions", "insertions")
 
 _OF = {character: place for place, own in enumerate(MARKS.values()) for character in own}
 _SIGNS = "".join(_OF)
-_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ`´", "'"))
-_MARK = re.compile(  # but between digits (3.5, 10:30), and periods between letters (U.S)
-    rf"(?<!\S)-{{1,2}}(?!\S)|(?!(?<=\d)[.,:](?=\d))(?!(?<=[^\W\d_])\.(?=[^\W\d_]))[{re.escape(_SIGNS)}]"
+# Apostrophes of all kinds are one; what only allows a break or joins letters is none
+_ALIKE = str.maketrans(dict.fromkeys(APOSTROPHES, "'") | dict.fromkeys("\u00ad\u200c\u200d\u2060"))
+_MARK = re.compile(  # but between digits (3.5, 10:30), and periods and colons between letters (U.S, EU:n)
+    rf"(?<!\S)-{{1,2}}(?!\S)|(?!(?<=\d)[.,:](?=\d))(?!(?<=[^\W\d_])[.:](?=[^\W\d_]))[{re.escape(_SIGNS)}]"
 )
 _KEPT = "LNM"  # categories of characters that make a word; and the sign of a currency or per cent beside one
 
@@ -65,7 +69,7 @@ def split_marks(text: str) -> tuple[list[str], list[tuple[int, ...]]]:
     >>> split_marks("Well, it's 3.5... Right?")
     (['Well', "it's", '3.5', 'Right'], [(), (1,), (), (6,), (2,)])
     """
-    text = re.sub(r"\.{3,}", "…", text.translate(_APOSTROPHES))
+    text = re.sub(r"\.{3,}", "…", text.translate(_ALIKE))
     words: list[str] = []
     marks: list[list[int]] = [[]]
     place = 0
@@ -149,7 +153,7 @@ def _errors(reference: str, hypothesis: str) -> tuple[np.ndarray, tuple[int, int
     (said, here), (heard, there) = split_marks(reference), split_marks(hypothesis)
     counts = np.zeros((len(MARKS), len(KINDS)))
     capitals = wrong = before = after = 0
-    folded = [word.casefold() for word in said], [word.casefold() for word in heard]
+    folded = list(map(fold_case, said)), list(map(fold_case, heard))
     for tag, start, end, from_, to in Levenshtein.opcodes(*folded):
         if tag not in ("equal", "replace"):
             continue

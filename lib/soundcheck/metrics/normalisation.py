@@ -7,7 +7,12 @@ Conventions
 -----------
 - A normaliser maps a text to a text whose words are what ``.split()`` gives, separated by single blanks.
 - ``none`` and ``basic`` are idempotent. The two of Whisper come from the package whisper-normalizer, which
-  is imported when one of them is first used. What they return is the package's, but for blanks at the ends.
+  is imported when one of them is first used. What they return is OpenAI's, but for blanks at the ends.
+- ``basic`` keeps a word whole at the signs that UAX 29 allows inside of words: apostrophes, the colon of
+  Swedish and Finnish (EU:n), the middle dot of Catalan (l·l), the gershayim of Hebrew.
+- A mark of a noise or an unknown word is a bracket with nothing but words of ``noise_marks.csv``, at least
+  one of which names a noise (*sound*), is a label that people do not put into round brackets (*label*), or
+  one that only stands between < and > (*tag*).
 - ``open-asr`` is the one of the Open ASR Leaderboard (Srivastav et al. 2025), whose rules are Whisper's and
   some of its own. They change with time, so its version names the commit whose rules these are.
 - **No text takes long.** More than 30 combining marks in a row are cut to 30, as in the Stream-Safe Text
@@ -19,6 +24,7 @@ Conventions
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import functools
 import importlib.metadata
@@ -26,11 +32,10 @@ import re
 import types
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-
-__all__ = ["NORMALISERS", "Normaliser", "changed_examples"]
+from pathlib import Path
 
 _PACKAGE = "whisper-normalizer"
-_FILLER = re.compile(r"%hesitation(?!\w)")
+_NOISE_MARKS = Path(__file__).with_name("noise_marks.csv")
 _MARKS = 30  # combining marks in a row that are kept; no script needs more
 _ROUNDS = 8  # far more than any text needs until nothing changes any more
 
@@ -44,7 +49,7 @@ class Normaliser:
     name
         Name by which it is chosen.
     version
-        Changes whenever results may; that of the package for those of a package, ``""`` if it is missing.
+        Changes whenever results may; for those of others, whose rules these are, with the package.
     description
         What it does and its known traps, for people.
     function
@@ -56,19 +61,28 @@ class Normaliser:
     description: str
     function: Callable[[str], str] = dataclasses.field(repr=False)
 
-    def __call__(self, text: str) -> str:
-        """Normalise a text.
+    def __call__(self, text: str, *, turkic: bool = False) -> str:
+        """Normalise a text; ``turkic`` as :func:`is_turkic` says of its language.
 
         Examples
         --------
         >>> NORMALISERS["basic"]("Don’t  stop — it's 5 o'clock!")
         "don't stop it's 5 o'clock"
         """
-        return self.function(text)
+        return self.function(text.translate(_TURKIC_SMALL) if turkic and self.name in _FOLDING else text)
+
+    @property
+    def keeps_marks(self) -> bool:
+        """Whether marks of noises count as words; Whisper's drop all brackets but ``{}``."""
+        return self.function in (_plain, _with_marks)
+
+    def prepare(self, text: str) -> str:
+        """Put ``@``, no word, for the marks that it drops, whose brackets would be read as alternatives."""
+        return without_marks(text, " @ ") if self.function is _basic else text
 
 
 def changed_examples(
-    normaliser: Normaliser, texts: Iterable[str | None], count: int = 5
+    normaliser: Callable[[str], str], texts: Iterable[str | None], count: int = 5
 ) -> list[tuple[str, str]]:
     """Show what a normaliser does to some texts.
 
@@ -121,32 +135,109 @@ class _Table(dict[int, str]):
         return found
 
 
-_APOSTROPHES = "'’‘‛ʼ´`"  # as people type it; between letters nothing else is meant
+# As people type them, and letters of the same look; between letters nothing else is meant
+APOSTROPHES = "'’‘‛ʼ´`′՚׳ʻʽʾʿʹꞌꞋ"
+# Hebrew gershayim, middle dot, colon; typed in several ways
+_SIGNS = {**dict.fromkeys("״“”„‟", '"'), **dict.fromkeys("‧•∙⋅", "·"), "꞉": ":"}
 _BLANKS = "\u200b\u115f\u1160\u3164\uffa0"  # zero width space, Hangul fillers: no category says that
+_IN_WORDS = "ـ՛՜՞"  # Arabic stretching, Armenian stress and questions: not letters, and not the end of a word
 # Marks that only choose between looks
 _VARIANTS = re.compile("[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_DOTTED = re.compile("(?<=[ijį])\u0307")  # what İ leaves, and Lithuanian writes below accents
+_JOINED_SUFFIX = re.compile("(?<=[\u1820-\u18aa])\u202f(?=[\u1820-\u18aa])")  # Mongolian
+_CUT_LETTER = re.compile("([ണനരലളകত])[\u0d4d\u09cd]\u200d")  # spelled as three characters before Unicode 5.1
+_CUT_LETTERS = dict(zip("ണനരലളകত", "ൺൻർൽൾൿৎ", strict=True))
 
 
 def _clean(character: str) -> str:
     """Settle what is typed in several ways, drop what cannot be seen."""
-    if character in _APOSTROPHES:
+    if character in APOSTROPHES:
         return "'"
     if character in _BLANKS:
         return " "
-    if unicodedata.category(character) in ("Cf", "Me") or _VARIANTS.match(character):
+    if (
+        character in _IN_WORDS
+        or unicodedata.category(character) in ("Cf", "Me")
+        or _VARIANTS.match(character)
+    ):
         return ""
-    return character
+    return _SIGNS.get(character, character)
 
 
 def _kind(character: str) -> str:
-    """Tell letters and digits (b), combining marks (m) and apostrophes from what separates words.
+    """Tell Latin (l), Hebrew (h) and other letters (b), digits (d), marks (m) and signs from what separates.
 
     Characters that this version of Unicode does not know yet count as letters.
     """
     category = unicodedata.category(character)
-    if category[0] in "LN" or category in ("Co", "Cn"):
-        return "b"
-    return "m" if category[0] == "M" else "'" if character == "'" else " "
+    if category[0] == "N":
+        return "d"
+    if category[0] == "L" or category in ("Co", "Cn"):
+        return {"LATIN": "l", "HEBREW": "h"}.get(unicodedata.name(character, "").split(" ")[0], "b")
+    return "m" if category[0] == "M" else character if character in "'\":·" else " "
+
+
+def fold_case(text: str) -> str:
+    """Make letters small; İ is i, without the combining dot that Unicode's folding leaves.
+
+    Examples
+    --------
+    >>> fold_case("İYİ Straße")
+    'iyi strasse'
+    """
+    return _DOTTED.sub("", text.casefold())
+
+
+_TURKIC = re.compile(r"(tr|tur|turkish|türkçe|aze?|azj|azeri|azerbaijani)(?![^\W_])")
+_FOLDING = ("basic", "basic-with-marks")  # Whisper's have the rules of others
+_TURKIC_SMALL = str.maketrans({"İ": "i", "I": "ı"})
+
+
+@functools.cache
+def is_turkic(language: object) -> bool:
+    """Say whether a language, by its code or name, has I without a dot beside İ: Turkish, Azeri."""
+    return isinstance(language, str) and bool(_TURKIC.match(language.strip().casefold()))
+
+
+# Brackets, of full width too; %NOISE !SIL ~SIL ++NOISE++ /noise/ *coughs*. With limits: no text takes long
+_BRACKETS = [(r"\[［【", r"\]］】", ""), ("<＜", ">＞", ""), ("{｛", "}｝", "/"), ("(（", ")）", "")]
+_MARK = re.compile(
+    r"\*[^\s*][^*]{0,60}\*|(?<![\w/])/{1,2}[^\s/]{1,60}/{1,2}(?![\w/])|(?<!\w)(?:[%％!~]|\+\+)\w{1,60}(?:\+\+)?(?!\w)"
+    + "".join(
+        f"|[{first}]{{1,3}}[^{first}{last}{no}]{{1,60}}[{last}]{{1,3}}" for first, last, no in _BRACKETS
+    )
+)
+_MARK_START = re.compile(r"[\[［【<＜{｛(（*%％!~+/]")
+
+
+@functools.cache
+def _mark_words() -> dict[str, str]:
+    with _NOISE_MARKS.open(encoding="utf-8", newline="") as file:
+        next(rows := csv.reader(file))
+        return {word: kind for kind, words in rows for word in words.split()}
+
+
+def _is_mark(written: str) -> bool:
+    kinds = {_mark_words().get(word) for word in re.findall(r"[^\W\d_]+", fold_case(written))}
+    named = {"sound"} if written[0] in "(（*/" else {"sound", "label"}  # people put words into round brackets
+    named |= {"tag"} if written[0] == "<" else set()
+    return bool(kinds & named) and kinds <= {*named, "beside"}
+
+
+def noise_marks(text: str) -> list[str]:
+    """List the marks of noises and unknown words in a text, as written.
+
+    Examples
+    --------
+    >>> noise_marks("[noise] turn (two) <unk> left ((laughs)) [laughs at me]")
+    ['[noise]', '<unk>', '((laughs))']
+    """
+    return list(filter(_is_mark, _MARK.findall(text))) if _MARK_START.search(text) else []
+
+
+def without_marks(text: str, instead: str = " ") -> str:
+    """Put something in the place of marks of noises and unknown words."""
+    return _MARK.sub(lambda found: instead if _is_mark(found[0]) else found[0], text)
 
 
 def _stacking(character: str) -> str:
@@ -155,8 +246,10 @@ def _stacking(character: str) -> str:
 
 
 _CLEAN, _KIND, _STACKING = _Table(_clean), _Table(_kind), _Table(_stacking)
-_WORD = re.compile("b[bm]*(?:'b[bm]*)*")
-_ASCII_WORD = re.compile("[a-z0-9]+(?:'[a-z0-9]+)*")  # the same where there are no marks
+_WORD = re.compile(
+    "[bdhl][bdhlm]*(?:(?:'[bdhl]|(?<=[dlm]):l|(?<=[lm])·l|(?<=[hm])\"h)[bdhlm]*)*"  # signs only inside
+)
+_ASCII_WORD = re.compile("[a-z0-9]+(?:'[a-z0-9]+|:[a-z][a-z0-9]*)*")  # the same where there are no marks
 _LONG_BLANK = re.compile(r"(\s\s)\s+")
 _STACK = re.compile("m" * _MARKS + "m+")
 
@@ -174,24 +267,31 @@ def _unstacked(text: str) -> str:
 
 
 def _basic(text: str) -> str:
+    return _with_marks(without_marks(text) if _MARK_START.search(text) else text)
+
+
+def _with_marks(text: str) -> str:
     if text.isascii():
-        return " ".join(_ASCII_WORD.findall(_FILLER.sub(" ", text.lower().replace("`", "'"))))
-    return " ".join(filter(None, map(_basic_piece, text.split())))
+        return " ".join(_ASCII_WORD.findall(text.lower().replace("`", "'")))
+    return " ".join(filter(None, map(_basic_piece, _JOINED_SUFFIX.sub("", text).split())))
 
 
 @functools.lru_cache(maxsize=2**13)
 def _basic_piece(text: str) -> str:
     """Normalise what stands between white space, which nothing reaches across; the same pieces come often."""
+    text = _CUT_LETTER.sub(lambda found: _CUT_LETTERS[found[1]], text)
     for _ in range(_ROUNDS):  # folding may undo a normal form and dropping may join parts of another
         before = text
-        text = unicodedata.normalize("NFKC", _unstacked(text.translate(_CLEAN))).casefold()
+        text = fold_case(unicodedata.normalize("NFKC", _unstacked(text.translate(_CLEAN))))
         if text == before:
             break
-    text = _FILLER.sub(" ", text)
     return " ".join(text[word.start() : word.end()] for word in _WORD.finditer(text.translate(_KIND)))
 
 
 # Whisper's
+
+_OPENAI = "20250625"  # release of openai-whisper whose rules these are
+_NOT_OF_OPENAI = ("kinda", "sorta", "dunno", "cause")  # contractions that the package added
 
 
 @functools.cache
@@ -203,10 +303,9 @@ def _whisper(name: str) -> Callable[[str], str]:
     from whisper_normalizer.english import EnglishTextNormalizer
 
     normaliser = EnglishTextNormalizer()
+    for word in _NOT_OF_OPENAI:
+        normaliser.replacers.pop(rf"\b{word}\b", None)
     if name == "leaderboard":
-        for word in _NOT_IN_LEADERBOARD:
-            normaliser.replacers.pop(rf"\b{word}\b", None)
-            normaliser.standardize_spellings.mapping.pop(word, None)
         normaliser.ignore_patterns = "(?!)"  # they have gone before letters were joined; "u.m." is no um
     return normaliser
 
@@ -236,11 +335,10 @@ def _english(name: str, text: str) -> str:
     return _plain(" ".join(_english(name, _harmless(part)) for part in parts))
 
 
-# The Open ASR Leaderboard's: Whisper's for English of its time with ellipses and abbreviations before it
+# The Open ASR Leaderboard's of 2025: Whisper's for English with ellipses and abbreviations before it
 
-# Commit of huggingface/open_asr_leaderboard; later ones also respell names of people
+# Commit of huggingface/open_asr_leaderboard; later ones have more fillers, respell names, join compounds
 _LEADERBOARD = "0c261bf"
-_NOT_IN_LEADERBOARD = ("kinda", "sorta", "dunno", "cause", "mhm", "mmm")  # rules that the package added
 _FILLED_PAUSES = re.compile(r"\b(?:hmm|mm|mhm|mmm|uh|um)\b")
 _ELLIPSIS = re.compile(r"\s*\.{3,}\s*")
 
@@ -283,54 +381,44 @@ def _shut(text: str, opening: str, closing: str) -> str:
     return text[:end] + text[end:].translate(dict.fromkeys(map(ord, opening), "{"))
 
 
-def _installed() -> str:
-    try:
-        return importlib.metadata.version(_PACKAGE)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-
-
-_OF_WHISPER = _installed()
-
+_WITH = f"with {_PACKAGE} {importlib.metadata.version(_PACKAGE)}"
+_BASIC = (
+    "For any language: no case, one form of characters that look alike (NFKC). Punctuation and symbols "
+    "become blanks: well-known is two words, and so is 3.5. Apostrophes and other signs inside of words "
+    "(EU:n, l·l), digits and combining marks stay, what cannot be seen goes. A number in words and the same "
+    "in digits stay different. I is ı where the language is Turkish or Azeri. Marks of noises and unknown "
+    "words ([noise], <unk>, %HESITATION) "
+)
+_ALL = (
+    Normaliser("none", "1", "Changes nothing but white space: case and punctuation count.", _plain),
+    Normaliser("basic", "2", f"{_BASIC}are dropped.", _basic),
+    Normaliser("basic-with-marks", "2", f"{_BASIC}are words like any other.", _with_marks),
+    Normaliser(
+        "whisper-basic",
+        f"{_OPENAI} {_WITH}",
+        "Whisper's for any language: no case; punctuation and symbols become blanks. Drops text in brackets. "
+        "Splits words at apostrophes. Combining marks become blanks as well, which tears apart the words of "
+        "scripts with vowel signs, such as Devanagari.",
+        _whisper_basic,
+    ),
+    Normaliser(
+        "whisper-english",
+        f"{_OPENAI} {_WITH}",
+        "Whisper's for English: no case, punctuation, symbols and accents; numbers become digits, "
+        "contractions are written out, British spelling becomes American, um and uh go. Drops text in "
+        "brackets. Takes parts of names for words: O'Neil becomes 0 neil. Not idempotent: the result may "
+        "change when it is normalised again.",
+        _whisper_english,
+    ),
+    Normaliser(
+        "open-asr-2025",
+        f"{_LEADERBOARD} {_WITH}",
+        "The Open ASR Leaderboard's for English of 2025: Whisper's for English with letters that are written "
+        "with periods made one word (U.S.A. is usa) and without ellipses. The leaderboard has had more rules "
+        "since 2026. Its traps are those of whisper-english.",
+        _leaderboard,
+    ),
+)
 NORMALISERS: Mapping[str, Normaliser] = types.MappingProxyType(
-    {
-        normaliser.name: normaliser
-        for normaliser in (
-            Normaliser("none", "1", "Changes nothing but white space: case and punctuation count.", _plain),
-            Normaliser(
-                "basic",
-                "1",
-                "For any language: no case, one form of characters that look alike (NFKC). Punctuation and "
-                "symbols become blanks: well-known is two words, and so is 3.5. Apostrophes inside words, "
-                "digits and combining marks stay. Drops the filler %HESITATION and what cannot be seen. A "
-                "number in words and the same in digits stay different.",
-                _basic,
-            ),
-            Normaliser(
-                "whisper-basic",
-                _OF_WHISPER,
-                "Whisper's for any language: no case; punctuation and symbols become blanks. Drops text in "
-                "brackets. Splits words at apostrophes. Combining marks become blanks as well, which tears "
-                "apart the words of scripts with vowel signs, such as Devanagari.",
-                _whisper_basic,
-            ),
-            Normaliser(
-                "whisper-english",
-                _OF_WHISPER,
-                "Whisper's for English: no case, punctuation, symbols and accents; numbers become digits, "
-                "contractions are written out, British spelling becomes American, um and uh go. Drops text "
-                "in brackets. Takes parts of names for words: O'Neil becomes 0 neil. Not idempotent: the "
-                "result may change when it is normalised again.",
-                _whisper_english,
-            ),
-            Normaliser(
-                "open-asr",
-                f"{_LEADERBOARD} with {_PACKAGE} {_OF_WHISPER}" if _OF_WHISPER else "",
-                "The Open ASR Leaderboard's for English: Whisper's for English with letters that are written "
-                "with periods made one word (U.S.A. is usa) and without ellipses. Its traps are "
-                "those of whisper-english.",
-                _leaderboard,
-            ),
-        )
-    }
+    {normaliser.name: normaliser for normaliser in _ALL} | {"open-asr": _ALL[-1]}  # its name until 2026
 )

@@ -31,22 +31,9 @@ from rapidfuzz.distance import Levenshtein
 from soundcheck.common.wording import counted
 from soundcheck.metrics.additive import Columns, Statistic, numbers, ratio, same_length, segments
 from soundcheck.metrics.alternatives import cheapest
-
-__all__ = [
-    "CHARACTER_RATES",
-    "Counts",
-    "NO_WORDS",
-    "RATES",
-    "WordErrors",
-    "character_errors",
-    "count_errors",
-    "error_rates",
-    "word_error_rate",
-    "word_errors",
-]
+from soundcheck.metrics.writing import closed_up
 
 RATES = ("word error rate", "insertions", "deletions", "substitutions")
-CHARACTER_RATES = ("character error rate", *RATES[1:])
 NO_WORDS = "no reference words"
 
 
@@ -137,7 +124,7 @@ def word_errors(references: Sequence[str | None], hypotheses: Sequence[str | Non
 
 
 def character_errors(
-    references: Sequence[str | None], hypotheses: Sequence[str | None], *, blanks: bool = True
+    references: Sequence[str | None], hypotheses: Sequence[str | None], *, blanks: bool | None = True
 ) -> Counts:
     """Count the character errors of segments, blanks between words included.
 
@@ -148,7 +135,7 @@ def character_errors(
         combining mark are two unless they are composed.
     blanks
         Whether blanks between words are characters; where a language is written without, they are not, see
-        :mod:`soundcheck.metrics.writing`.
+        :mod:`soundcheck.metrics.writing`. ``None`` = only those of other scripts are.
 
     Returns
     -------
@@ -165,7 +152,8 @@ def character_errors(
     >>> character_errors(["go  on"], ["go an"]).substitutions
     array([1.])
     """
-    return _errors(references, hypotheses, _characters if blanks else _joined, "character")
+    units = closed_up if blanks is None else _characters if blanks else _joined
+    return _errors(references, hypotheses, units, "character")
 
 
 def _characters(text: str) -> str:
@@ -263,7 +251,7 @@ def error_rates(counts: Counts) -> Statistic:
     Returns
     -------
     Statistic
-        Four values, labels :data:`RATES` or :data:`CHARACTER_RATES`; the last three add up to the first.
+        Four values, labels :data:`RATES`, or those of characters; the last three add up to the first.
     """
     columns = [counts.errors, counts.insertions, counts.deletions, counts.substitutions]
     return _rates(counts.words, columns, (f"{counts.unit} error rate", *RATES[1:]), counts.unit)

@@ -10,16 +10,19 @@ Conventions
   nobody knows how, and recognisers do it in another way.
 - Korean and Vietnamese are written with blanks.
 - Only letters are looked at; digits, marks and punctuation are shared by scripts.
+- Each reference has a unit of its own. Where a corpus has both, its unit is *mixed*: characters of such
+  scripts and words of the others, as in the mixed error rate of speech that switches between two languages.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-__all__ = ["mostly_without_blanks", "without_blanks"]
+CHARACTER, MIXED, WORD = "character", "mixed", "word"  # units of error
 
 # What Unicode's names of letters of such scripts begin with
 _SCRIPTS = (
@@ -30,13 +33,13 @@ _MAJORITY = 0.5  # more than this share decides
 
 
 class _Kinds(dict[int, str]):
-    """For ``str.translate``: letters of such scripts (u), other letters (s); asks about each only once."""
+    """For ``str.translate``: letters of such scripts (u) and their marks (m), other letters (s)."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        letter = unicodedata.category(character)[0] == "L"
-        without = letter and unicodedata.name(character, "").startswith(_SCRIPTS)
-        self[code] = found = "u" if without else "s" if letter else " "
+        kind = unicodedata.category(character)[0]
+        without = kind in "LM" and unicodedata.name(character, "").startswith(_SCRIPTS)
+        self[code] = found = ("u" if without else "s") if kind == "L" else "m" if without else " "
         return found
 
 
@@ -64,16 +67,51 @@ def without_blanks(texts: Iterable[str | None]) -> np.ndarray:
     return np.array([_without(text) for text in texts], dtype=bool)
 
 
-def mostly_without_blanks(texts: Sequence[str | None]) -> bool:
-    """Say whether that is so of more than half of the texts that have letters.
+def unit_of(references: Sequence[str | None]) -> str:
+    """Say what is counted where these are the references: :data:`CHARACTER`, :data:`WORD` or :data:`MIXED`.
 
     Examples
     --------
-    >>> mostly_without_blanks(["左转", "ok", "停", "123", None])
-    True
+    >>> unit_of(["左转", "ok", None]), unit_of(["左转", "123"]), unit_of([])
+    ('mixed', 'character', 'word')
     """
-    lettered = [text for text in texts if isinstance(text, str) and any(map(str.isalpha, text))]
-    return bool(lettered) and float(np.mean(without_blanks(lettered))) > _MAJORITY
+    lettered = (text for text in references if isinstance(text, str) and any(map(str.isalpha, text)))
+    kinds = {_without(text) for text in lettered}
+    return MIXED if len(kinds) > 1 else CHARACTER if True in kinds else WORD
+
+
+def units(unit: str) -> str:
+    """Name several units in words."""
+    return "words or characters" if unit == MIXED else f"{unit}s"
+
+
+def characters_apart(text: str) -> str:
+    """Put blanks around the characters of such scripts, so that each is a word.
+
+    Examples
+    --------
+    >>> characters_apart("我要去 new york")
+    '我 要 去 new york'
+    """
+    kinds = "" if text.isascii() else text.translate(_KINDS)
+    if "u" not in kinds and "m" not in kinds:
+        return text
+    parts = (text[part.start() : part.end()] for part in re.finditer("[um]|[^um]+", kinds))
+    return " ".join(" ".join(parts).split())
+
+
+def closed_up(text: str) -> str:
+    """Take out blanks beside the characters of such scripts, which writers do not put there.
+
+    Examples
+    --------
+    >>> closed_up("我 要 去 new york")
+    '我要去new york'
+    """
+    text = " ".join(text.split())
+    kinds = f" {text.translate(_KINDS)} "
+    beside = (not {kinds[n], kinds[n + 2]}.isdisjoint("um") for n in range(len(text)))
+    return "".join(sign for sign, close in zip(text, beside, strict=True) if sign != " " or not close)
 
 
 def _without(text: str | None) -> bool:

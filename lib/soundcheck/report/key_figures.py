@@ -19,6 +19,7 @@ MOST_DECIMALS = 4
 RATES = (
     "word error rate",
     "character error rate",
+    "mixed error rate",
     "equal error rate",
     "false acceptance rate",
     "false rejection rate",

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from soundcheck.metrics.writing import units
 from soundcheck.report.style import BLUE, GREY, MARKS, PALETTE, label, look, name_ticks, new, seaborn
 
 __all__ = [
@@ -68,7 +69,7 @@ def rates_by_speech(frame: pd.DataFrame, overall: float) -> Figure:
         The rate of everything, as a line.
     """
     unit, columns = frame["unit"].iloc[0], list(dict.fromkeys(frame["column"]))
-    measured = {"length": f"{unit}s said", "speaking rate": f"{unit}s a second"}
+    measured = {"length": f"{units(unit)} said", "speaking rate": f"{units(unit)} a second"}
     with look():
         figure, panels = new(7.5, 2.9, 1, len(columns), sharey=True)
         for axes, column in zip(panels, columns, strict=True):

@@ -14,6 +14,7 @@ import pandas as pd
 
 from soundcheck.evaluation.recognition import Recognition
 from soundcheck.evaluation.recognition_measures import Compared
+from soundcheck.metrics.writing import units
 from soundcheck.report.html import Html, element
 from soundcheck.report.tables import Cell, number, table, two_lines
 from soundcheck.statistics.bootstrap import FEW_BLOCKS, Resampled
@@ -88,7 +89,7 @@ def normaliser_notice(evaluation: Recognition, count: int = 5) -> Html:
         element("span", used.description, limit=None),
         class_="sc-note",
     )
-    examples = [pair for pair in evaluation.normalised_examples(count) if pair[0] != pair[1]]
+    examples = [pair for pair in evaluation.texts.examples(count) if pair[0] != pair[1]]
     if not examples:
         return said + element("p", "It changed nothing here.", class_="sc-note")
     caption = "Texts that it changed"
@@ -134,7 +135,7 @@ def speech_table(rates: pd.DataFrame) -> Html:
         [row.group, percent_cell(row.value, row.low, row.high)] + [row.units, row.segments, row.blocks]
         for row in rates.itertuples()
     ]
-    columns = ["what was said", f"{unit} error rate", f"{unit}s", "segments", "blocks"]
+    columns = ["what was said", f"{unit} error rate", units(unit), "segments", "blocks"]
     caption = f"{rates['corpus'].iloc[0]}: errors by length and by speaking rate, shown without verdict"
     return table(rows, columns, caption=caption, sortable=False)
 

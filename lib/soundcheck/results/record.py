@@ -212,8 +212,8 @@ class KeyFigure:
         What was measured on what.
     measure
         Its name: ``"concordance"``, ``"unweighted average recall"``, ``"word error rate"``,
-        ``"character error rate"`` (of scripts without blanks between words),
-        ``"equal error rate"``, ``"false acceptance rate"`` or ``"false rejection rate"``.
+        ``"character error rate"`` (of scripts without blanks between words), ``"mixed error rate"`` (of
+        both), ``"equal error rate"``, ``"false acceptance rate"`` or ``"false rejection rate"``.
     value, low, high
         The value with its 95 % t interval; ``None`` where there is none.
     segments, blocks

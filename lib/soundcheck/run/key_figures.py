@@ -4,14 +4,15 @@ They are computed from predictions and labels, whatever families a suite has, wi
 
 - values: concordance correlation coefficient; guessing scores 0
 - classes: unweighted average recall; guessing scores 1 by the number of classes that occur in the labels
-- words: word error rate; guessing scores what its own transcripts do, dealt out to other segments
+- words: word error rate, where scripts have no blanks that of characters, or of both; guessing scores what
+  its own transcripts do, dealt out to other segments
 - verification: equal error rate; guessing scores 0.5. False acceptances and rejections at the threshold in
   use stand beside it and decide nothing, because any threshold trades one for the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,12 +23,11 @@ from soundcheck.corpora.corpus import Corpus
 from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.corpus_view import CorpusView
 from soundcheck.evaluation.recognition_measures import characters_of
+from soundcheck.evaluation.transcripts import HEARD, SAID, TranscriptReader
 from soundcheck.evaluation.verification import threshold_in_use
 from soundcheck.metrics.additive import Statistic
-from soundcheck.metrics.alternatives import WordingReader
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.dealt import dealt_word_error_rates
-from soundcheck.metrics.normalisation import NORMALISERS
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.trials import Trials
 from soundcheck.metrics.verification import (
@@ -37,7 +37,7 @@ from soundcheck.metrics.verification import (
 )
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import word_errors
-from soundcheck.metrics.writing import mostly_without_blanks
+from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.record import KeyFigure
@@ -54,6 +54,7 @@ _SCALES = {
     "concordance": Scale(-1, 1),
     "word error rate": Scale(0),  # without upper end
     "character error rate": Scale(0),
+    "mixed error rate": Scale(0),
 }
 _SHARE = Scale(0, 1)
 _MORE_IS_BETTER = ("concordance", "unweighted average recall")
@@ -147,23 +148,21 @@ class _Figures:
             yield self._figure("unweighted average recall", found, guessing, standing)
 
     def _of_words(self, truth: np.ndarray, predicted: np.ndarray) -> KeyFigure:
-        normaliser = NORMALISERS[self._suite.normaliser]
-        wordings = WordingReader(normaliser, self._suite.alternatives, self._suite.synonyms)
-        readers: tuple[Callable[[str], str], ...] = (wordings, normaliser)
+        texts = TranscriptReader(self._suite.normaliser, self._suite.alternatives, self._suite.synonyms)
+        mixed = texts.mixed(self._view, self._task)
         truth, predicted = (
-            np.array([None if text is None else read(text) for text in texts], dtype=object)
-            for read, texts in zip(readers, (truth, predicted), strict=True)
+            texts.read(written, side, self._view.segments, mixed)
+            for side, written in ((SAID, truth), (HEARD, predicted))
         )
         keys = [f"{self._view.name}|{key}" for key in self._view.segments["key"]]
         draws = seeds.uniform(self._suite.seed, "dealt out", keys=keys)
-        characters = mostly_without_blanks(truth)  # words cannot be told apart
-        count = characters_of if characters else word_errors
+        unit = unit_of(truth)
+        count = characters_of if unit == CHARACTER else word_errors  # words cannot be told apart
         own, dealt, paired = self._resampled(*dealt_word_error_rates(truth, predicted, draws, count))
         (low,), (high,) = paired.interval("t", scale=FREE)
         blocks = int(paired.blocks[0])
         standing = compared(low, high, 0.0, blocks, more_is_better=False)
-        measure = "character error rate" if characters else "word error rate"
-        return self._figure(measure, own, _some(dealt.value[0]), standing)
+        return self._figure(f"{unit} error rate", own, _some(dealt.value[0]), standing)
 
     def of_trials(self, table: TrialTable, family: Family) -> Iterator[KeyFigure]:
         """Give the error rates of verification."""

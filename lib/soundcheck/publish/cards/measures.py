@@ -32,6 +32,7 @@ _FIGURES = {  # name of a key figure -> identifier, limits, whether less is bett
     "unweighted average recall": ("balanced_accuracy", (0.0, 1.0), False),
     "word error rate": ("wer", (0.0, math.inf), True),
     "character error rate": ("cer", (0.0, math.inf), True),
+    "mixed error rate": ("mixed_error_rate", (0.0, math.inf), True),
     "equal error rate": ("eer", (0.0, 1.0), True),
     "false acceptance rate": ("false_acceptance_rate", (0.0, 1.0), True),
     "false rejection rate": ("false_rejection_rate", (0.0, 1.0), True),

@@ -32,6 +32,7 @@ _TASKS = {
 _METRICS = {
     "word error rate": "wer",
     "character error rate": "cer",
+    "mixed error rate": "mixed_error_rate",
     "concordance": "ccc",
     "unweighted average recall": "uar",
     "equal error rate": "eer",
