@@ -28,11 +28,15 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number, parse_seconds
-from soundcheck.corpora import own_task
+from soundcheck.common.wording import counted
+from soundcheck.corpora import own_task, splits
+from soundcheck.corpora.nobody import COLUMNS as NOBODY
+from soundcheck.corpora.nobody import without_nobody
+from soundcheck.corpora.splits import TRAIN
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -76,6 +80,8 @@ class RawTable:
         What the reader has to tell.
     offered
         Names of all columns of the source, for suggestions.
+    split_kinds
+        Name of a split -> what the source says it is for: ``"train"``, ``"dev"`` or ``"test"``.
     """
 
     table: pd.DataFrame
@@ -85,6 +91,7 @@ class RawTable:
     left_out: tuple[Excluded, ...] = ()
     notices: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
+    split_kinds: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,6 +152,9 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
         columns[name] = _read(raw, name, parse_number, remedy, problems)
     for name in dict.fromkeys(texts):
         columns[name] = table[name].where(table[name] != "", None).astype(object)
+    nobody = {}
+    for name in [name for name in NOBODY if name in columns]:
+        columns[name], nobody[name] = without_nobody(columns[name], entry.unknown)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = _sex(columns["sex"], left_out, notices)
     for task in tasks.values():
@@ -168,12 +178,15 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     labels = dict.fromkeys([*texts, *(name for name in tasks if name in parsed)])
     _check_duplicates(parsed, list(labels), raw.places, problems)
     problems.raise_if_any()
-    parsed = _blocks(parsed, entry, raw, left_out, notices)
     parsed = parsed[parsed["file"].notna()]
     every, parsed = parsed, _split(parsed, entry, raw, notices)
     unused = ~every["place"].isin(parsed["place"])
     elsewhere = every[unused].drop(columns="place").reset_index(drop=True)
+    for name, words in nobody.items():
+        _tell_nobody(name, words.iloc[parsed["place"]], left_out, notices)
+    parsed = _blocks(parsed, entry, raw, left_out, notices)
     _note(parsed, tasks, notices)
+    caveats += _two_people(parsed, entry)
     parsed = parsed.sort_values(
         ["file", "start", "end"], kind="stable", na_position="first", ignore_index=True
     )
@@ -326,6 +339,17 @@ def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> tup
     return mapped, _others(column, mapped.notna())
 
 
+def _tell_nobody(name: str, words: pd.Series, left_out: list[Excluded], notices: list[str]) -> None:
+    """Count and list the words of a column that stand for nobody."""
+    counts = sorted(words.value_counts().items())
+    if counts:
+        named = ", ".join(f"{quoted(word)} ({counted(count, 'segment')})" for word, count in counts)
+        notices.append(f"column {name}: unknown are {named}; `unknown:` names other words")
+    for word, count in counts if name != "speaker" else ():  # without a speaker, segments are listed
+        reason = f"unknown, {counted(count, 'segment')} in no group of {name}"
+        left_out.append(Excluded(f"{name} {quoted(word)}", reason, LABEL))
+
+
 def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, ...]:
     """Say in sentences how many segments have a label that means nothing to any test, and which.
 
@@ -390,34 +414,21 @@ def _blocks(
 
 
 def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list[str]) -> pd.DataFrame:
-    """Keep the rows of the split that is evaluated."""
-    if "split" not in table.columns or entry.split == "all":
+    """Keep the rows of the splits that are evaluated."""
+    if "split" not in table.columns:
         return table
-    there = Counter(table["split"].fillna("").tolist())
-    wanted = entry.split
-    if wanted is None:
-        if "test" not in there:
-            return table
-        wanted = "test"
-    if wanted not in there:
-        raise input_error(
-            f"{raw.shown}, column split",
-            f"no row belongs to the split {quoted(wanted)}",
-            did_you_mean(wanted, there),
-        )
-    kept = table[table["split"] == wanted]
-    if "speaker" in table.columns and "train" in there:
-        train = set(table.loc[table["split"] == "train", "speaker"].dropna())
-        test = set(kept["speaker"].dropna())
-        if train & test:
-            notices.append(f"{len(train & test)} of {len(test)} {wanted} speakers also train")
-    others = ", ".join(
-        f"{count} of {quoted(name)}" for name, count in sorted(there.items()) if name != wanted
-    )
-    if others:
-        notices.append(
-            f"evaluated are the {len(kept)} segments of split {quoted(wanted)}; not used: {others}"
-        )
+    given = table["split"].fillna("")
+    counts, where = Counter(given.tolist()), f"{raw.shown}, column split"
+    chosen, told = splits.choose(counts, entry, where, "row", raw.split_kinds)
+    kept = table[given.isin(chosen)]
+    train = [name for name, kind in splits.kinds_of(counts, raw.split_kinds).items() if kind == TRAIN]
+    if "speaker" in table.columns and train and not {*train} & {*chosen}:
+        learned = set(table.loc[given.isin(train), "speaker"].dropna())
+        speakers = set(kept["speaker"].dropna())
+        if learned & speakers:
+            which = chosen[0] if len(chosen) == 1 else "evaluated"
+            notices.append(f"{len(learned & speakers)} of {len(speakers)} {which} speakers also train")
+    notices += told
     return kept
 
 
@@ -438,12 +449,28 @@ def _note(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) ->
         missing = int((table["sex"].isna() & table[f"{UNKNOWN}sex"].isna()).sum())
         if missing:
             notices.append(f"{missing} of {len(table)} segments have no sex: not in comparisons of sexes")
-    if "speaker" in table.columns and "sex" in table.columns:
-        sexes = table.groupby("speaker")["sex"].nunique()
-        two = sorted(str(name) for name in sexes[sexes > 1].index)
-        if two:
-            named = ", ".join(quoted(name) for name in two[:NAMED])
-            notices.append(f"{len(two)} speakers have segments of both sexes: {named}")
+
+
+def _two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
+    """Doubt names that stand for people of both sexes; blocks that part them make up for labels alone."""
+    if "speaker" not in table.columns or "sex" not in table.columns:
+        return []
+    two, parted = (
+        sexes[sexes > 1].index
+        for columns in (["speaker"], list(dict.fromkeys([*entry.blocks, "speaker"])))
+        for sexes in [table.groupby(columns)["sex"].nunique()]
+    )
+    if two.empty:
+        return []
+    named = ", ".join([*map(quoted, two[:NAMED]), *(["..."] if len(two) > NAMED else [])])
+    what = f"{len(two)} of {counted(table['speaker'].nunique(), 'speaker')} are of both sexes"
+    what += f", so one name may stand for two people ({named}). Trials of one speaker may be of two"
+    remedy = "Name a column that tells people apart, `columns: {speaker: ...}`"
+    if parted.empty:
+        return [Caveat(f"{what}. {remedy}", corpus=entry.name, task="embedding")]
+    what += ", and intervals and p-values count too few people"
+    remedy += ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
+    return [Caveat(f"{what}. {remedy}", corpus=entry.name)]
 
 
 def _name(row: pd.Series) -> str:

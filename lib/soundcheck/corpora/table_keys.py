@@ -23,6 +23,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.common.wording import counted
+from soundcheck.corpora import splits
 from soundcheck.corpora.format_hints import hint
 from soundcheck.corpora.segments import NAMED, RawTable
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
@@ -85,6 +86,9 @@ def take_columns(
         If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
     problems, columns, notices = Problems(), {}, []
+    if "split" not in (*table.columns, *entry.columns) and (theirs := _splits(table, entry)):
+        usual = {**(usual or {}), "split": (theirs,)}
+        notices.append(f"split is the column {theirs}; `columns:` takes another")
     durations = [] if entry.audio else ["duration"]
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, *durations]):
         own = entry.columns.get(name)
@@ -118,6 +122,16 @@ def take_columns(
         notices=tuple(notices),
         offered=tuple(table.columns),
     )
+
+
+def _splits(table: TextTable, entry: CorpusEntry) -> str:
+    """Find the column that tells training from testing, under its usual names; empty if there is none."""
+    used = {*entry.columns.values(), *entry.further_columns, *table.nested}
+    for name, cells in table.columns.items():
+        if name not in used and name.strip().lower().replace("-", "_") in splits.COLUMNS:
+            if any(splits.kinds_of({*cells}, {}).values()):
+                return name
+    return ""
 
 
 def _suggest(table: TextTable, wanted: str) -> str:
