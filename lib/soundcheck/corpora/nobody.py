@@ -31,5 +31,6 @@ def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple
     words = {word.strip().lower() for word in (WORDS if own is None else own)}
     if own is None and column.name == "speaker":
         words.remove("na")  # that may be the name of a speaker
+    column = column.astype(object)
     nobody = column.isin([text for text in column.dropna().unique() if text.strip().lower() in words])
-    return (column.where(~nobody, None).astype(object), column.where(nobody, None).astype(object))
+    return column.where(~nobody, None), column.where(nobody, None)

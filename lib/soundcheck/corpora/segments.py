@@ -33,10 +33,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number, parse_seconds
 from soundcheck.common.wording import counted
-from soundcheck.corpora import own_task, splits
-from soundcheck.corpora.nobody import COLUMNS as NOBODY
-from soundcheck.corpora.nobody import without_nobody
-from soundcheck.corpora.splits import TRAIN
+from soundcheck.corpora import nobody, own_task, splits
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -152,9 +149,9 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
         columns[name] = _read(raw, name, parse_number, remedy, problems)
     for name in dict.fromkeys(texts):
         columns[name] = table[name].where(table[name] != "", None).astype(object)
-    nobody = {}
-    for name in [name for name in NOBODY if name in columns]:
-        columns[name], nobody[name] = without_nobody(columns[name], entry.unknown)
+    unknown = {}
+    for name in [name for name in nobody.COLUMNS if name in columns]:
+        columns[name], unknown[name] = nobody.without_nobody(columns[name], entry.unknown)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = _sex(columns["sex"], left_out, notices)
     for task in tasks.values():
@@ -182,7 +179,7 @@ def parse(raw: RawTable, entry: CorpusEntry, tasks: Mapping[str, Task]) -> Segme
     every, parsed = parsed, _split(parsed, entry, raw, notices)
     unused = ~every["place"].isin(parsed["place"])
     elsewhere = every[unused].drop(columns="place").reset_index(drop=True)
-    for name, words in nobody.items():
+    for name, words in unknown.items():
         _tell_nobody(name, words.iloc[parsed["place"]], left_out, notices)
     parsed = _blocks(parsed, entry, raw, left_out, notices)
     _note(parsed, tasks, notices)
@@ -421,7 +418,7 @@ def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list
     counts, where = Counter(given.tolist()), f"{raw.shown}, column split"
     chosen, told = splits.choose(counts, entry, where, "row", raw.split_kinds)
     kept = table[given.isin(chosen)]
-    train = [name for name, kind in splits.kinds_of(counts, raw.split_kinds).items() if kind == TRAIN]
+    train = [name for name, kind in splits.kinds_of(counts, raw.split_kinds).items() if kind == splits.TRAIN]
     if "speaker" in table.columns and train and not {*train} & {*chosen}:
         learned = set(table.loc[given.isin(train), "speaker"].dropna())
         speakers = set(kept["speaker"].dropna())
@@ -463,14 +460,14 @@ def _two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
     if two.empty:
         return []
     named = ", ".join([*map(quoted, two[:NAMED]), *(["..."] if len(two) > NAMED else [])])
-    what = f"{len(two)} of {counted(table['speaker'].nunique(), 'speaker')} are of both sexes"
-    what += f", so one name may stand for two people ({named}). Trials of one speaker may be of two"
-    remedy = "Name a column that tells people apart, `columns: {speaker: ...}`"
-    if parted.empty:
-        return [Caveat(f"{what}. {remedy}", corpus=entry.name, task="embedding")]
-    what += ", and intervals and p-values count too few people"
-    remedy += ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
-    return [Caveat(f"{what}. {remedy}", corpus=entry.name)]
+    text = (
+        f"{len(two)} of {counted(table['speaker'].nunique(), 'speaker')} are of both sexes, so one name may "
+    )
+    text += f"stand for two people ({named}). Trials of one speaker may be of two"
+    text += "" if parted.empty else ", and intervals and p-values count too few people"
+    text += ". Name a column that tells people apart, `columns: {speaker: ...}`"
+    text += "" if parted.empty else ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
+    return [Caveat(text, corpus=entry.name, task="embedding" if parted.empty else "")]
 
 
 def _name(row: pd.Series) -> str:

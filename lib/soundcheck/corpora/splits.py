@@ -11,26 +11,14 @@ Conventions
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = [
-    "ALL",
-    "COLUMNS",
-    "DEV",
-    "EVAL",
-    "TEST",
-    "TRAIN",
-    "choose",
-    "kinds_of",
-    "likely",
-    "pick",
-    "split_class",
-]
+__all__ = ["choose", "kinds_of", "likely", "pick", "split_class"]
 
 ALL = "all"
 TRAIN, DEV, TEST, EVAL = "train", "dev", "test", "eval"
@@ -42,18 +30,11 @@ _WORDS = {
     EVAL: "eval|evl|evaluation|devtest|testdev|heldout|holdout",
 }
 _CLASSES = {name: re.compile(f"(?:{words})(?:set|data|split|list)?") for name, words in _WORDS.items()}
-_SHORT = {"tr": TRAIN, "cv": DEV, "dt": DEV, "et": TEST, "tt": TEST}  # WSJ, CHiME, WSJ0-mix
+_SHORT = {"tr": TRAIN, "cv": DEV, "dt": DEV, "et": TEST, "tt": TEST}  # of WSJ; of folders these are languages
 
 
-def split_class(name: str, *, short: bool = False) -> str:
+def split_class(name: str) -> str:
     """Say what a split is for: training, development, testing, perhaps testing; empty = unknown.
-
-    Parameters
-    ----------
-    name
-        Of a split, a folder or a file.
-    short
-        Whether words of two letters count, which are also languages.
 
     Examples
     --------
@@ -66,14 +47,13 @@ def split_class(name: str, *, short: bool = False) -> str:
         return TRAIN
     if TEST in found and DEV not in found:
         return TEST
-    if found:
-        return EVAL if found - {DEV} else DEV
-    return _SHORT.get(words[0], "") if short and words else ""
+    return EVAL if found - {DEV} else DEV if found else ""
 
 
 def kinds_of(names: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]:
     """Say what splits are for, by what the data say or by their names; see :func:`split_class`."""
-    return {name: kinds.get(name) or split_class(name, short=True) for name in names}
+    short = {name: _SHORT.get(re.match(r"[a-z]*", name.lower())[0], "") for name in names}
+    return {name: kinds.get(name) or split_class(name) or short[name] for name in names}
 
 
 def pick(kinds: Mapping[str, str], wanted: str | None) -> list[str]:
@@ -89,7 +69,7 @@ def pick(kinds: Mapping[str, str], wanted: str | None) -> list[str]:
     if wanted in kinds:
         return [wanted]
     word = (wanted or TEST).strip().lower()
-    meant = split_class(word, short=True)
+    meant = split_class(word)
     same = [name for name in kinds if name.strip().lower() == word]
     of_kind = [name for name, kind in kinds.items() if meant and kind == meant]
     near = [name for name, kind in kinds.items() if {meant, kind} == {TEST, EVAL}]
@@ -104,11 +84,7 @@ def likely(kinds: Mapping[str, str]) -> str:
 
 
 def choose(
-    counts: Mapping[str, int],
-    entry: CorpusEntry,
-    where: str,
-    unit: str,
-    said: Mapping[str, str] | None = None,
+    counts: Mapping[str, int], entry: CorpusEntry, where: str, unit: str, said: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
     """Choose the splits of a corpus that are evaluated, and say which these are.
 
@@ -138,32 +114,28 @@ def choose(
     names = sorted(counts)
     if names == [""] or entry.split == ALL:
         return names, []
-    kinds = kinds_of(names, said or {})
+    kinds = kinds_of(names, said)
     found = pick(kinds, entry.split)
+    sizes = {
+        name: f"{quoted(name, 40) if name else 'no split'} ({counted(counts[name], unit)})" for name in names
+    }
 
-    def named(some: Collection[str]) -> str:
-        return ", ".join(
-            f"{quoted(name, 40) if name else 'no split'} ({counted(counts[name], unit)})" for name in some
-        )
+    def named(some: Iterable[str]) -> str:
+        return ", ".join(map(sizes.get, some))
 
-    if not found and entry.split is not None:
-        what = f"no {unit} belongs to the split {quoted(entry.split)}"
-        raise input_error(where, what, did_you_mean(entry.split, filter(None, names)))
+    if entry.split is not None and len(found) != 1:
+        several = f"; several may be meant: {named(found)}" if found else ""
+        what = f"no {unit} belongs to the split {quoted(entry.split)}{several}"
+        raise input_error(where, what, did_you_mean(entry.split, found or filter(None, names)))
     if not found:
         one = likely(kinds)
         reserve = ", if no model learned from it" if kinds[one] == TRAIN else ""
         remedy = f"Say which one is evaluated under corpora.{entry.name}, such as `split: {one}`{reserve}"
         what = f"none of the splits is called test: {named(names)}"
         raise input_error(where, what, f"{remedy}. `split: all` evaluates everything")
-    if len(found) > 1 and entry.split is not None:
-        what = f"several splits may be meant by {quoted(entry.split)}: {named(found)}"
-        raise input_error(where, what, f"Name one of them, such as `split: {found[0]}`")
     others = [name for name in names if name not in found]
-    if others:
-        which = "is the split" if len(found) == 1 else "are the splits"
-        told = f"evaluated {which} {named(found)}; not used: {named(others)}"
-    elif len(found) > 1 or not kinds[found[0]]:
-        told = f"evaluated is everything, whatever its split: {named(found)}"
-    else:
+    if not others and len(found) == 1 and kinds[found[0]]:
         return found, []
+    which = "is the split" if len(found) == 1 else "are the splits"
+    told = f"evaluated {which} {named(found)}; not used: {named(others) or 'none'}"
     return found, [f"{told}. `split:` chooses one" if len(found) > 1 else told]

@@ -125,13 +125,11 @@ def take_columns(
 
 
 def _splits(table: TextTable, entry: CorpusEntry) -> str:
-    """Find the column that tells training from testing, under its usual names; empty if there is none."""
+    """Find a column that tells training from testing under one of its usual names; empty if there is none."""
     used = {*entry.columns.values(), *entry.further_columns, *table.nested}
-    for name, cells in table.columns.items():
-        if name not in used and name.strip().lower().replace("-", "_") in splits.COLUMNS:
-            if any(splits.kinds_of({*cells}, {}).values()):
-                return name
-    return ""
+    usual = [name for name in table.columns if name.strip().lower().replace("-", "_") in splits.COLUMNS]
+    found = (name for name in usual if any(splits.kinds_of({*table.columns[name]}, {}).values()))
+    return next((name for name in found if name not in used), "")
 
 
 def _suggest(table: TextTable, wanted: str) -> str:

@@ -86,12 +86,13 @@ def _table(entry: CorpusEntry) -> tuple[Path, str, list[str]]:
             raise input_error(f"corpora.{entry.name}.split", what, "Remove it, or name the folder under path")
         return entry.path, shown, []
     names = sorted(path.stem for path in entry.path.glob("*.tsv") if path.is_file())
-    kinds = kinds_of(names, {})
+    kinds, wanted = kinds_of(names, {}), entry.split or TEST
     found = [name for name in pick(kinds, entry.split) if entry.split or kinds[name]]
     if len(found) != 1:
-        what = f"there is no table {quoted(f'{entry.split or TEST}.tsv')}"
-        remedy = did_you_mean(entry.split or TEST, names) or "Name the folder that holds test.tsv and clips"
+        what = f"there is no table {quoted(f'{wanted}.tsv')}"
+        remedy = did_you_mean(wanted, names) or "Name the folder that holds test.tsv and clips"
         raise input_error(shown, what, f"`split:` names one of the tables. {remedy}")
-    others = ", ".join(f"{name}.tsv" for name in names if kinds[name] and name not in found)
-    told = [f"evaluated is the table {found[0]}.tsv; not used: {others}"] if others else []
-    return entry.path / f"{found[0]}.tsv", f"{shown.rstrip('/')}/{found[0]}.tsv", told
+    (name,) = found
+    others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other != name)
+    told = [f"evaluated is the table {name}.tsv; not used: {others}"] if others else []
+    return entry.path / f"{name}.tsv", f"{shown.rstrip('/')}/{name}.tsv", told

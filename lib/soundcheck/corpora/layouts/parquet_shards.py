@@ -71,7 +71,7 @@ def chosen_shards(entry: CorpusEntry) -> tuple[list[Shard], list[str]]:
     shown = (entry.shown_path or entry.path.name).rstrip("/")
     found, absent = _list(entry.path, shown)
     counts = collections.Counter(shard.split for shard in found)
-    chosen, notices = choose(counts, entry, shown, "shard")
+    chosen, notices = choose(counts, entry, shown, "shard", {})
     notices += [told for split, told in absent if split in chosen]
     return [shard for shard in found if shard.split in chosen], notices
 
