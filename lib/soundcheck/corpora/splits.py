@@ -26,7 +26,7 @@ COLUMNS = ("split", "splits", "split_set", "subset", "partition", "data_split") 
 _WORDS = {
     TRAIN: "train[a-z]*|trn|pretrain[a-z]*|finetun[a-z]*",
     DEV: "dev|devel|develop|development|val|valid|validation|validate|vld",
-    TEST: "test|testing|tst|evltest|evaltest",
+    TEST: "test|tests|testing|tst|evltest|evaltest",
     EVAL: "eval|evl|evaluation|devtest|testdev|heldout|holdout",
 }
 _CLASSES = {name: re.compile(f"(?:{words})(?:set|data|split|list)?") for name, words in _WORDS.items()}
@@ -41,8 +41,9 @@ def split_class(name: str) -> str:
     >>> [split_class(name) for name in ("TRAIN", "Development", "Test2", "test-clean", "eval92", "latest")]
     ['train', 'dev', 'test', 'test', 'eval', '']
     """
-    words = [*re.findall(r"[a-z]+", name.lower()), *map(str.lower, re.findall(r"[A-Z]?[a-z]+", name))]
-    found = {kind for kind, known in _CLASSES.items() for word in words if known.fullmatch(word)}
+    low = name.lower()
+    words = [*re.findall(r"[a-z]+", low), *re.findall(r"[A-Z]?[a-z]+", name), re.sub(r"[^a-z]", "", low)]
+    found = {kind for kind, known in _CLASSES.items() for word in words if known.fullmatch(word.lower())}
     if TRAIN in found:
         return TRAIN
     if TEST in found and DEV not in found:
