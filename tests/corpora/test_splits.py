@@ -63,7 +63,7 @@ def test_what_the_data_say_counts_more_than_the_name():
         ({"": 3}, None, None),
         ({"Test": 3, "Train": 1}, "all", None),
         ({"Test": 3, "Train": 1}, None, "evaluated is the split 'Test' (3 rows); not used: 'Train' (1 row)"),
-        ({"Test": 3, "": 2}, None, "evaluated is the split 'Test' (3 rows); not used: no split (2 rows)"),
+        ({"Test": 3, "": 2}, None, "evaluated is the split 'Test' (3 rows); not used: 'no split' (2 rows)"),
         (
             {"Train": 3, "Test": 2},
             "Train",
@@ -73,7 +73,7 @@ def test_what_the_data_say_counts_more_than_the_name():
         (
             {"A": 3, "": 1},
             None,
-            "evaluated are the splits no split (1 row), 'A' (3 rows); not used: none. `split:` chooses one",
+            "evaluated are the splits 'no split' (1 row), 'A' (3 rows); not used: none. `split:` chooses one",
         ),
     ],
 )
@@ -98,7 +98,7 @@ def test_what_is_said(counts, split, told):
         (
             {"Test1": 9, "Test2": 3},
             "test",
-            "several may be meant: 'Test1' (9 rows), 'Test2' (3 rows). Did you",
+            "several may be meant: 'Test1' (9 rows), 'Test2' (3 rows). Name one of them",
         ),
     ],
 )

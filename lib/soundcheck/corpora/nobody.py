@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-__all__ = ["COLUMNS", "without_nobody"]
-
 COLUMNS = ("speaker", "sex", "accent", "language")
 WORDS = ("", "unknown", "n/a", "na", "none", "?")
+NAME = ("speaker", "na")  # somebody may be called so
 
 
 def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple[pd.Series, pd.Series]:
@@ -24,13 +23,11 @@ def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple
 
     Examples
     --------
-    >>> known, words = without_nobody(pd.Series(["s1", " UNKNOWN", "NA"], name="speaker"))
+    >>> known, words = without_nobody(pd.Series(["s1", " UNKNOWN", "NA"], name="speaker", dtype=object))
     >>> known.tolist(), words.tolist()
     (['s1', None, 'NA'], [None, ' UNKNOWN', None])
     """
-    words = {word.strip().lower() for word in (WORDS if own is None else own)}
-    if own is None and column.name == "speaker":
-        words.remove("na")  # that may be the name of a speaker
-    column = column.astype(object)
+    usual = [word for word in WORDS if (column.name, word) != NAME]
+    words = {word.strip().lower() for word in (usual if own is None else own)}
     nobody = column.isin([text for text in column.dropna().unique() if text.strip().lower() in words])
     return column.where(~nobody, None), column.where(nobody, None)

@@ -402,7 +402,7 @@ def _blocks(
         problems.add(f"{raw.shown}, column {name}", what, did_you_mean(name, raw.table.columns))
     problems.raise_if_any()
     missing = table[columns].isna().any(axis=1)
-    for _, row in table[missing].iterrows():
+    for row in table.loc[missing, list({"file", *TIMES, *columns})].to_dict("records"):
         names = " and no ".join(name for name in columns if pd.isna(row[name]))
         left_out.append(Excluded(_name(row), f"no {names}, so it belongs to no block", "block"))
     if len(columns) > 1:
@@ -470,7 +470,7 @@ def _two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
     return [Caveat(text, corpus=entry.name, task="embedding" if parted.empty else "")]
 
 
-def _name(row: pd.Series) -> str:
+def _name(row: Mapping[str, object]) -> str:
     """Name a segment as a reader would look for it."""
     times = [f"{row[name]:g}" for name in ("start", "end") if not math.isnan(row[name])]
     return f"{row['file']} {' to '.join(times)}".strip()
@@ -478,4 +478,4 @@ def _name(row: pd.Series) -> str:
 
 def segment_name(file: str, start: float, end: float) -> str:
     """Name a segment: its file, and its times in seconds if it has any."""
-    return _name(pd.Series({"file": file, "start": start, "end": end}))
+    return _name({"file": file, "start": start, "end": end})

@@ -18,8 +18,6 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.wording import counted
 from soundcheck.suite.entries import CorpusEntry
 
-__all__ = ["choose", "kinds_of", "likely", "pick", "split_class"]
-
 ALL = "all"
 TRAIN, DEV, TEST, EVAL = "train", "dev", "test", "eval"
 COLUMNS = ("split", "splits", "split_set", "subset", "partition", "data_split")  # that may hold splits
@@ -117,17 +115,14 @@ def choose(
         return names, []
     kinds = kinds_of(names, said)
     found = pick(kinds, entry.split)
-    sizes = {
-        name: f"{quoted(name, 40) if name else 'no split'} ({counted(counts[name], unit)})" for name in names
-    }
 
     def named(some: Iterable[str]) -> str:
-        return ", ".join(map(sizes.get, some))
+        return ", ".join(f"{quoted(one or 'no split', 40)} ({counted(counts[one], unit)})" for one in some)
 
     if entry.split is not None and len(found) != 1:
         several = f"; several may be meant: {named(found)}" if found else ""
-        what = f"no {unit} belongs to the split {quoted(entry.split)}{several}"
-        raise input_error(where, what, did_you_mean(entry.split, found or filter(None, names)))
+        remedy = "Name one of them" if found else did_you_mean(entry.split, filter(None, names))
+        raise input_error(where, f"no {unit} belongs to the split {quoted(entry.split)}{several}", remedy)
     if not found:
         one = likely(kinds)
         reserve = ", if no model learned from it" if kinds[one] == TRAIN else ""
