@@ -20,7 +20,7 @@ from soundcheck.suite.entries import CorpusEntry
 
 ALL = "all"
 TRAIN, DEV, TEST, EVAL = "train", "dev", "test", "eval"
-COLUMNS = ("split", "splits", "split_set", "subset", "partition", "data_split")  # that may hold splits
+COLUMNS = ("split", "splits", "split_set", "set", "subset", "partition", "data_split")  # that may hold splits
 _WORDS = {
     TRAIN: "train[a-z]*|trn|pretrain[a-z]*|finetun[a-z]*",
     DEV: "dev|devel|develop|development|val|valid|validation|validate|vld",

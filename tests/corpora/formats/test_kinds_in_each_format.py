@@ -275,7 +275,7 @@ def test_splits_of_a_database_are_what_it_says(load, tmp_path, tables, more, exp
         assert load(entry).segments["file"].tolist() == expected
 
 
-@pytest.mark.parametrize("name", ["Split", "Split_Set", "subset", "Partition", "data-split"])
+@pytest.mark.parametrize("name", ["Split", "Split_Set", "set", "subset", "Partition", "data-split"])
 def test_a_column_of_splits_under_another_name(load, tmp_path, name):
     entry = f"{csv(tmp_path, rows_of('Train', 'Test'), split=name)}, audio: false"
     corpus = load(entry)
