@@ -312,9 +312,9 @@ def test_splits(world):
 
 
 def test_speakers_as_written(world):
-    world.rows[0][3], world.rows[1][3], world.rows[2][3] = "001", "1", "None"
+    world.rows[0][3], world.rows[1][3], world.rows[2][3] = "001", "1", "NA"
     speakers = set(world.load().segments["speaker"])
-    assert {"001", "1", "None"} <= speakers
+    assert {"001", "1", "NA"} <= speakers
 
 
 def test_missing_speaker_is_listed(world):
@@ -329,6 +329,42 @@ def test_unknown_sex_is_listed(world):
     corpus = world.load()
     assert any("sex 'unknown'" in item.item for item in corpus.left_out)
     assert any("f, F" in notice for notice in corpus.notices)
+
+
+def test_what_nobody_knows_is_as_a_missing_cell(world):
+    world.rows[0][4] = world.rows[1][4] = ""
+    empty = world.load().segments
+    world.rows[0][4], world.rows[1][4] = " Unknown", "N/A"
+    corpus = world.load()
+    assert corpus.segments.equals(empty) and not corpus.unlabelled
+    told = "column sex: unknown are ' Unknown' (1 segment), 'N/A' (1 segment); `unknown:` names other words"
+    assert told in corpus.notices
+
+
+def test_words_for_nobody_count_in_what_is_evaluated(world):
+    for row in world.rows[:6]:
+        row[3], row[5] = "Unknown", "train"
+    world.rows[6][3] = "unknown"
+    corpus = world.load()
+    told = "column speaker: unknown are 'unknown' (1 segment); `unknown:` names other words"
+    assert told in corpus.notices and not any("also train" in notice for notice in corpus.notices)
+    assert sum("no speaker" in item.reason for item in corpus.left_out) == 1
+    assert corpus.elsewhere["speaker"].isna().all()
+
+
+def test_values_come_before_words_for_nobody(world):
+    world.rows[0][3], world.rows[1][3] = "Unknown", "s9"
+    corpus = world.load(entry=", values: {speaker: {Unknown: s8, s9: none}}")
+    assert "s8" in set(corpus.segments["speaker"]) and len(corpus.segments) == 11
+
+
+def test_one_name_for_two_people(world):
+    assert not world.load().caveats
+    world.rows[0][4] = {"f": "m", "m": "f"}[world.rows[0][4][0]]
+    (caveat,) = world.load().caveats
+    assert "intervals and p-values count too few people" in caveat.text
+    (parted,) = world.load(entry=", blocks: [file, speaker]").caveats
+    assert parted.task == "embedding" and "intervals" not in parted.text
 
 
 def test_missing_file_column_suggests(world):

@@ -429,3 +429,41 @@ def test_texts_stay_what_they_are(tmp_path, text):
     (tmp_path / "a.yml").write_text(f"given: {flow({'list': [text], text or 'empty': text})}\n")
     given = read_yaml(tmp_path / "a.yml", "a.yml", []).data["given"]
     assert given["list"] == [text] and given[text or "empty"] == text
+
+
+@pytest.mark.parametrize(
+    ("splits", "line", "evaluated"),
+    [
+        (["Train", "Test"], "split: Test # there are Test (4), Train (4)", {"Test"}),
+        (["train", "val"], "split: val # there are train (4), val (4)", {"val"}),
+        (
+            ["Train", "Test1", "Test2"],
+            "# split: all # there are Test1 (3), Test2 (2), Train (3)",
+            {"Test1", "Test2"},
+        ),
+        (["A", "B"], "split: all # there are A (4), B (4)", {"A", "B"}),
+        (["train"], "split: train # there are train (8)", {"train"}),
+    ],
+)
+def test_splits_are_chosen_as_in_a_run(tmp_path, splits, line, evaluated):
+    names = sounds(tmp_path / "data")
+    rows = [
+        {"file": name, "split": splits[n % len(splits)], "transcript": "a"} for n, name in enumerate(names)
+    ]
+    table(tmp_path / "data" / "t.csv", rows)
+    suites.write_suite(tmp_path / "new", None, tmp_path / "data" / "t.csv")
+    assert f"    {line}\n" in (tmp_path / "new" / "suite.yml").read_text()
+    suite = read_suite(tmp_path / "new" / "suite.yml")
+    (entry,) = suite.corpora.values()
+    assert set(load_corpus(entry, suite, tmp_path / "cache").segments["split"]) == evaluated
+
+
+@pytest.mark.parametrize(("speakers", "is_task"), [(["Unknown", "s1"], False), (["NA", "s1"], True)])
+def test_words_for_nobody_are_no_speakers_to_verify(tmp_path, speakers, is_task):
+    names = sounds(tmp_path / "data")
+    table(
+        tmp_path / "data" / "t.csv",
+        [{"file": name, "speaker": speakers[n % 2]} for n, name in enumerate(names)],
+    )
+    suites.write_suite(tmp_path / "new", None, tmp_path / "data" / "t.csv")
+    assert ("embedding" in (tmp_path / "new" / "suite.yml").read_text()) == is_task

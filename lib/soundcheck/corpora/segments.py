@@ -29,11 +29,12 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
-from soundcheck.common.errors import InputError, Problems, did_you_mean, input_error
+from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number, parse_seconds
-from soundcheck.corpora import own_task
+from soundcheck.common.wording import counted
+from soundcheck.corpora import nobody, own_task, splits
 from soundcheck.metrics.normalisation import noise_marks
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -80,6 +81,8 @@ class RawTable:
         Names of all columns of the source, for suggestions.
     begins
         Whether a duration without times chooses the beginning of a file; else it is but said of the file.
+    split_kinds
+        Name of a split -> what the source says it is for: ``"train"``, ``"dev"`` or ``"test"``.
     """
 
     table: pd.DataFrame
@@ -90,6 +93,7 @@ class RawTable:
     notices: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     begins: bool = False
+    split_kinds: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,6 +160,9 @@ def parse(
         columns[name] = _read(raw, name, parse_number, remedy, problems)
     for name in dict.fromkeys(texts):
         columns[name] = table[name].where(table[name] != "", None).astype(object)
+    unknown = {}
+    for name in [name for name in nobody.COLUMNS if name in columns]:
+        columns[name], unknown[name] = nobody.without_nobody(columns[name], entry.unknown)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = _sex(columns["sex"], left_out, notices)
     for task in tasks.values():
@@ -179,12 +186,15 @@ def parse(
     labels = dict.fromkeys([*texts, *(name for name in tasks if name in parsed)])
     _check_duplicates(parsed, list(labels), raw.places, problems)
     problems.raise_if_any()
-    parsed = _blocks(parsed, entry, raw, left_out, notices)
     parsed = parsed[parsed["file"].notna()]
     every, parsed = parsed, _split(parsed, entry, raw, notices)
     unused = ~every["place"].isin(parsed["place"])
     elsewhere = every[unused].drop(columns="place").reset_index(drop=True)
+    for name, words in unknown.items():
+        _tell_nobody(name, words.iloc[parsed["place"]], left_out, notices)
+    parsed = _blocks(parsed, entry, raw, left_out, notices)
     _note(parsed, tasks, notices)
+    caveats += _two_people(parsed, entry)
     parsed = parsed.sort_values(
         ["file", "start", "end"], kind="stable", na_position="first", ignore_index=True
     )
@@ -356,6 +366,17 @@ def _sex(column: pd.Series, left_out: list[Excluded], notices: list[str]) -> tup
     return mapped, _others(column, mapped.notna())
 
 
+def _tell_nobody(name: str, words: pd.Series, left_out: list[Excluded], notices: list[str]) -> None:
+    """Count and list the words of a column that stand for nobody."""
+    counts = sorted(words.value_counts().items())
+    if counts:
+        named = ", ".join(f"{quoted(word)} ({counted(count, 'segment')})" for word, count in counts)
+        notices.append(f"column {name}: unknown are {named}; `unknown:` names other words")
+    for word, count in counts if name != "speaker" else ():  # without a speaker, segments are listed
+        reason = f"unknown, {counted(count, 'segment')} in no group of {name}"
+        left_out.append(Excluded(f"{name} {quoted(word)}", reason, LABEL))
+
+
 def unlabelled(table: pd.DataFrame, remedies: Mapping[str, str]) -> tuple[str, ...]:
     """Say in sentences how many segments have a label that means nothing to any test, and which.
 
@@ -415,7 +436,7 @@ def _blocks(
         problems.add(f"{raw.shown}, column {name}", what, did_you_mean(name, raw.table.columns))
     problems.raise_if_any()
     missing = table[columns].isna().any(axis=1)
-    for _, row in table[missing].iterrows():
+    for row in table.loc[missing, list({"file", *TIMES, *columns})].to_dict("records"):
         names = " and no ".join(name for name in columns if pd.isna(row[name]))
         left_out.append(Excluded(_name(row), f"no {names}, so it belongs to no block", "block"))
     if len(columns) > 1:
@@ -424,34 +445,21 @@ def _blocks(
 
 
 def _split(table: pd.DataFrame, entry: CorpusEntry, raw: RawTable, notices: list[str]) -> pd.DataFrame:
-    """Keep the rows of the split that is evaluated."""
-    if "split" not in table.columns or entry.split == "all":
+    """Keep the rows of the splits that are evaluated."""
+    if "split" not in table.columns:
         return table
-    there = Counter(table["split"].fillna("").tolist())
-    wanted = entry.split
-    if wanted is None:
-        if "test" not in there:
-            return table
-        wanted = "test"
-    if wanted not in there:
-        raise input_error(
-            f"{raw.shown}, column split",
-            f"no row belongs to the split {quoted(wanted)}",
-            did_you_mean(wanted, there),
-        )
-    kept = table[table["split"] == wanted]
-    if "speaker" in table.columns and "train" in there:
-        train = set(table.loc[table["split"] == "train", "speaker"].dropna())
-        test = set(kept["speaker"].dropna())
-        if train & test:
-            notices.append(f"{len(train & test)} of {len(test)} {wanted} speakers also train")
-    others = ", ".join(
-        f"{count} of {quoted(name)}" for name, count in sorted(there.items()) if name != wanted
-    )
-    if others:
-        notices.append(
-            f"evaluated are the {len(kept)} segments of split {quoted(wanted)}; not used: {others}"
-        )
+    given = table["split"].fillna("")
+    counts, where = Counter(given.tolist()), f"{raw.shown}, column split"
+    chosen, told = splits.choose(counts, entry, where, "row", raw.split_kinds)
+    kept = table[given.isin(chosen)]
+    train = [name for name, kind in splits.kinds_of(counts, raw.split_kinds).items() if kind == splits.TRAIN]
+    if "speaker" in table.columns and train and not {*train} & {*chosen}:
+        learned = set(table.loc[given.isin(train), "speaker"].dropna())
+        speakers = set(kept["speaker"].dropna())
+        if learned & speakers:
+            which = chosen[0] if len(chosen) == 1 else "evaluated"
+            notices.append(f"{len(learned & speakers)} of {len(speakers)} {which} speakers also train")
+    notices += told
     return kept
 
 
@@ -474,12 +482,6 @@ def _note(table: pd.DataFrame, tasks: Mapping[str, Task], notices: list[str]) ->
         missing = int((table["sex"].isna() & table[f"{UNKNOWN}sex"].isna()).sum())
         if missing:
             notices.append(f"{missing} of {len(table)} segments have no sex: not in comparisons of sexes")
-    if "speaker" in table.columns and "sex" in table.columns:
-        sexes = table.groupby("speaker")["sex"].nunique()
-        two = sorted(str(name) for name in sexes[sexes > 1].index)
-        if two:
-            named = ", ".join(quoted(name) for name in two[:NAMED])
-            notices.append(f"{len(two)} speakers have segments of both sexes: {named}")
 
 
 def _note_marks(texts: pd.Series, notices: list[str]) -> None:
@@ -495,7 +497,29 @@ def _note_marks(texts: pd.Series, notices: list[str]) -> None:
         )
 
 
-def _name(row: pd.Series) -> str:
+def _two_people(table: pd.DataFrame, entry: CorpusEntry) -> list[Caveat]:
+    """Doubt names that stand for people of both sexes; blocks that part them make up for labels alone."""
+    if "speaker" not in table.columns or "sex" not in table.columns:
+        return []
+    two, parted = (
+        sexes[sexes > 1].index
+        for columns in (["speaker"], list(dict.fromkeys([*entry.blocks, "speaker"])))
+        for sexes in [table.groupby(columns)["sex"].nunique()]
+    )
+    if two.empty:
+        return []
+    named = ", ".join([*map(quoted, two[:NAMED]), *(["..."] if len(two) > NAMED else [])])
+    text = (
+        f"{len(two)} of {counted(table['speaker'].nunique(), 'speaker')} are of both sexes, so one name may "
+    )
+    text += f"stand for two people ({named}). Trials of one speaker may be of two"
+    text += "" if parted.empty else ", and intervals and p-values count too few people"
+    text += ". Name a column that tells people apart, `columns: {speaker: ...}`"
+    text += "" if parted.empty else ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
+    return [Caveat(text, corpus=entry.name, task="embedding" if parted.empty else "")]
+
+
+def _name(row: Mapping[str, object]) -> str:
     """Name a segment as a reader would look for it."""
     return segment_name(*(row[name] for name in ("file", *TIMES)))
 

@@ -26,6 +26,7 @@ from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.common.wording import counted
+from soundcheck.corpora import splits
 from soundcheck.corpora.format_hints import hint
 from soundcheck.corpora.segments import NAMED, RawTable
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
@@ -99,6 +100,9 @@ def take_columns(
         If a column is missing that the suite maps, or the one of the files; if one that is used holds lists.
     """
     problems, columns, notices, used = Problems(), {}, [], {*known}
+    if "split" not in (*table.columns, *entry.columns) and (theirs := _splits(table, entry)):
+        usual = {**(usual or {}), "split": (theirs,)}
+        notices.append(f"split is the column {theirs}; `columns:` takes another")
     for name in dict.fromkeys([*RESERVED_COLUMNS, *tasks, *entry.further_columns, "duration"]):
         own = entry.columns.get(name)
         theirs = [own] if own is not None else [*(usual or {}).get(name, ()), name]
@@ -146,6 +150,14 @@ def unused(there: Iterable[str], used: Collection[str], noun: str = "columns") -
     left = sorted({*there} - {*used} - {""})
     more = f" ({len(left) - MOST_UNUSED} more)" if len(left) > MOST_UNUSED else ""
     return [f"not used: {noun} {', '.join(left[:MOST_UNUSED])}{more}"] if left else []
+
+
+def _splits(table: TextTable, entry: CorpusEntry) -> str:
+    """Find a column that tells training from testing under one of its usual names; empty if there is none."""
+    used = {*entry.columns.values(), *entry.further_columns, *table.nested}
+    usual = [name for name in table.columns if name.strip().lower().replace("-", "_") in splits.COLUMNS]
+    found = (name for name in usual if any(splits.kinds_of({*table.columns[name]}, {}).values()))
+    return next((name for name in found if name not in used), "")
 
 
 def _suggest(table: TextTable, wanted: str) -> str:

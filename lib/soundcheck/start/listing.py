@@ -18,6 +18,7 @@ from pathlib import Path
 
 from soundcheck.common.errors import InputError
 from soundcheck.common.files import MARKER, inside
+from soundcheck.corpora.splits import DEV, EVAL, TEST, TRAIN, split_class
 
 __all__ = ["AUDIO", "Listing", "by_split"]
 
@@ -27,14 +28,12 @@ MOST_AUDIO = 500  # names of audio files that are kept
 MOST_TABLES = 2000  # names of other files that are kept
 HEAD_BYTES = 2**18  # of a file that are read
 _PASSED = ("__pycache__", "node_modules")
-_SPLITS = ("test", "eval", "dev", "valid")
+_ORDER = (TEST, EVAL, DEV, "", TRAIN)
 
 
 def by_split(path: Path) -> tuple[int, int, str]:
     """Order files by how likely they are what models are tested on: test sets first, training data last."""
-    name = path.name.lower()
-    place = next((n for n, word in enumerate(_SPLITS) if word in name), len(_SPLITS))
-    return place + (5 if "train" in name else 0), len(path.parts), path.as_posix()
+    return _ORDER.index(split_class(path.stem)), len(path.parts), path.as_posix()
 
 
 class Listing:

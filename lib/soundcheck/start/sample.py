@@ -12,6 +12,7 @@ import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.segments import RawTable
+from soundcheck.corpora.splits import ALL
 from soundcheck.corpora.table_keys import prepare
 from soundcheck.start.listing import Listing, by_split
 from soundcheck.start.recognise import FILE_NAMES, Found
@@ -103,8 +104,9 @@ def _read(found: Found, path: Path, columns: dict[str, str]) -> tuple[pd.DataFra
     options = {name: field.default for name, field in form.keys.model_fields.items() if name not in fields}
     options |= found.keys
     audio = found.format != "parquet"  # whose sounds would have to be written to files before
+    split = None if audio else ALL  # of shards only the first file is read
     entry = CorpusEntry(
-        "data", found.format, path, found.path.name, columns=columns, options=options, audio=audio
+        "data", found.format, path, found.path.name, columns, split=split, options=options, audio=audio
     )
     entry = form.complete(entry)
     raw: RawTable = form.read(entry, BUILTIN)

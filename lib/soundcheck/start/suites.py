@@ -10,6 +10,7 @@ from soundcheck.common import resources
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.evaluation.obstacles import obstacle
 from soundcheck.start.models import KINDS, indented, model_text
 from soundcheck.start.recognise import Found, recognise
@@ -159,8 +160,11 @@ def _understood(sample: Sample, about: Understanding) -> list[str]:
         lines.append(f"range: {flow(about.ranges)} # guessed from the labels: correct it")
     if about.splits:
         counts = ", ".join(f"{name or 'none'} ({count})" for name, count in about.splits.items())
-        chosen = "test" if "test" in about.splits else "all"
-        lines.append(f"split: {chosen} # there are {counts}")
+        kinds = kinds_of(about.splits, {})
+        found = pick(kinds, None) or [likely(kinds)]
+        chosen = found[0] if len(found) == 1 else ALL
+        several = "# " if 1 < len(found) < len(kinds) else ""  # test sets, evaluated together without it
+        lines.append(f"{several}split: {scalar(chosen)} # there are {counts}")
     if about.groups:
         lines.append(f"groups: {flow(about.groups)} # compared beside sex, accent and language")
     return lines

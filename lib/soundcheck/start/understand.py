@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task
+from soundcheck.corpora import nobody, splits
 from soundcheck.start.listing import Listing
 from soundcheck.start.sample import Sample
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
@@ -37,7 +38,7 @@ SYNONYMS = {  # our column -> what else it may be called, in lower case
     "language": ("lang", "locale"),
     "accent": ("accents", "native_language", "dialect", "l1"),
     "transcript": ("transcription", "text", "sentence", "normalized_text", "words", "wrd"),
-    "split": ("partition", "subset"),
+    "split": splits.COLUMNS,
     "arousal": ("activation",),
     "dominance": ("dom",),
     "valence": ("val",),
@@ -122,7 +123,7 @@ def understand(sample: Sample, data: Path, *, sounds_inside: bool = False) -> Un
     _find_classes(frame, about)
     if "transcript" in frame and _filled(frame["transcript"]):
         about.tasks["transcript"] = BUILTIN["transcript"]
-    if not about.tasks and "speaker" in frame and frame["speaker"].nunique() > 1:
+    if not about.tasks and "speaker" in frame and nobody.without_nobody(frame["speaker"])[0].nunique() > 1:
         about.tasks["embedding"] = BUILTIN["embedding"]
     if "split" in frame and _filled(frame["split"]):
         about.splits = frame["split"].value_counts().sort_index().to_dict()
@@ -130,6 +131,8 @@ def understand(sample: Sample, data: Path, *, sounds_inside: bool = False) -> Un
     if not sounds_inside:
         _find_audio(frame, sample.root, data, about)
     about.frame = frame.where(frame != "", None)
+    for name in {*nobody.COLUMNS} & {*frame}:
+        about.frame[name], _ = nobody.without_nobody(about.frame[name])
     if "emotion" in about.frame:
         about.frame["category"] = about.frame["emotion"]
     for name in set(about.frame) & {*BUILTIN} - {*about.tasks}:

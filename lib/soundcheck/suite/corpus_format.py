@@ -81,6 +81,7 @@ class TableKeys(CorpusKeys):
     audio: schema.Boolean = True
     columns: dict[str, schema.Text] = {}
     values: dict[str, dict[str, schema.TextOrNothing]] = {}
+    unknown: schema.Texts | None = None
     split: schema.Text | None = None
     blocks: schema.Names = ["speaker"]
     range: Any = None  # the tasks of the suite tell what is allowed

@@ -62,6 +62,8 @@ class CorpusEntry:
         Whether pages say that the speech is synthetic.
     values
         Our name of a column -> what stands there -> what it counts as; ``""`` = missing.
+    unknown
+        Words in place of a speaker, sex, accent or language that mean nobody; ``None`` = the usual ones.
     root
         Folder that the files are relative to, absolute; ``None`` = the folder of ``path``.
     shown_root
@@ -101,6 +103,7 @@ class CorpusEntry:
     shown_path: str = ""
     columns: dict[str, str] = dataclasses.field(default_factory=dict)
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    unknown: tuple[str, ...] | None = None
     tables: tuple[str, ...] = ()
     split: str | None = None
     blocks: tuple[str, ...] = ("speaker",)

@@ -69,7 +69,7 @@ def test_the_table(load, hub, tmp_path):
     (absent,) = corpus.left_out
     assert absent.item == "hub/data/test-00001-of-00002.parquet row 2"
     assert absent.reason == "the shard holds no sound for this row"
-    assert "evaluated is the split 'test'; not read: 'train' (1 shards)" in corpus.notices
+    assert "evaluated is the split 'test' (2 shards); not used: 'train' (1 shard)" in corpus.notices
     kept = sorted(path.name for path in (tmp_path / "cache" / "sounds").rglob("*") if path.is_file())
     assert kept == sorted(files.digest(corpus.root / name) for name in names)
     assert not list((tmp_path / "cache").rglob(f"{files.TEMPORARY}*"))
@@ -78,7 +78,7 @@ def test_the_table(load, hub, tmp_path):
 def test_other_splits(load, hub):
     assert load(f"{SHARDS}, split: train").segments["file"].tolist() == ["train/0.wav"]
     assert len(load(f"{SHARDS}, split: all").segments) == 6
-    with pytest.raises(InputError, match="no shard is of the split 'dev'. Allowed: test, train"):
+    with pytest.raises(InputError, match="no shard belongs to the split 'dev'. Allowed: test, train"):
         load(f"{SHARDS}, split: dev")
     one = load(f"{SHARDS}/test-00001-of-00002.parquet")
     assert one.segments["file"].tolist() == ["test/0.wav", "test/3.flac"]

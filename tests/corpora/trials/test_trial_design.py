@@ -214,6 +214,23 @@ def test_one_sex_alone():
     )
 
 
+@pytest.mark.parametrize("targets", [5, 30, 1000])
+def test_no_trial_compares_a_woman_with_a_man_of_one_name(targets):
+    segments = corpus(*[("f", 8)] * 5)
+    segments["sex"] = ["female", "male"] * 20
+    table = generate(segments, 0, targets=targets, same_sex=20, cross_sex=20)
+    own = table.frame[table.frame["target"]]
+    sexes = segments["sex"].to_numpy()
+    assert len(own) == min(targets, 5 * 2 * 6)  # of a speaker six pairs of women, six of men
+    assert (sexes[table.members[own["enrolment"]]] == sexes[own["segment"]]).all()
+    assert any("of one speaker and both sexes: no trials are made of them" in one for one in table.notices)
+    assert "each speaker has both sexes, or none: non-target trials are of any two" in table.notices
+    if targets == 1000:
+        assert "80 pairs of one speaker and both sexes: no trials are made of them" in table.notices
+        more = generate(segments, 0, targets=30, same_sex=20, cross_sex=20).frame
+        assert own["key"].size >= 30 and more["test"].head(30).tolist() == own["test"].head(30).tolist()
+
+
 def test_speakers_without_sex_are_compared_with_themselves():
     segments = corpus(("f", 2), ("", 2), ("m", 2), ("f", 2), ("m", 1), ("m", 1))
     segments.loc[segments["speaker"] == "s2", "sex"] = ["female", "male"]
@@ -221,7 +238,8 @@ def test_speakers_without_sex_are_compared_with_themselves():
     table = generate(segments, 0, targets=9, same_sex=9, cross_sex=99)
     assert "2 speakers without sex, or with both, take part in target trials only" in table.notices
     frame = table.frame
-    assert set(frame.loc[frame["target"], "enrol_speaker"]) == {"s0", "s1", "s2", "s3"}
+    assert set(frame.loc[frame["target"], "enrol_speaker"]) == {"s0", "s1", "s3"}
+    assert "1 pair of one speaker and both sexes: no trials are made of them" in table.notices
     others = frame.loc[~frame["target"], ["enrol_speaker", "test_speaker"]]
     assert set(others.to_numpy().ravel()) == {"s0", "s3", "s4", "s5"}
 

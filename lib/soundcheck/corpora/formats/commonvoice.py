@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from soundcheck.corpora.segments import RawTable
 
 CLIPS = "clips"
+TEST = "test"
 NAMES = {
     "file": ("path",),
     "speaker": ("client_id",),
@@ -58,13 +59,13 @@ class CommonVoiceFormat(TableFormat):
         from soundcheck.corpora.format_hints import with_hint
         from soundcheck.corpora.table_keys import take_columns
 
-        path, shown = _table(entry)
+        path, shown, notices = _table(entry)
         try:
             raw = take_columns(read_tab_table(path, shown), entry, tasks, NAMES)
         except InputError as error:
             raise with_hint(error, path, shown, cls.keyword) from error
         clips = path.parent / CLIPS
-        notices = [*raw.notices]
+        notices += raw.notices
         if "accent" in raw.table.columns:
             counts = raw.table["accent"].value_counts()
             several = counts[[bool(SEVERAL.search(text)) for text in counts.index]]
@@ -74,18 +75,24 @@ class CommonVoiceFormat(TableFormat):
         return dataclasses.replace(raw, root=clips if clips.is_dir() else path.parent, notices=tuple(notices))
 
 
-def _table(entry: CorpusEntry) -> tuple[Path, str]:
-    """Find the table that an entry means, and how messages call it."""
+def _table(entry: CorpusEntry) -> tuple[Path, str, list[str]]:
+    """Find the table that an entry means, how messages call it, and which others are not read."""
+    from soundcheck.corpora.splits import kinds_of, pick
+
     shown = entry.shown_path or entry.path.name
     if not entry.path.is_dir():
         if entry.split is not None:
             what = f"path names a table already, so the split {quoted(entry.split)} says nothing"
             raise input_error(f"corpora.{entry.name}.split", what, "Remove it, or name the folder under path")
-        return entry.path, shown
+        return entry.path, shown, []
     names = sorted(path.stem for path in entry.path.glob("*.tsv") if path.is_file())
-    wanted = entry.split or "test"
-    if wanted not in names:
+    kinds, wanted = kinds_of(names, {}), entry.split or TEST
+    found = [name for name in pick(kinds, entry.split) if entry.split or kinds[name]]
+    if len(found) != 1:
         what = f"there is no table {quoted(f'{wanted}.tsv')}"
         remedy = did_you_mean(wanted, names) or "Name the folder that holds test.tsv and clips"
         raise input_error(shown, what, f"`split:` names one of the tables. {remedy}")
-    return entry.path / f"{wanted}.tsv", f"{shown.rstrip('/')}/{wanted}.tsv"
+    (name,) = found
+    others = ", ".join(f"{other}.tsv" for other in names if kinds[other] and other != name)
+    told = [f"evaluated is the table {name}.tsv; not used: {others}"] if others else []
+    return entry.path / f"{name}.tsv", f"{shown.rstrip('/')}/{name}.tsv", told

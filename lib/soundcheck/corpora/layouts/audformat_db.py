@@ -14,6 +14,8 @@ Conventions
   fit the column as well as the codes do; speakers and items are the codes.
 - Several tables are joined under our names: each segment once, cells filled from all; tables that contradict
   each other are refused.
+- Splits are what the header says they are for, whatever they are called. Without one, a table that nobody
+  chose is the split that its name tells, as in ``emotion.test``.
 - A column called ``table`` that no table has is the name of the table that brought the segment.
 - Times become seconds as text. Without a choice, tables of one kind are read: those whose rows are files, or
   those whose rows are segments, whichever has more columns of tasks.
@@ -42,6 +44,7 @@ from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
 from soundcheck.corpora.layouts import audb_cache
 from soundcheck.corpora.layouts.audb_cache import HEADER
 from soundcheck.corpora.segments import LABEL, SEX, Excluded, RawTable
+from soundcheck.corpora.splits import DEV, TEST, TRAIN, split_class
 from soundcheck.corpora.table_keys import unused
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -138,6 +141,8 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         used |= {source[0] for source in sources.values()}
         texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
+        if name in tables and not entry.tables and "split" not in parts[-1] and split_class(name):
+            parts[-1]["split"] = split_class(name)
     places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]
     frame = _join(parts[: len(tables)], texts)
     brought = {*frame}
@@ -155,6 +160,7 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         )
         for (scheme, text), count in sorted(database.unknown.items())
     ]
+    splits = database.header.splits.items()
     return RawTable(
         frame.reset_index(drop=True),
         [places[row] for row in frame.index],
@@ -163,6 +169,7 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         tuple(left_out),
         tuple(notices),
         offered=tuple(database.sources(known)),
+        split_kinds={name: about.type for name, about in splits if about.type in (TRAIN, DEV, TEST)},
     )
 
 

@@ -2,15 +2,17 @@
 
 Conventions
 -----------
-- Splits are called ``train``, ``validation`` and ``test``, whichever of the usual words a folder has;
-  whatever else a shard says before its number is the name of its split.
+- Splits are called ``train``, ``validation`` and ``test`` where a folder has another usual word for one of
+  these; names that say more, such as ``test-clean``, stay, and so does what a shard says before its number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["NAMES", "SPLITS", "split_among"]
+from soundcheck.corpora.splits import DEV, TEST, TRAIN, split_class
+
+__all__ = ["NAMES", "split_among", "split_name"]
 
 NAMES = {  # our column -> usual names, the first that is there counts
     "transcript": ("transcript", "transcription", "text", "sentence", "normalized_text"),
@@ -19,12 +21,12 @@ NAMES = {  # our column -> usual names, the first that is there counts
     "language": ("language", "lang", "locale"),
     "accent": ("accent", "accents"),
 }
-_WORDS = {
-    "train": ("train", "training"),
-    "validation": ("validation", "valid", "val", "dev"),
-    "test": ("test", "testing", "eval", "evaluation"),
-}
-SPLITS = {word: split for split, words in _WORDS.items() for word in words}
+_USUAL = {TRAIN: "train", DEV: "validation", TEST: "test"}
+
+
+def split_name(text: str) -> str:
+    """Give the usual name of a split that is called by a single word."""
+    return _USUAL.get(split_class(text.lower()), text) if text.isalpha() else text
 
 
 def split_among(parts: Sequence[str]) -> str:
@@ -32,7 +34,7 @@ def split_among(parts: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> split_among(["data", "dev"]), split_among(["Test"]), split_among(["latest"])
-    ('validation', 'test', '')
+    >>> split_among(["data", "dev"]), split_among(["Test"]), split_among(["Test1"]), split_among(["latest"])
+    ('validation', 'test', 'Test1', '')
     """
-    return next((SPLITS[part.lower()] for part in parts if part.lower() in SPLITS), "")
+    return next((split_name(part) for part in parts if split_class(part)), "")

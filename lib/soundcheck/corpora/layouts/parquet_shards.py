@@ -24,15 +24,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from soundcheck.common import files
-from soundcheck.common.errors import InputError, did_you_mean, input_error
+from soundcheck.common.errors import InputError, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.text_table import TextTable, cell_texts
-from soundcheck.corpora.layouts.hugging_face import SPLITS, split_among
+from soundcheck.corpora.layouts.hugging_face import split_among, split_name
+from soundcheck.corpora.splits import choose
 from soundcheck.suite.entries import CorpusEntry
 
 __all__ = ["Shard", "chosen_shards", "opened", "recordings", "read_cells", "sound_column", "sounds_in"]
 
-ALL, TEST = "all", "test"
 _NUMBERED = re.compile(r"(\w[\w.+-]*?)-(\d{5})-of-(\d{5})(?:-[0-9a-f]+)?\.parquet")
 _CELLS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating)
 _CELLS += (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_temporal, pa.types.is_null)
@@ -70,17 +70,10 @@ def chosen_shards(entry: CorpusEntry) -> tuple[list[Shard], list[str]]:
     """
     shown = (entry.shown_path or entry.path.name).rstrip("/")
     found, absent = _list(entry.path, shown)
-    splits = collections.Counter(shard.split for shard in found)
-    wanted = entry.split or (TEST if TEST in splits else ALL)
-    if wanted != ALL and wanted not in splits:
-        named = sorted(split for split in splits if split)
-        raise input_error(shown, f"no shard is of the split {quoted(wanted)}", did_you_mean(wanted, named))
-    chosen = [shard for shard in found if wanted in (ALL, shard.split)]
-    others = [f"{quoted(name)} ({count} shards)" for name, count in sorted(splits.items()) if name != wanted]
-    notices = [told for split, told in absent if wanted in (ALL, split)]
-    if wanted != ALL and others:
-        notices.append(f"evaluated is the split {quoted(wanted)}; not read: {', '.join(others)}")
-    return chosen, notices
+    counts = collections.Counter(shard.split for shard in found)
+    chosen, notices = choose(counts, entry, shown, "shard", {})
+    notices += [told for split, told in absent if split in chosen]
+    return [shard for shard in found if shard.split in chosen], notices
 
 
 def _list(path: Path, shown: str) -> tuple[list[Shard], list[tuple[str, str]]]:
@@ -96,7 +89,7 @@ def _list(path: Path, shown: str) -> tuple[list[Shard], list[tuple[str, str]]]:
             split, number, count = _split(name, parts)
             place = _inside(path, Path(*parts, name), "/".join([shown, *parts, name]))
             found.append(Shard(place, "/".join([shown, *parts, name]), split))
-            sets.add(tuple(part for part in parts if part != "data" and part.lower() not in SPLITS))
+            sets.add(tuple(part for part in parts if part != "data" and not split_among([part])))
             if count:
                 numbers["/".join(parts), split, count].add(number)
     if not found:
@@ -125,7 +118,7 @@ def _inside(root: Path, name: Path, shown: str) -> Path:
 def _split(name: str, parts: Sequence[str]) -> tuple[str, int, int]:
     """Tell the split of a file, its number, and how many there are; 0 = not numbered."""
     if numbered := _NUMBERED.fullmatch(name):
-        return SPLITS.get(numbered[1], numbered[1]), int(numbered[2]), int(numbered[3])
+        return split_name(numbered[1]), int(numbered[2]), int(numbered[3])
     return split_among([*parts, name.removesuffix(".parquet")]), 0, 0
 
 

@@ -11,6 +11,7 @@ Conventions
   pair has met. Speakers take turns: all have their t-th pair before one has the next.
 - Speakers meet in the same way, within a sex and across. When all pairs of speakers have met they meet again
   with other segments.
+- Segments of a speaker that are of both sexes are not compared: one name stands for two people there.
 - A segment whose sound a speaker has already takes no part; two speakers are not compared with one sound.
 """
 
@@ -23,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from soundcheck.common import seeds
+from soundcheck.common.wording import counted
 from soundcheck.corpora.trials.trial_table import TrialTable, segment_names
 
 __all__ = ["generate"]
@@ -67,14 +69,18 @@ def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, 
         raise ValueError("Numbers of trials are not negative.")
     voices = _Voices.of(segments, seed)
     notices = list(voices.notices)
-    parts = [voices.within(targets)]
+    *own, across = voices.within_one_sex(targets)
+    if across:
+        notices.append(f"{counted(across, 'pair')} of one speaker and both sexes: no trials are made of them")
+    parts = [own]
     found = len(parts[0][0])
     kinds = [f"{found} target trials"]
     _tell_short(found, targets, "target trials", notices)
     groups = [np.flatnonzero(voices.sex == sex) for sex in _SEXES]
     if not any(map(len, groups)):
         kind = "non-target trials"
-        notices.append("no speaker has a sex: non-target trials are of any two")
+        who = "each speaker has both sexes, or none" if across else "no speaker has a sex"
+        notices.append(f"{who}: non-target trials are of any two")
         wanted = [(kind, same_sex + cross_sex, _any(voices, np.arange(len(voices)), same_sex + cross_sex))]
     else:
         without = int((voices.sex == "").sum())
@@ -141,7 +147,7 @@ class _Voices:
 
     ``rows``: rows of the segment table, speaker by speaker; ``sounds``: number of the sound of each;
     ``begin``, ``count``: where the segments of each speaker begin there, and how many; ``sex``: of each
-    speaker, empty = unknown.
+    speaker, empty = unknown; ``sign``: of each row of the segment table, 1 = female, -1 = male, 0 = unknown.
     """
 
     rows: np.ndarray
@@ -149,6 +155,7 @@ class _Voices:
     begin: np.ndarray
     count: np.ndarray
     sex: np.ndarray
+    sign: np.ndarray
     notices: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -175,12 +182,15 @@ class _Voices:
             notices.append(f"{int(again.sum())} {what}{'' if many else ' of its speaker and takes'} no part")
         place = place[~again]
         count = np.bincount(place, minlength=len(speakers))
+        sex = segments.get("sex", pd.Series(index=segments.index, dtype=object))
+        sign = sex.map(dict(zip(_SEXES, (1, -1), strict=True))).fillna(0).to_numpy(dtype=np.int64)
         return cls(
             known[order][~again],
             sounds[~again],
             np.cumsum(count) - count,
             count,
-            _sexes(table, np.argsort(shuffled)[codes], len(speakers)),
+            _sexes(sign[known], np.argsort(shuffled)[codes], len(speakers)),
+            sign,
             tuple(notices),
         )
 
@@ -196,6 +206,16 @@ class _Voices:
         n = self.count[speaker]
         one, apart = turn % n, 1 + turn // n
         return self._row(speaker, one), self._row(speaker, (one + apart) % n)
+
+    def within_one_sex(self, wanted: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Do the same without pairs of both sexes, of which it says how many were passed over."""
+        asked = wanted
+        while True:
+            first, second = self.within(asked)
+            same = self.sign[first] * self.sign[second] >= 0
+            if same.sum() >= wanted or len(first) < asked:
+                return first[same][:wanted], second[same][:wanted], int((~same).sum())
+            asked *= 2
 
     def between(self, pairs: _Round, total: int, wanted: int) -> tuple[np.ndarray, np.ndarray]:
         """Compare speakers: rows of both sides, at most ``wanted``.
@@ -252,13 +272,9 @@ class _Voices:
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-def _sexes(table: pd.DataFrame, place: np.ndarray, speakers: int) -> np.ndarray:
+def _sexes(sign: np.ndarray, place: np.ndarray, speakers: int) -> np.ndarray:
     """Tell the sex of each speaker; empty if unknown, or if there are segments of both."""
-    found = np.zeros((2, speakers), dtype=bool)
-    if "sex" in table.columns:
-        for row, sex in zip(found, _SEXES, strict=True):
-            row[place[(table["sex"] == sex).to_numpy(dtype=bool, na_value=False)]] = True
-    female, male = found
+    female, male = (np.bincount(place[sign == sex], minlength=speakers) > 0 for sex in (1, -1))
     return np.where(female & ~male, _SEXES[0], np.where(male & ~female, _SEXES[1], ""))
 
 

@@ -1,0 +1,33 @@
+"""Words in place of a speaker, a sex, an accent or a language that say that nobody knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+COLUMNS = ("speaker", "sex", "accent", "language")
+WORDS = ("", "unknown", "n/a", "na", "none", "?")
+NAME = ("speaker", "na")  # somebody may be called so
+
+
+def without_nobody(column: pd.Series, own: Sequence[str] | None = None) -> tuple[pd.Series, pd.Series]:
+    """Take words for nobody out of a column of words; gives these words beside, all else ``None``.
+
+    Parameters
+    ----------
+    column
+        Called like one of :data:`COLUMNS`; ``None`` = missing.
+    own
+        Words of the suite, in place of the usual ones.
+
+    Examples
+    --------
+    >>> known, words = without_nobody(pd.Series(["s1", " UNKNOWN", "NA"], name="speaker", dtype=object))
+    >>> known.tolist(), words.tolist()
+    (['s1', None, 'NA'], [None, ' UNKNOWN', None])
+    """
+    usual = [word for word in WORDS if (column.name, word) != NAME]
+    words = {word.strip().lower() for word in (usual if own is None else own)}
+    nobody = column.isin([text for text in column.dropna().unique() if text.strip().lower() in words])
+    return column.where(~nobody, None), column.where(nobody, None)

@@ -1,0 +1,137 @@
+"""Splits of data under any of their usual names, and which of them is evaluated.
+
+Conventions
+-----------
+- A word of the name decides: ``Test1``, ``test-clean`` and ``TestSet`` are test sets. Of several words, train
+  comes first. What is called ``eval``, or both dev and test, is a test set if there is no other.
+- Without ``split:`` the split ``test`` is evaluated, or else all test sets. If there are none, the suite has
+  to say which one, unless no name tells of training or development: then everything is evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from soundcheck.common.errors import did_you_mean, input_error
+from soundcheck.common.escaping import quoted
+from soundcheck.common.wording import counted
+from soundcheck.suite.entries import CorpusEntry
+
+ALL = "all"
+TRAIN, DEV, TEST, EVAL = "train", "dev", "test", "eval"
+COLUMNS = ("split", "splits", "split_set", "set", "subset", "partition", "data_split")  # that may hold splits
+_WORDS = {
+    TRAIN: "train[a-z]*|trn|pretrain[a-z]*|finetun[a-z]*",
+    DEV: "dev|devel|develop|development|val|valid|validation|validate|vld",
+    TEST: "test|tests|testing|tst|evltest|evaltest",
+    EVAL: "eval|evl|evaluation|devtest|testdev|heldout|holdout",
+}
+_CLASSES = {name: re.compile(f"(?:{words})(?:set|data|split|list)?") for name, words in _WORDS.items()}
+_SHORT = {"tr": TRAIN, "cv": DEV, "dt": DEV, "et": TEST, "tt": TEST}  # of WSJ; of folders these are languages
+
+
+def split_class(name: str) -> str:
+    """Say what a split is for: training, development, testing, perhaps testing; empty = unknown.
+
+    Examples
+    --------
+    >>> [split_class(name) for name in ("TRAIN", "Development", "Test2", "test-clean", "eval92", "latest")]
+    ['train', 'dev', 'test', 'test', 'eval', '']
+    """
+    low = name.lower()
+    words = [*re.findall(r"[a-z]+", low), *re.findall(r"[A-Z]?[a-z]+", name), re.sub(r"[^a-z]", "", low)]
+    found = {kind for kind, known in _CLASSES.items() for word in words if known.fullmatch(word.lower())}
+    if TRAIN in found:
+        return TRAIN
+    if TEST in found and DEV not in found:
+        return TEST
+    return EVAL if found - {DEV} else DEV if found else ""
+
+
+def kinds_of(names: Iterable[str], kinds: Mapping[str, str]) -> dict[str, str]:
+    """Say what splits are for, by what the data say or by their names; see :func:`split_class`."""
+    short = {name: _SHORT.get(re.match(r"[a-z]*", name.lower())[0], "") for name in names}
+    return {name: kinds.get(name) or split_class(name) or short[name] for name in names}
+
+
+def pick(kinds: Mapping[str, str], wanted: str | None) -> list[str]:
+    """Choose the splits that are evaluated; none if the suite has to say it.
+
+    Parameters
+    ----------
+    kinds
+        Split -> what it is for, see :func:`kinds_of`.
+    wanted
+        What the suite says: a name, or another usual name for the same; ``None`` = nothing.
+    """
+    if wanted in kinds:
+        return [wanted]
+    word = (wanted or TEST).strip().lower()
+    meant = split_class(word)
+    same = [name for name in kinds if name.strip().lower() == word]
+    of_kind = [name for name, kind in kinds.items() if meant and kind == meant]
+    near = [name for name, kind in kinds.items() if {meant, kind} == {TEST, EVAL}]
+    if found := same or of_kind or near:
+        return found
+    return list(kinds) if not wanted and {TRAIN, DEV}.isdisjoint(kinds.values()) else []
+
+
+def likely(kinds: Mapping[str, str]) -> str:
+    """Name the split that may best be evaluated if there is no test set."""
+    return min(filter(None, kinds), key=lambda name: (DEV, "", TRAIN).index(kinds[name]))
+
+
+def choose(
+    counts: Mapping[str, int], entry: CorpusEntry, where: str, unit: str, said: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Choose the splits of a corpus that are evaluated, and say which these are.
+
+    Parameters
+    ----------
+    counts
+        Split -> its size; ``""`` = what belongs to none.
+    entry
+        The suite's entry.
+    where
+        How messages call the place.
+    unit
+        What is counted, in the singular.
+    said
+        What the data say about some of them, as in :func:`kinds_of`.
+
+    Returns
+    -------
+    tuple
+        Names of the splits, and notices.
+
+    Raises
+    ------
+    InputError
+        If no split is the one that the suite names, several may be, or it has to name one.
+    """
+    names = sorted(counts)
+    if names == [""] or entry.split == ALL:
+        return names, []
+    kinds = kinds_of(names, said)
+    found = pick(kinds, entry.split)
+
+    def named(some: Iterable[str]) -> str:
+        return ", ".join(f"{quoted(one or 'no split', 40)} ({counted(counts[one], unit)})" for one in some)
+
+    if entry.split is not None and len(found) != 1:
+        several = f"; several may be meant: {named(found)}" if found else ""
+        remedy = "Name one of them" if found else did_you_mean(entry.split, filter(None, names))
+        raise input_error(where, f"no {unit} belongs to the split {quoted(entry.split)}{several}", remedy)
+    if not found:
+        one = likely(kinds)
+        reserve = ", if no model learned from it" if kinds[one] == TRAIN else ""
+        remedy = f"Say which one is evaluated under corpora.{entry.name}, such as `split: {one}`{reserve}"
+        what = f"none of the splits is called test: {named(names)}"
+        raise input_error(where, what, f"{remedy}. `split: all` evaluates everything")
+    others = [name for name in names if name not in found]
+    if not others and len(found) == 1 and kinds[found[0]]:
+        return found, []
+    which = "is the split" if len(found) == 1 else "are the splits"
+    told = f"evaluated {which} {named(found)}; not used: {named(others) or 'none'}"
+    return found, [f"{told}. `split:` chooses one" if len(found) > 1 else told]
