@@ -42,7 +42,7 @@ from soundcheck.corpora.layouts import audb_cache
 from soundcheck.corpora.layouts.audb_cache import HEADER
 from soundcheck.corpora.layouts.audformat_attributes import with_attributes
 from soundcheck.corpora.segments import LABEL, Excluded, RawTable
-from soundcheck.corpora.splits import DEV, TEST, TRAIN, split_class
+from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
 
@@ -127,7 +127,7 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         sources = {ours: source for ours, source in found.items() if source is not None}
         texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
-        if name in tables and not entry.tables and "split" not in parts[-1] and split_class(name):
+        if entry.split != ALL and not entry.tables and "split" not in parts[-1] and split_class(name):
             parts[-1]["split"] = split_class(name)
     places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]
     frame = _join(parts[: len(tables)], texts)
