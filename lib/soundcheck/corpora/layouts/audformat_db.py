@@ -44,7 +44,7 @@ from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
 from soundcheck.corpora.layouts import audb_cache
 from soundcheck.corpora.layouts.audb_cache import HEADER
 from soundcheck.corpora.segments import LABEL, SEX, Excluded, RawTable
-from soundcheck.corpora.splits import DEV, TEST, TRAIN, split_class
+from soundcheck.corpora.splits import ALL, DEV, TEST, TRAIN, split_class
 from soundcheck.corpora.table_keys import unused
 from soundcheck.suite.corpus_format import RESERVED_COLUMNS
 from soundcheck.suite.entries import CorpusEntry
@@ -141,7 +141,7 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         used |= {source[0] for source in sources.values()}
         texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
-        if name in tables and not entry.tables and "split" not in parts[-1] and split_class(name):
+        if entry.split != ALL and not entry.tables and "split" not in parts[-1] and split_class(name):
             parts[-1]["split"] = split_class(name)
     places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]
     frame = _join(parts[: len(tables)], texts)
