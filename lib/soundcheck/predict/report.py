@@ -9,6 +9,7 @@ from pathlib import Path
 
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
+from soundcheck.common.class_words import as_values
 from soundcheck.predict.canaries import Confirmation
 from soundcheck.predict.opened_files import LIMIT
 from soundcheck.predict.sources import Sources
@@ -18,6 +19,7 @@ __all__ = ["PredictionReport", "damaged_notes", "dropped_notes", "outdated_notes
 
 REASONS = 5  # different reasons that a summary names
 FILES = 5  # files that a note names
+NOTABLE = 0.01  # share of answers far outside of their scale that makes numbers doubtful
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +47,12 @@ class PredictionReport:
         Corpus, segment, name of the change (empty = clean) and reason of each input without answer.
     out_of_range
         Numbers outside of their task's nominal range; they are kept.
+    far_outside
+        Task -> answers far outside of their scale, of how many, the lowest and the highest.
     unknown_classes
         Class that the task does not have -> how often it was answered; such an answer is wrong.
+    meant
+        Task -> answer that is no class -> the class that it probably means.
     repeated, repeated_different
         Inputs that were asked twice, and how many of them got another answer the second time.
     seconds
@@ -83,7 +89,9 @@ class PredictionReport:
     unusable: int = 0
     failures: list[tuple[str, str, str, str]] = dataclasses.field(default_factory=list)
     out_of_range: int = 0
+    far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     unknown_classes: dict[str, int] = dataclasses.field(default_factory=dict)
+    meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
     repeated: int = 0
     repeated_different: int = 0
     seconds: float = 0.0
@@ -119,9 +127,18 @@ class PredictionReport:
             *("repeated", "repeated_different", "asked", "outdated", "dropped", "damaged"),
         )
         days = collections.Counter(self.days) + collections.Counter(later.days)
+        far = dict(later.far_outside)
+        for task, (count, total, lowest, highest) in self.far_outside.items():
+            more, of, low, high = far.get(task, (0, 0, lowest, highest))
+            far[task] = [count + more, total + of, min(lowest, low), max(highest, high)]
         return dataclasses.replace(
             self,
             tables=self.tables | later.tables,
+            far_outside=far,
+            meant={
+                task: self.meant.get(task, {}) | later.meant.get(task, {})
+                for task in {**self.meant, **later.meant}
+            },
             failures=[*self.failures, *later.failures],
             unknown_classes=dict(counts),
             seconds=round(self.seconds + later.seconds, 3),
@@ -145,7 +162,24 @@ class PredictionReport:
 
     def caveats(self) -> list[Caveat]:
         """Say what makes numbers of the model doubtful."""
-        return []
+        return [
+            Caveat(
+                f"{count} of {total} answers lie far outside of their scale, all from {low:.4g} to {high:.4g}, "
+                "so values may be wrong: check `range:` of the model",
+                model=self.model,
+                task=task,
+            )
+            for task, (count, total, low, high) in self.far_outside.items()
+            if count > NOTABLE * total
+        ] + [
+            Caveat(
+                f"{sum(self.unknown_classes[word] for word in words)} answers are not classes of {task} and count "
+                f"as wrong. Say what they mean under models.{self.model}: `{as_values(task, words)}`",
+                model=self.model,
+                task=task,
+            )
+            for task, words in self.meant.items()
+        ]
 
     def reasons(self) -> list[tuple[str, int]]:
         """Give each reason for a missing answer with its count, the most frequent first."""

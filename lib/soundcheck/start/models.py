@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.start.yaml_text import flow, scalar
+from soundcheck.common.yaml_text import flow, scalar
 
 __all__ = ["KINDS", "ModelText", "model_text"]
 

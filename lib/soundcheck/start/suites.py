@@ -10,12 +10,12 @@ from soundcheck.common import resources
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.yaml_text import flow, scalar
 from soundcheck.evaluation.obstacles import obstacle
 from soundcheck.start.models import KINDS, indented, model_text
 from soundcheck.start.recognise import Found, recognise
 from soundcheck.start.sample import Sample, read_sample
 from soundcheck.start.understand import Understanding, understand
-from soundcheck.start.yaml_text import flow, scalar
 from soundcheck.suite import starter
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
 from soundcheck.suite.thresholds import read_family
