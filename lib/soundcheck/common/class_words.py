@@ -44,7 +44,7 @@ def meanings(labels: Iterable[str], classes: Sequence[str]) -> dict[str, str]:
     --------
     >>> meanings(["angry", "HAP", "neutral", "fru"], ["anger", "happiness", "neutral", "sadness"])
     {'angry': 'anger', 'HAP': 'happiness'}
-    >>> meanings(["A", "H", "W"], ["anger", "happiness"]), meanings(["Turn Left"], ["turn_left", "turn_right"])
+    >>> meanings(["A", "H", "W"], ["anger", "happiness"]), meanings(["Turn Left"], ["turn_left"])
     ({}, {'Turn Left': 'turn_left'})
     """
     found = {label: _plain(label) for label in labels}

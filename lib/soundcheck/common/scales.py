@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-__all__ = ["another_scale", "far_outside", "outside", "range_advice", "usual_scales"]
+__all__ = ["USUAL", "another_scale", "far_outside", "outside", "range_advice", "usual_scales"]
 
 Scale = tuple[float, float]
 
@@ -86,7 +86,7 @@ def usual_scales(values: np.ndarray, first: Iterable[Scale] = ()) -> list[Scale]
         close = [scale for scale in fit if high - low >= FITS * abs(scale[1] - scale[0])]
         if exact or close:
             return exact[:1] or close[:NAMED]
-    return fit[:1]
+    return []
 
 
 def range_advice(found: Sequence[Scale], name: str = "") -> str:

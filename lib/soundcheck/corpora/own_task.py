@@ -43,16 +43,15 @@ def remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Mapping[s
         same = other.name != task.name and other.classes and other.name in table.columns
         if same and set(labels) <= set(other.classes) and table[other.name].equals(table[task.name]):
             return f"The task {other.name} has all of them"
-    first = f"Say what they mean under corpora.{entry.name}: `{as_values(task.name, meant)}`" if meant else ""
-    if task.name not in BUILTIN:
-        add = f"dd {'the others' if meant else 'them'} to `classes` of tasks.{task.name}, or correct them"
-        return "; a".join(filter(None, [first, add if rest else ""])) if first else f"A{add}"
+    said = f"Say what they mean under corpora.{entry.name}: `{as_values(task.name, meant)}`"
+    first = f"{said}. " if meant else ""
     if first and not rest:
-        return first
+        return said
+    if task.name not in BUILTIN:
+        return f"{first}Add them to `classes` of tasks.{task.name} in the suite, or correct them"
     free = (name for name in NAMES if name not in tasks and name not in table.columns)
     name = next(free, f"own_{task.name}")
-    told = f"o test all {len(labels)}, declare a task of your own, which models answer under its name"
-    told = f"{first}; t{told}" if first else f"T{told}"
+    told = f"{first}To test all {len(labels)}, declare a task of your own, which models answer under its name"
     if len(labels) > MOST_CLASSES:
         return f"{told}, with all of them under `classes`"
     declared, columns = snippets(name, labels, entry.columns.get(task.name, task.name))

@@ -294,7 +294,7 @@ def _numbers(
         count = f"all {len(given)}" if len(beyond) == len(given) else f"{len(beyond)} of {len(given)}"
         more = ", ..." if len(beyond) > EXAMPLES else ""
         what = (
-            f"{count} labels are not in {low:g} to {high:g} ({', '.join(cells)}{more}); "
+            f"labels not in {low:g} to {high:g}: {count} ({', '.join(cells)}{more}); "
             f"all lie from {given.min():g} to {given.max():g}"
         )
         found, lowest = usual_scales(given), "the lowest and highest possible label, not those that occur"

@@ -9,7 +9,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,6 @@ from soundcheck.common.scales import another_scale, outside, range_advice, usual
 from soundcheck.common.tasks import Task, scaled
 
 if TYPE_CHECKING:
-    from soundcheck.corpora.corpus import Corpus
     from soundcheck.suite.entries import ModelEntry, Suite
 
 __all__ = ["check_scale", "nominal"]
@@ -54,14 +53,7 @@ def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.n
     return task.low + scaled(values, *bounds) * (task.high - task.low)
 
 
-def check_scale(
-    answers: Sequence[float],
-    task: Task,
-    entry: ModelEntry,
-    suite: Suite,
-    which: str,
-    corpora: Iterable[Corpus] = (),
-) -> None:
+def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: Suite, which: str) -> None:
     """Refuse a model that answers on another scale.
 
     Parameters
@@ -74,13 +66,12 @@ def check_scale(
         The model.
     which
         How messages call the answers, such as ``"first 20 answers"``.
-    corpora
-        That it is asked about: it may answer on the scale of their labels.
 
     Raises
     ------
     InputError
-        If the answers lie on another scale than the suite says, see :func:`soundcheck.common.scales.another_scale`.
+        If the answers lie on another scale than the suite says, see
+        :func:`soundcheck.common.scales.another_scale`.
     """
     values = np.asarray(answers, dtype=np.float64)
     values = values[np.isfinite(values)]
@@ -95,8 +86,7 @@ def check_scale(
     count = "all" if len(beyond) == len(values) else f"{len(beyond)}"
     reach = f"all lie from {values.min():.4g} to {values.max():.4g}"
     what = f"{task.name}: {count} of the {which} are not in {low:g} to {high:g} ({shown}{more}); {reach}"
-    entries = [*suite.corpora.values(), *(corpus.entry for corpus in corpora)]
-    labels = [one.ranges[task.name] for one in entries if task.name in one.ranges]
+    labels = [corpus.ranges[task.name] for corpus in suite.corpora.values() if task.name in corpus.ranges]
     found = usual_scales(values, [*labels, (task.low, task.high)])
     several = sum(suite.tasks[name].is_regression for name in entry.tasks) > 1
     remedy = f"Say on which scale the model answers, {range_advice(found, task.name if several else '')}"

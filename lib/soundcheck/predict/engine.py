@@ -137,7 +137,7 @@ def begin_model(
 
 
 def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
-    """Map numbers from the scale of a model to that of the tasks, words to classes; bounds swap if one falls."""
+    """Map numbers from the scale of a model to that of the tasks, words to classes; bounds of falling ones swap."""
     mapped = {
         name: np.array([entry.values[name].get(word, word) for word in table.answers[name]], dtype=object)
         for name in entry.values
@@ -159,7 +159,7 @@ def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> C
 def _far_outside(
     tables: Iterable[Columns], tasks: Sequence[Task], entry: ModelEntry
 ) -> dict[str, list[float]]:
-    """Count the answers far outside of their scale: task -> how many, of how many, the lowest, the highest."""
+    """Count the answers far outside of their scale: task -> count, of how many, lowest, highest."""
     found = {}
     for task in (task for task in tasks if task.is_regression):
         values = np.concatenate([table.answers[task.name][table.answered] for table in tables])

@@ -268,8 +268,7 @@ class Prediction:
         for task in self._tasks:
             if task.is_regression:
                 numbers = [answer[task.name] for answer in answers]
-                told, corpora = f"{which}{len(numbers)} answers", self._questions.corpora
-                check_scale(numbers, task, self._entry, self._suite, told, corpora)
+                check_scale(numbers, task, self._entry, self._suite, f"{which}{len(numbers)} answers")
 
     def _clean_segments(self) -> dict[str, Segment]:
         """Give one segment of each clean sound, by key."""

@@ -89,9 +89,7 @@ class PredictionReport:
     unusable: int = 0
     failures: list[tuple[str, str, str, str]] = dataclasses.field(default_factory=list)
     out_of_range: int = 0
-    far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     unknown_classes: dict[str, int] = dataclasses.field(default_factory=dict)
-    meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
     repeated: int = 0
     repeated_different: int = 0
     seconds: float = 0.0
@@ -113,6 +111,8 @@ class PredictionReport:
     damaged: int = 0
     damage: tuple[str, ...] = ()
     sources: Sources = dataclasses.field(default_factory=Sources)
+    meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
 
     @property
     def seen_files(self) -> tuple[str, ...]:
@@ -164,8 +164,8 @@ class PredictionReport:
         """Say what makes numbers of the model doubtful."""
         return [
             Caveat(
-                f"{count} of {total} answers lie far outside of their scale, all from {low:.4g} to {high:.4g}, "
-                "so values may be wrong: check `range:` of the model",
+                f"{count} of {total} answers lie far outside of their scale, all from {low:.4g} to "
+                "{high:.4g}, so values may be wrong: check `range:` of the model",
                 model=self.model,
                 task=task,
             )
@@ -173,8 +173,8 @@ class PredictionReport:
             if count > NOTABLE * total
         ] + [
             Caveat(
-                f"{sum(self.unknown_classes[word] for word in words)} answers are not classes of {task} and count "
-                f"as wrong. Say what they mean under models.{self.model}: `{as_values(task, words)}`",
+                f"{sum(self.unknown_classes[word] for word in words)} answers are not classes of {task} and "
+                f"count as wrong. Say what they mean under models.{self.model}: `{as_values(task, words)}`",
                 model=self.model,
                 task=task,
             )

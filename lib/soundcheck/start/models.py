@@ -16,6 +16,7 @@ LIMIT = "# time_limit: 60 # seconds that a call may take\n"
 COMMON = """
 # description: what readers of the book should know about it
 # license: MIT
+# values: {emotion: {angry: anger}} # the class that a word in answers means
 # corpora: [CORPUS] # that it is asked about; default: all
 # families: [FAMILY] # that test it; default: all that fit
 # card: {intended_use: calls of customers, owner: us} # what people know, for soundcheck card

@@ -388,7 +388,7 @@ class _Reader(EntryReader):
                         remedy = (
                             f"To compare groups by it, name it there as well: `groups: [{group}]`. {remedy}"
                         )
-                    self.note((*path, key, column), f"unknown column, which nothing uses; {order}", remedy)
+                    self.note((*path, key, column), f"unknown column; {order}", remedy)
         families = resources.names("thresholds", ".yml", own=self.root)
         self.known_names((*path, "families"), keys["families"], families, "family")
         for key in [key for key, item in keys.items() if isinstance(item, list)]:

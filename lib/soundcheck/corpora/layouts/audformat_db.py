@@ -124,7 +124,8 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         sources = {ours: source for ours, source in found.items() if source is not None}
         for task in (task for task in tasks.values() if task.is_regression and task.name in sources):
             scale = database.scale(sources[task.name])
-            declared.setdefault(task.name, {}).update({scale: name} if scale else {})
+            if scale not in (None, (task.low, task.high)):
+                declared.setdefault(task.name, {})[scale] = name
         texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
     scales = _declared(declared, entry, f"{shown}/{HEADER}", notices)
@@ -164,12 +165,12 @@ def _declared(
     chosen = {}
     for task, tables in found.items():
         listed = ", ".join(f"{low:g} to {high:g} (table {table})" for (low, high), table in tables.items())
-        if task in entry.ranges and listed:
+        if task in entry.ranges:
             notices.append(f"{task}: `range:` of the suite counts; the database declares {listed}")
         elif len(tables) > 1:
             what = f"tables declare different scales of {task}: {listed}"
             raise input_error(where, what, "Choose tables of one scale with `tables:`")
-        elif tables:
+        else:
             chosen[task] = next(iter(tables))
             notices.append(f"{task}: the scale is that of the scheme in the database, {listed}")
     return chosen

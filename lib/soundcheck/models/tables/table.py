@@ -168,7 +168,7 @@ class TableModel(LookUpModel):
             if task.is_regression:
                 given = model._answers[task.name]
                 which = f"{np.isfinite(given).sum()} answers in {model._shown}"
-                check_scale(given, task, entry, suite, which, corpora)
+                check_scale(given, task, entry, suite, which)
         return model.fingerprint
 
     def computing_times(self) -> np.ndarray:
