@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from soundcheck.common.class_words import meanings
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
+from soundcheck.common.yaml_text import flow
 from soundcheck.models.stated import probability_problem
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Plain
@@ -74,7 +76,7 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
         Naming all labels that nobody knows, or if none is left; and if the suite speaks of one that the model
         does not have.
     """
-    problems = Problems()
+    problems, probable = Problems(), meanings(labels, task.classes)
     found = [meant(label, task.classes, said) for label in labels]
     for label, name in zip(labels, found, strict=True):
         if name is None:
@@ -82,7 +84,8 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
             what = f"the label {quoted(label)} of the model is no class of {task.name}"
             if written != label:
                 what = f"the label {quoted(label)} is to mean {quoted(written)}, no class of {task.name}"
-            hint = f"Say what it means, labels: {{{label}: ...}}, or nothing to leave it out"
+            proposed = flow({label: probable.get(label, "..."), **probable})
+            hint = f"Say what it means, labels: {proposed}, or nothing to leave it out"
             problems.add(where, what, f"{hint}. {did_you_mean(written, task.classes)}")
     problems.raise_if_any()
     if all(name == NONE for name in found):

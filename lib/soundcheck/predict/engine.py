@@ -116,6 +116,7 @@ def begin_model(
             tasks = model.table_tasks(tasks)
         far = _far_outside(answered.values(), tasks, entry)
         answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
+        unknown = _unknown_classes(answered.values(), tasks)
         folder = questions.out / "predictions" / files.slug(entry.name)
         tables = {}
         for corpus, table in answered.items():
@@ -128,8 +129,8 @@ def begin_model(
             inputs=sum(map(len, answered.values())),
             out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
             far_outside=far,
-            meant=_meant(answered.values(), tasks),
-            unknown_classes=_unknown_classes(answered.values(), tasks),
+            unknown_classes=unknown,
+            meant={task.name: words for task in tasks if (words := meanings(unknown, task.classes))},
             seconds=round(time.monotonic() - start, 3),
         )
 
@@ -137,7 +138,7 @@ def begin_model(
 
 
 def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
-    """Map numbers from the scale of a model to that of the tasks, words to classes; bounds of falling ones swap."""
+    """Map numbers from the scale of a model to that of the tasks, and words to classes."""
     mapped = {
         name: np.array([entry.values[name].get(word, word) for word in table.answers[name]], dtype=object)
         for name in entry.values
@@ -176,16 +177,6 @@ def _out_of_range(table: Columns, tasks: Sequence[Task]) -> int:
             values = table.answers[task.name][table.answered]
             count += int(outside(values, (task.low, task.high)).sum())
     return count
-
-
-def _meant(tables: Iterable[Columns], tasks: Sequence[Task]) -> dict[str, dict[str, str]]:
-    """Find words in answers that probably mean a class: task -> word -> class."""
-    found = {}
-    for task in tasks:
-        if task.classes:
-            words = {word for table in tables for word in table.answers[task.name][table.answered]}
-            found[task.name] = meanings(sorted(words - {None}), task.classes)
-    return {name: words for name, words in found.items() if words}
 
 
 def _unknown_classes(tables: Iterable[Columns], tasks: Sequence[Task]) -> dict[str, int]:

@@ -127,18 +127,11 @@ class PredictionReport:
             *("repeated", "repeated_different", "asked", "outdated", "dropped", "damaged"),
         )
         days = collections.Counter(self.days) + collections.Counter(later.days)
-        far = dict(later.far_outside)
-        for task, (count, total, lowest, highest) in self.far_outside.items():
-            more, of, low, high = far.get(task, (0, 0, lowest, highest))
-            far[task] = [count + more, total + of, min(lowest, low), max(highest, high)]
         return dataclasses.replace(
             self,
             tables=self.tables | later.tables,
-            far_outside=far,
-            meant={
-                task: self.meant.get(task, {}) | later.meant.get(task, {})
-                for task in {**self.meant, **later.meant}
-            },
+            far_outside=later.far_outside | self.far_outside,
+            meant=later.meant | self.meant,
             failures=[*self.failures, *later.failures],
             unknown_classes=dict(counts),
             seconds=round(self.seconds + later.seconds, 3),
@@ -165,7 +158,7 @@ class PredictionReport:
         return [
             Caveat(
                 f"{count} of {total} answers lie far outside of their scale, all from {low:.4g} to "
-                "{high:.4g}, so values may be wrong: check `range:` of the model",
+                f"{high:.4g}, so values may be wrong: check `range:` of models.{self.model}",
                 model=self.model,
                 task=task,
             )

@@ -385,9 +385,7 @@ class _Reader(EntryReader):
                     remedy = did_you_mean(column, [*known, *also])
                     if not nearest(column, [*known, *also]):
                         group = _AGES if column.lower() == "age" else column
-                        remedy = (
-                            f"To compare groups by it, name it there as well: `groups: [{group}]`. {remedy}"
-                        )
+                        remedy = f"To compare groups by it, add `groups: [{group}]`. {remedy}"
                     self.note((*path, key, column), f"unknown column; {order}", remedy)
         families = resources.names("thresholds", ".yml", own=self.root)
         self.known_names((*path, "families"), keys["families"], families, "family")
