@@ -283,7 +283,8 @@ def test_each_kind_has_an_entry_with_all_its_keys(tmp_path, kind):
     text = (tmp_path / "suite.yml").read_text("utf-8")
     entry = text[text.index("\n  mine:\n") : text.index("\nfamilies: all")]
     there = set(re.findall(r"^    (?:# )?([\w-]+):", entry, re.MULTILINE))
-    refused = {"endpoint": {"batch", "range"}, "onnx-asr": {"range"}, "command": {"range"}}.get(kind, set())
+    refused = {"endpoint": {"batch"}}.get(kind, set())
+    refused |= {"range", "values"} if kind in ("endpoint", "onnx-asr", "command") else set()  # texts
     refused |= {"batch", "time_limit", "files"} if kind == "predictions" else set()  # nobody is asked
     assert {
         kind,
@@ -429,3 +430,48 @@ def test_texts_stay_what_they_are(tmp_path, text):
     (tmp_path / "a.yml").write_text(f"given: {flow({'list': [text], text or 'empty': text})}\n")
     given = read_yaml(tmp_path / "a.yml", "a.yml", []).data["given"]
     assert given["list"] == [text] and given[text or "empty"] == text
+
+
+MADE = [f"{number}.wav" for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "found"),
+    [
+        ("label", [f"spk{n % 5:02d}" for n in range(40)], "columns: {speaker: label}"),
+        ("class", [f"id1027{n % 3}" for n in range(40)], "columns: {speaker: class}"),
+        ("label", [f"{'MF'[n % 2]}{n % 6:03d}" for n in range(40)], "columns: {speaker: label}"),
+        ("category", [f"name {chr(97 + n // 2)}" for n in range(40)], "tasks: [arousal]"),  # nothing to test
+        ("emotion", [("ANG", "HAP", "NEU", "SAD")[n % 4] for n in range(40)], "{ANG: anger, HAP: happiness,"),
+        ("intent", ["on" if n % 2 else "off" for n in range(40)], "columns: {own_intent: intent}"),
+        ("mos", [1 + n % 9 / 2 for n in range(40)], "range: [1, 5]"),
+        ("arousal", [1.86 + n / 10 for n in range(40)], "range: {arousal: [1, 7]}"),
+    ],
+)
+def test_what_a_column_is_taken_for(tmp_path, column, values, found):
+    table(
+        tmp_path / "data" / "segments.csv",
+        [{"file": f, column: v} for f, v in zip(MADE, values, strict=True)],
+    )
+    suites.write_suite(tmp_path / "suite", None, tmp_path / "data")
+    text = (tmp_path / "suite" / "suite.yml").read_text()
+    assert found in text
+    read_suite(tmp_path / "suite" / "suite.yml")
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [{"file": f"{n // 2}.wav", "arousal": n % 5} for n in range(20)],
+            "there 2 times with different arousal",
+        ),
+        ([{"file": "" if n == 3 else f"{n}.wav", "arousal": 0.5} for n in range(20)], "line 5, column file"),
+        ([{"file": f"{n}.wav", "arousal": 0.5, "start": 2, "end": 1} for n in range(20)], "is after end"),
+    ],
+)
+def test_data_that_a_run_would_refuse_are_refused(tmp_path, rows, words):
+    table(tmp_path / "data" / "segments.csv", rows)
+    with pytest.raises(InputError, match=words):
+        suites.write_suite(tmp_path / "suite", None, tmp_path / "data")
+    assert not (tmp_path / "suite").exists()

@@ -13,10 +13,10 @@ from soundcheck.common.yaml_text import flow, scalar
 __all__ = ["KINDS", "ModelText", "model_text"]
 
 LIMIT = "# time_limit: 60 # seconds that a call may take\n"
+VALUES = "# values: {emotion: {angry: anger}} # the class that a word in answers means\n"
 COMMON = """
 # description: what readers of the book should know about it
 # license: MIT
-# values: {emotion: {angry: anger}} # the class that a word in answers means
 # corpora: [CORPUS] # that it is asked about; default: all
 # families: [FAMILY] # that test it; default: all that fit
 # card: {intended_use: calls of customers, owner: us} # what people know, for soundcheck card
@@ -171,6 +171,7 @@ def model_text(
     names = flow(list(wanted))
     text = TEXTS[kind].strip() + "\n" + COMMON.lstrip().replace("CORPUS", corpus)
     text += "" if kind == "predictions" else LIMIT
+    text += VALUES if any(task.is_labelled for task in wanted.values()) else ""
     text = text.replace("TASKS", names).replace("OUTPUTS", flow({"output": _numbers(wanted)}))
     if not any(task.is_regression for task in wanted.values()):
         text = text.replace(SCALE, "")
