@@ -1,5 +1,7 @@
 """Scales and classes from files to numbers: what is read, what is refused, what is said with the numbers."""
 
+import json
+
 import audformat
 import numpy as np
 import pandas as pd
@@ -248,7 +250,7 @@ FOUR = "values: {emotion: {angry: anger, happy: happiness, sad: sadness}}"
         (["ang", "hap", "fru", "neutral", "exc"] * 5, "{ang: anger, hap: happiness}}`. To test all 5"),
         (["A", "H", "neutral", "S"] * 5, "{A: anger, H: happiness, S: sadness}"),
         (["neutral", "NA", "NA"] * 5, 'values: {emotion: {NA: ""}}'),
-        (["boredom", "fear", "neutral"] * 5, "Say" and "To test all 3, declare a task"),
+        (["boredom", "fear", "neutral"] * 5, "'neutral'. To test all 3, declare a task"),
     ],
 )
 def test_a_single_class_beside_more_unknown_labels_is_refused(data, labels, words):
@@ -361,8 +363,31 @@ def test_falling_scales_and_words_for_classes_give_the_right_numbers(tmp_path, c
     assert (table["valence.low"] <= table["valence"]).all() and (
         table["valence"] <= table["valence.high"]
     ).all()
-    assert table["valence"].to_numpy() == pytest.approx(np.round(near, 3), abs=2e-3)
+    assert np.sort(table["valence"]) == pytest.approx(np.sort(near), abs=2e-3)
     rows = pd.read_csv(tmp_path / "out" / "results.csv").set_index("test")["value"]
     recalls = [np.mean(answered[feeling == n] == n) for n in range(4)]
     assert rows["Unweighted Average Recall"] == pytest.approx(np.mean(recalls))
     assert rows["Concordance Correlation Coeff"] > 0.97
+
+
+@pytest.mark.slow
+def test_an_average_over_a_single_class_has_no_verdict(tmp_path, command):
+    labels = ["neutral", "neutral", "angry"] * 20
+    lines = [f"{n}.wav,s{n % 10},{label}" for n, label in enumerate(labels)]
+    for name in ("labels.csv", "answers.csv"):
+        (tmp_path / name).write_text("file,speaker,emotion\n" + "\n".join(lines) + "\n")
+    (tmp_path / "suite.yml").write_text(
+        HEAD.format("") + "models: {m: {predictions: answers.csv, tasks: [emotion]}}\n"
+        "families: [correctness_classification]\n"
+    )
+    told = command("run", "suite.yml", "--out", "out", "--no-book", "--jobs", "1", cwd=tmp_path).stdout
+    assert "average recall" not in told
+    rows = pd.read_csv(tmp_path / "out" / "results.csv").set_index("test")
+    averages = rows.loc[["Unweighted Average Recall", "Unweighted Average Precision"]]
+    assert averages["value"].eq(1).all() and averages["passed"].isna().all()
+    assert averages["threshold"].isna().all()
+    assert averages["skipped"].str.contains("1 class in the truth").all()
+    caveats = json.loads((tmp_path / "out" / "run.json").read_text())["caveats"]
+    about = [(one["model"], one["corpus"], one["task"]) for one in caveats]
+    assert about == [("", "c", "emotion"), ("m", "", "emotion")]
+    assert all("values: {emotion: {angry: anger}}" in one["text"] for one in caveats)

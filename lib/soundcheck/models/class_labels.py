@@ -76,7 +76,8 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
         Naming all labels that nobody knows, or if none is left; and if the suite speaks of one that the model
         does not have.
     """
-    problems, probable = Problems(), meanings(labels, task.classes)
+    problems = Problems()
+    probable = meanings([label for label in labels if label not in said], task.classes)
     found = [meant(label, task.classes, said) for label in labels]
     for label, name in zip(labels, found, strict=True):
         if name is None:
@@ -84,7 +85,7 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
             what = f"the label {quoted(label)} of the model is no class of {task.name}"
             if written != label:
                 what = f"the label {quoted(label)} is to mean {quoted(written)}, no class of {task.name}"
-            proposed = flow({label: probable.get(label, "..."), **probable})
+            proposed = flow(probable) if label in probable else f"{{{label}: ...}}"
             hint = f"Say what it means, labels: {proposed}, or nothing to leave it out"
             problems.add(where, what, f"{hint}. {did_you_mean(written, task.classes)}")
     problems.raise_if_any()
