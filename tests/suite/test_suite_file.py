@@ -643,3 +643,22 @@ def test_models_that_listen_need_a_corpus_with_audio(suite, tmp_path):
     words = "models.guess: the model listens, and none of its corpora has audio. Give its answers instead"
     refused(suite, words, text, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
     assert suite(GOOD, DEMO, silent).models["guess"].kind == "random"  # which needs no sound
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ("{emotion: {angry: anger}}", ""),
+        (
+            "{emotion: {angry: angr}}",
+            "values.emotion.angry: 'angr' is no class of emotion. Did you mean 'anger'",
+        ),
+        ("{arousal: {high: anger}}", "Name a task with classes that the model answers"),
+    ],
+)
+def test_a_model_says_which_class_its_words_mean(suite, values, words):
+    text = GOOD.replace(GUESS, f'{{python: "m:f", tasks: [emotion], values: {values}}}')
+    if words:
+        refused(suite, words, text)
+    else:
+        assert suite(text).models["guess"].values == {"emotion": {"angry": "anger"}}

@@ -10,19 +10,13 @@ from soundcheck.common.yaml_text import flow
 __all__ = ["NOTHING", "as_values", "meanings"]
 
 NOTHING = ("", "?", "-", "na", "n/a", "nan", "none", "null", "unknown", "xxx")  # say that there is no label
-_SAME = (  # words for one emotion
-    ("anger", "angry", "ang"),
-    ("happiness", "happy", "hap", "joy", "joyful"),
-    ("neutral", "neu", "neutrality", "ntr"),
-    ("sadness", "sad"),
-    ("fear", "fearful", "fea", "afraid"),
-    ("disgust", "disgusted", "dis"),
-    ("surprise", "surprised", "sur"),
-    ("frustration", "frustrated", "fru"),
-    ("excitement", "excited", "exc"),
-    ("boredom", "bored", "bor"),
-    ("contempt", "contemptuous", "con"),
-)
+_SAME = [  # words for one emotion; abbreviations begin like them
+    words.split()
+    for words in (
+        "anger angry/happiness happy joy joyful/neutral neutrality/sadness sad/fear fearful afraid/"
+        "disgust disgusted/surprise surprised/frustration frustrated/excitement excited/boredom bored"
+    ).split("/")
+]
 _LETTERS = {"a": "anger", "h": "happiness", "n": "neutral", "s": "sadness", "sa": "sadness"}
 _LETTERS |= {"f": "fear", "d": "disgust", "u": "surprise", "su": "surprise", "c": "contempt"}
 _OTHERS = ("o", "x")  # letters that stand beside them and mean none

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-__all__ = ["USUAL", "another_scale", "far_outside", "outside", "range_advice", "usual_scales"]
+__all__ = ["FAR", "USUAL", "another_scale", "outside", "range_advice", "usual_scales"]
 
 Scale = tuple[float, float]
 
@@ -27,14 +27,9 @@ FITS = 1 / 3  # of the width of a scale that numbers cover at least
 NAMED = 3  # scales that a message names
 
 
-def outside(values: np.ndarray, scale: Scale) -> np.ndarray:
-    """Say which numbers lie outside of a scale, bool; NaN does not."""
-    return (values < min(scale)) | (values > max(scale))
-
-
-def far_outside(values: np.ndarray, scale: Scale) -> np.ndarray:
-    """Say which numbers lie far outside of a scale, bool; NaN does not."""
-    margin = FAR * abs(scale[1] - scale[0])
+def outside(values: np.ndarray, scale: Scale, by: float = 0.0) -> np.ndarray:
+    """Say which numbers lie outside of a scale by more than a share of its width, bool; NaN does not."""
+    margin = by * abs(scale[1] - scale[0])
     return (values < min(scale) - margin) | (values > max(scale) + margin)
 
 
@@ -57,7 +52,7 @@ def another_scale(values: np.ndarray, scale: Scale, *, stated: bool = False) -> 
     >>> another_scale(np.array([-0.9, -0.4, -0.3, *np.linspace(0, 1, 50)]), (0, 1))
     True
     """
-    beyond, far = int(outside(values, scale).sum()), int(far_outside(values, scale).sum())
+    beyond, far = int(outside(values, scale).sum()), int(outside(values, scale, FAR).sum())
     many = not stated and far >= max(MANY, MANY_SHARE * len(values))
     return beyond > max(1, len(values) / 2) or far >= max(FEW, FEW_SHARE * len(values)) or many
 

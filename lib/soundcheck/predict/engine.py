@@ -18,7 +18,7 @@ import numpy as np
 
 from soundcheck.common import files
 from soundcheck.common.class_words import meanings
-from soundcheck.common.scales import far_outside, outside
+from soundcheck.common.scales import FAR, outside
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
 from soundcheck.models.load import check_model
@@ -165,7 +165,7 @@ def _far_outside(
     for task in (task for task in tasks if task.is_regression):
         values = np.concatenate([table.answers[task.name][table.answered] for table in tables])
         values = values[np.isfinite(values)]
-        if count := int(far_outside(values, entry.range_of(task)).sum()):
+        if count := int(outside(values, entry.range_of(task), FAR).sum()):
             found[task.name] = [count, len(values), float(values.min()), float(values.max())]
     return found
 

@@ -115,14 +115,12 @@ class ModelReader(EntryReader):
         self, path: tuple, value: dict[str, dict[str, str]], names: Sequence[str]
     ) -> dict[str, dict[str, str]]:
         """Read which classes the words in answers mean."""
-        classes = {name: self.tasks[name].classes for name in names if self.tasks[name].classes}
         for task, words in value.items():
-            if task not in classes:
-                self.note((*path, task), "no classes that the model answers", did_you_mean(task, classes))
+            classes = self.tasks[task].classes if task in names else ()
             for word, name in words.items():
-                if name not in classes.get(task, (name,)):
-                    what = f"{quoted(name)} is no class of {task}"
-                    self.note((*path, task, word), what, did_you_mean(name, classes[task]))
+                if name not in classes:
+                    remedy = did_you_mean(name, classes) or "Name a task with classes that the model answers"
+                    self.note((*path, task, word), f"{quoted(name)} is no class of {task}", remedy)
         return value
 
     def read_model_tasks(
