@@ -367,7 +367,7 @@ def test_more_emotions_than_four_say_how_to_declare_them(tmp_path, table, undraw
         (
             "tasks: {intensity: {type: regression, range: [1, 7]}}",
             {"intensity": 8.5},
-            "'8.5' is not in 1 to 7",
+            "labels not in 1 to 7: 1 of 60 ('8.5' in calls.csv line",
         ),
         ("tasks: {intensity: {type: regression, range: [1, 7]}}", {"intensity": "x"}, "is not a number"),
     ],

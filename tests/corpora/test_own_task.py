@@ -49,22 +49,22 @@ def told(labels, tasks=None, columns=None, **further) -> str:
 
 
 def test_all_classes_are_named_and_the_column_of_the_data():
-    found = told(["joy", "anger", "", "joy"], columns={"emotion": "felt as"})
+    found = told(["boredom", "anger", "", "boredom"], columns={"emotion": "felt as"})
     assert "To test all 2, declare" in found
-    assert "`tasks: {feeling: {type: classification, classes: [anger, joy]}}`" in found
+    assert "`tasks: {feeling: {type: classification, classes: [anger, boredom]}}`" in found
     assert found.endswith("under corpora.calls `columns: {feeling: felt as}`")
 
 
 def test_a_name_that_is_taken_is_not_proposed():
     other = Task("feeling", "classification", ("a", "b"))
-    assert "`tasks: {felt: " in told(["joy"], {"feeling": other})
-    assert "`tasks: {own_emotion: " in told(["joy"], {"feeling": other, "felt": other})
+    assert "`tasks: {felt: " in told(["boredom"], {"feeling": other})
+    assert "`tasks: {own_emotion: " in told(["boredom"], {"feeling": other, "felt": other})
 
 
 def test_a_task_that_has_all_of_them_is_named():
     whole = Task("mood", "classification", ("anger", "joy"))
     assert told(["joy", "anger"], {"mood": whole}, mood=["joy", "anger"]) == "The task mood has all of them"
-    assert "declare a task" in told(["joy", "anger"], {"mood": whole}, mood=["anger", "joy"])
+    assert told(["joy", "anger"], {"mood": whole}, mood=["anger", "joy"]).endswith("{joy: happiness}}`")
     assert "declare a task" in told(["joy", "fear"], {"mood": whole}, mood=["joy", "fear"])
 
 

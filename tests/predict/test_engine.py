@@ -560,7 +560,7 @@ def test_the_scale_of_labels_is_guessed_if_answers_fit(world):
     corpora = {"c": SimpleNamespace(ranges={"arousal": (10.0, 20.0)})}
     with pytest.raises(InputError, match=r"range: \[10, 20\]"):
         world.run(suite_corpora=corpora)
-    with pytest.raises(InputError, match=r"range: \[0, 100\]"):
+    with pytest.raises(InputError, match=r"range: \[lowest, highest\]"):
         world.run()
 
 

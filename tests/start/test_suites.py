@@ -16,10 +16,10 @@ import pytest
 import soundfile
 
 from soundcheck.common.errors import InputError
+from soundcheck.common.yaml_text import flow
 from soundcheck.corpora.load import load_corpus
 from soundcheck.start import listing, sample, suites
 from soundcheck.start.models import KINDS
-from soundcheck.start.yaml_text import flow
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.model_kind import MODEL_KINDS
@@ -283,7 +283,8 @@ def test_each_kind_has_an_entry_with_all_its_keys(tmp_path, kind):
     text = (tmp_path / "suite.yml").read_text("utf-8")
     entry = text[text.index("\n  mine:\n") : text.index("\nfamilies: all")]
     there = set(re.findall(r"^    (?:# )?([\w-]+):", entry, re.MULTILINE))
-    refused = {"endpoint": {"batch", "range"}, "onnx-asr": {"range"}, "command": {"range"}}.get(kind, set())
+    refused = {"endpoint": {"batch"}}.get(kind, set())
+    refused |= {"range", "values"} if kind in ("endpoint", "onnx-asr", "command") else set()  # texts
     refused |= {"batch", "time_limit", "files"} if kind == "predictions" else set()  # nobody is asked
     assert {
         kind,
@@ -467,3 +468,48 @@ def test_words_for_nobody_are_no_speakers_to_verify(tmp_path, speakers, is_task)
     )
     suites.write_suite(tmp_path / "new", None, tmp_path / "data" / "t.csv")
     assert ("embedding" in (tmp_path / "new" / "suite.yml").read_text()) == is_task
+
+
+MADE = [f"{number}.wav" for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "found"),
+    [
+        ("label", [f"spk{n % 5:02d}" for n in range(40)], "columns: {speaker: label}"),
+        ("class", [f"id1027{n % 3}" for n in range(40)], "columns: {speaker: class}"),
+        ("label", [f"{'MF'[n % 2]}{n % 6:03d}" for n in range(40)], "columns: {speaker: label}"),
+        ("category", [f"name {chr(97 + n // 2)}" for n in range(40)], "tasks: [arousal]"),  # nothing to test
+        ("emotion", [("ANG", "HAP", "NEU", "SAD")[n % 4] for n in range(40)], "{ANG: anger, HAP: happiness,"),
+        ("intent", ["on" if n % 2 else "off" for n in range(40)], "columns: {own_intent: intent}"),
+        ("mos", [1 + n % 9 / 2 for n in range(40)], "range: [1, 5]"),
+        ("arousal", [1.86 + n / 10 for n in range(40)], "range: {arousal: [1, 7]}"),
+    ],
+)
+def test_what_a_column_is_taken_for(tmp_path, column, values, found):
+    table(
+        tmp_path / "data" / "segments.csv",
+        [{"file": f, column: v} for f, v in zip(MADE, values, strict=True)],
+    )
+    suites.write_suite(tmp_path / "suite", None, tmp_path / "data")
+    text = (tmp_path / "suite" / "suite.yml").read_text()
+    assert found in text
+    read_suite(tmp_path / "suite" / "suite.yml")
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [{"file": f"{n // 2}.wav", "arousal": n % 5} for n in range(20)],
+            "there 2 times with different arousal",
+        ),
+        ([{"file": "" if n == 3 else f"{n}.wav", "arousal": 0.5} for n in range(20)], "line 5, column file"),
+        ([{"file": f"{n}.wav", "arousal": 0.5, "start": 2, "end": 1} for n in range(20)], "is after end"),
+    ],
+)
+def test_data_that_a_run_would_refuse_are_refused(tmp_path, rows, words):
+    table(tmp_path / "data" / "segments.csv", rows)
+    with pytest.raises(InputError, match=words):
+        suites.write_suite(tmp_path / "suite", None, tmp_path / "data")
+    assert not (tmp_path / "suite").exists()

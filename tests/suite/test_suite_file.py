@@ -315,7 +315,7 @@ def test_names_refused(suite, name):
         (TITLE, "tasks: {x: {type: regresion}}", r"tasks.x.type: .*Did you mean 'regression'\?"),
         (TITLE, "tasks: {x: {type: classification}}", "tasks.x.classes: fewer than 2 classes"),
         (TITLE, "tasks: {x: {type: classification, classes: [a, a, b]}}", "duplicate 'a'"),
-        (TITLE, "tasks: {x: {type: regression, range: [7, 1]}}", "tasks.x.range: .*does not rise"),
+        (TITLE, "tasks: {x: {type: regression, range: [7, 7]}}", "tasks.x.range: .*both ends are 7"),
         (TITLE, "tasks: {x: {type: regression, classes: [a, b]}}", "a regression task has no classes"),
         # corpora
         (DEMO, "{}", "line 3, corpora.demo.format: the key is missing"),
@@ -422,7 +422,7 @@ def test_names_refused(suite, name):
         (GUESS, "{python: 'a.b:c', tasks: [valence, valence]}", "duplicate 'valence'"),
         (GUESS, "{random: gaussian, range: [1, 7]}", "models.guess.range: random models need no scale"),
         (GUESS, '{python: "m:f", tasks: [emotion], range: [1, 7]}', "range: the model predicts no number"),
-        (GUESS, '{python: "m:f", tasks: [arousal], range: [7, 1]}', "range: .*does not rise"),
+        (GUESS, '{python: "m:f", tasks: [arousal], range: [7, 7]}', "range: .*both ends are 7"),
         (GUESS, '{python: "m:f", tasks: [arousal], range: 7}', "range: '7' is not a pair of numbers"),
         (
             GUESS,
@@ -643,3 +643,22 @@ def test_models_that_listen_need_a_corpus_with_audio(suite, tmp_path):
     words = "models.guess: the model listens, and none of its corpora has audio. Give its answers instead"
     refused(suite, words, text, GUESS, '{python: "a:b", tasks: [arousal], corpora: [silent]}')
     assert suite(GOOD, DEMO, silent).models["guess"].kind == "random"  # which needs no sound
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ("{emotion: {angry: anger}}", ""),
+        (
+            "{emotion: {angry: angr}}",
+            "values.emotion.angry: 'angr' is no class of emotion. Did you mean 'anger'",
+        ),
+        ("{arousal: {high: anger}}", "Name a task with classes that the model answers"),
+    ],
+)
+def test_a_model_says_which_class_its_words_mean(suite, values, words):
+    text = GOOD.replace(GUESS, f'{{python: "m:f", tasks: [emotion], values: {values}}}')
+    if words:
+        refused(suite, words, text)
+    else:
+        assert suite(text).models["guess"].values == {"emotion": {"angry": "anger"}}

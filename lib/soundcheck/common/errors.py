@@ -157,14 +157,14 @@ def nearest(value: str, allowed: Iterable[str]) -> str:
 
 
 def did_you_mean(value: str, allowed: Iterable[str]) -> str:
-    """Suggest the nearest allowed names.
+    """Suggest the nearest allowed names, each once; never the very name that is not allowed.
 
     Examples
     --------
     >>> did_you_mean("familis", ["families", "models"])
     "Did you mean 'families'? Allowed: families, models"
     """
-    allowed = [str(name) for name in allowed]
+    allowed = [name for name in dict.fromkeys(map(str, allowed)) if name != str(value)]
     near = nearest(str(value), allowed)
     more = len(allowed) - SHOWN
     listed = ", ".join(allowed[:SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -35,7 +35,7 @@ class Task:
     classes
         Classification: all classes, in the order in which they are shown.
     low, high
-        Regression: nominal range of labels and predictions.
+        Regression: nominal range of labels and predictions; it may fall.
     """
 
     name: str
@@ -81,7 +81,7 @@ def scale_sentence(name: str, low: float, high: float) -> str:
         return ""
     return (
         f"{name}: labels from {low:g} to {high:g} are shown from 0 to 1, "
-        f"where 0.1 is {(high - low) / 10:g} of their scale"
+        f"where 0.1 is {abs(high - low) / 10:g} of their scale"
     )
 
 
@@ -97,7 +97,7 @@ def scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:
     values
         Numbers; those outside the range are kept outside, not clipped; NaN = missing.
     low, high
-        Ends of the range that they are given in.
+        Ends of the range that they are given in; on one that falls, from 5 to 1, a 5 becomes 0.
 
     Returns
     -------

@@ -68,6 +68,7 @@ def load_corpus(
     form = CORPUS_FORMATS[entry.format]
     entry = form.make(entry, cache, jobs=jobs, progress=progress)
     raw = prepare(_read(form, entry, suite), entry, form.values)
+    entry = dataclasses.replace(entry, ranges={**raw.scales, **entry.ranges})
     if suite.alternatives:
         check_wordings(raw, NORMALISERS[suite.normaliser])
     heard = any(model.about.needs_audio for model in suite.models.values())
@@ -96,6 +97,9 @@ def load_corpus(
         raise input_error(raw.shown, f"no segment can be used ({reasons})", remedy)
     _check_base_condition(table, entry)
     notices = [*parsed.notices, *told, *(_notices(table, facts) if entry.audio else [NO_AUDIO])]
+    asked = {name for model in suite.models.values() if model.kind != "random" for name in model.tasks}
+    tasks = [task for name, task in suite.tasks.items() if name in asked]
+    single = segments.single_classes(table, tasks, parsed.remedies, entry.name, raw.shown)
     strange = segments.unlabelled(table, parsed.remedies)
     table = table.drop(columns=[name for name in table.columns if name.startswith(segments.UNKNOWN)])
     trials = _trials(entry, raw, parsed, table)
@@ -116,7 +120,7 @@ def load_corpus(
         offered=raw.offered,
         formats=sound_formats(table["file"], facts),
         elsewhere=parsed.elsewhere,
-        caveats=parsed.caveats,
+        caveats=(*parsed.caveats, *single),
     )
 
 

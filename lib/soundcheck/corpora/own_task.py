@@ -6,21 +6,19 @@ goes what has to be written into suite.yml so that all of them are tested.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from soundcheck.common.class_words import NOTHING, as_values, meanings
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.yaml_text import flow
 from soundcheck.suite.entries import CorpusEntry
 
 __all__ = ["remedy", "snippets"]
 
 MOST_CLASSES = 50  # that a message lists
 NAMES = ("feeling", "felt")
-_PLAIN = re.compile(r"[^\W\d][\w-]*( [\w-]+)*")  # what YAML reads as the same text without quotes
-_MEANT = ("null", "true", "false")  # by YAML as something else
 
 
 def remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Mapping[str, Task]) -> str:
@@ -38,15 +36,22 @@ def remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Mapping[s
         Tasks of the suite by name.
     """
     labels = sorted(set(table[task.name]) - {""})
-    if task.name not in BUILTIN:
-        return f"Add them to `classes` of tasks.{task.name} in the suite, or correct them"
+    meant = {label: "" for label in labels if label.strip().lower() in NOTHING and label not in task.classes}
+    meant |= meanings(labels, task.classes)
+    rest = [label for label in labels if label not in task.classes and label not in meant]
     for other in tasks.values():
         same = other.name != task.name and other.classes and other.name in table.columns
         if same and set(labels) <= set(other.classes) and table[other.name].equals(table[task.name]):
             return f"The task {other.name} has all of them"
+    said = f"Say what they mean under corpora.{entry.name}: `{as_values(task.name, meant)}`"
+    first = f"{said}. " if meant else ""
+    if first and not rest:
+        return said
+    if task.name not in BUILTIN:
+        return f"{first}Add them to `classes` of tasks.{task.name} in the suite, or correct them"
     free = (name for name in NAMES if name not in tasks and name not in table.columns)
     name = next(free, f"own_{task.name}")
-    told = f"To test all {len(labels)}, declare a task of your own, which models answer under its name"
+    told = f"{first}To test all {len(labels)}, declare a task of your own, which models answer under its name"
     if len(labels) > MOST_CLASSES:
         return f"{told}, with all of them under `classes`"
     declared, columns = snippets(name, labels, entry.columns.get(task.name, task.name))
@@ -68,19 +73,9 @@ def snippets(name: str, classes: Iterable[str], column: str) -> tuple[str, str]:
     Examples
     --------
     >>> snippets("feeling", ["anger", "no", "a: b"], "emotion")[0]
-    '{feeling: {type: classification, classes: [anger, no, "a: b"]}}'
+    '{feeling: {type: classification, classes: [anger, "no", "a: b"]}}'
     >>> snippets("feeling", ["anger"], "emotion")[1]
     '{feeling: emotion}'
     """
-    listed = ", ".join(_scalar(text) for text in classes)
-    return (
-        f"{{{name}: {{type: classification, classes: [{listed}]}}}}",
-        f"{{{name}: {_scalar(column)}}}",
-    )
-
-
-def _scalar(text: str) -> str:
-    """Write a text as YAML; in quotes unless it is a plain word."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _MEANT:
-        return text
-    return json.dumps(text, ensure_ascii=False)
+    declared = {name: {"type": "classification", "classes": list(classes)}}
+    return flow(declared), flow({name: column})

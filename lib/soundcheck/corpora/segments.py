@@ -29,8 +29,10 @@ import pandas as pd
 
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
+from soundcheck.common.class_words import NOTHING, as_values
 from soundcheck.common.errors import InputError, Problems, did_you_mean
 from soundcheck.common.escaping import quoted
+from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
 from soundcheck.common.tasks import Task, scale_sentence, scaled
 from soundcheck.common.text_table import parse_column, parse_number, parse_seconds
 from soundcheck.common.wording import counted
@@ -43,6 +45,9 @@ TEXT_COLUMNS = tuple(name for name in RESERVED_COLUMNS if name not in ("file", "
 SEX = {"female": "female", "f": "female", "woman": "female", "male": "male", "m": "male", "man": "male"}
 TIMES = ("start", "end")
 NAMED = 5  # examples that a notice names
+EXAMPLES = 3  # cells that a message names
+UNREACHED = 0.1  # of the width of a range, between its end and the nearest label
+ENOUGH = 20  # labels, to say that an end is not reached
 UNKNOWN = "unknown "  # begins the name of a column with labels that are not classes
 OUTSIDE = "outside"  # remedy of names that lead out of the folder, see `_outside`
 LABEL = "label"  # stage of labels that are listed; their segments stay
@@ -83,6 +88,8 @@ class RawTable:
         Whether a duration without times chooses the beginning of a file; else it is but said of the file.
     split_kinds
         Name of a split -> what the source says it is for: ``"train"``, ``"dev"`` or ``"test"``.
+    scales
+        Regression task -> lowest and highest label that the source declares.
     """
 
     table: pd.DataFrame
@@ -94,6 +101,7 @@ class RawTable:
     offered: tuple[str, ...] = ()
     begins: bool = False
     split_kinds: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    scales: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,15 +171,16 @@ def parse(
     unknown = {}
     for name in [name for name in nobody.COLUMNS if name in columns]:
         columns[name], unknown[name] = nobody.without_nobody(columns[name], entry.unknown)
+    for name in dict.fromkeys(texts):
+        notices += _nothings(columns[name], name, entry)
     if "sex" in columns:
         columns["sex"], columns[f"{UNKNOWN}sex"] = _sex(columns["sex"], left_out, notices)
+    several = sum(task.is_regression and task.name in table.columns for task in tasks.values()) > 1
     for task in tasks.values():
         if task.name not in table.columns:
             continue
         if task.is_regression:
-            bounds = entry.ranges.get(task.name, (task.low, task.high))
-            columns[task.name] = _numbers(raw, task, bounds, entry, problems)
-            notices += filter(None, [scale_sentence(task.name, *bounds)])
+            columns[task.name] = _numbers(raw, task, entry, several, problems, notices)
         elif task.is_labelled:
             remedies[task.name] = own_task.remedy(task, table, entry, tasks)
             columns[task.name], columns[UNKNOWN + task.name] = _classes(
@@ -285,7 +294,7 @@ def _is_inside(root: Path, name: str) -> bool:
 def _times(raw: RawTable, name: str, problems: Problems) -> np.ndarray:
     if name not in raw.table.columns:
         return np.full(len(raw.table), np.nan)
-    remedy = "Give seconds such as 1.5, or H:MM:SS, or leave the cell empty"
+    remedy = "Give seconds such as 1.5, or H:MM:SS; an empty cell means the beginning or end of the file"
     return _read(raw, name, parse_seconds, remedy, problems)
 
 
@@ -307,31 +316,42 @@ def _check_order(raw: RawTable, start: np.ndarray, end: np.ndarray, problems: Pr
 
 
 def _numbers(
-    raw: RawTable, task: Task, bounds: tuple[float, float], entry: CorpusEntry, problems: Problems
+    raw: RawTable,
+    task: Task,
+    entry: CorpusEntry,
+    several: bool,
+    problems: Problems,
+    notices: list[str],
 ) -> np.ndarray:
-    """Read labels of a regression task and scale them to 0..1."""
-    low, high = bounds
-    own = Problems()
-    remedy = (
-        f"Give a number from {low:g} to {high:g}, or leave the cell empty to count the segment as unlabelled"
-    )
-    values = _read(raw, task.name, parse_number, remedy, own)
-    outside = np.flatnonzero((values < low) | (values > high))
+    """Read labels of a regression task and scale them to 0..1; ``several`` tasks have scales of their own."""
+    low, high = bounds = entry.ranges.get(task.name, (task.low, task.high))
+    name, key = task.name, f"under corpora.{entry.name}"
+    remedy = f'Give a number with a point; what is no label: `values: {{{name}: {{TEXT: ""}}}}` {key}'
+    values = _read(raw, name, parse_number, remedy, problems)
     given = values[~np.isnan(values)]
-    if len(outside) > 1 and len(outside) > len(given) / 2:
-        found = f"all {len(given)} values lie between {given.min():g} and {given.max():g}"
-        what = f"{found}, not in {low:g} to {high:g}"
-        scale = f"range: [{math.floor(given.min()):g}, {math.ceil(given.max()):g}]"
-        where = f"{raw.shown}, column {task.name}"
-        own.add(where, what, f"Another scale? Declare `{scale}` under corpora.{entry.name} in the suite")
-    else:
-        for row in outside:
-            where = f"{raw.places[row]}, column {task.name}"
-            own.add(where, f"{quoted(raw.table[task.name].iloc[row])} is not in {low:g} to {high:g}", remedy)
-    try:
-        own.raise_if_any()
-    except InputError as error:
-        problems.extend(error)
+    beyond = np.flatnonzero(outside(values, bounds))
+    if len(beyond):
+        cells = [f"{quoted(raw.table[name].iloc[row])} in {raw.places[row]}" for row in beyond[:EXAMPLES]]
+        count = f"all {len(given)}" if len(beyond) == len(given) else f"{len(beyond)} of {len(given)}"
+        more = ", ..." if len(beyond) > EXAMPLES else ""
+        what = (
+            f"labels not in {low:g} to {high:g}: {count} ({', '.join(cells)}{more}); "
+            f"all lie from {given.min():g} to {given.max():g}"
+        )
+        found, lowest = usual_scales(given), "the lowest and highest possible label, not those that occur"
+        remedy = f"Declare {range_advice(found, name if several else '')} {key}: {lowest}"
+        if not another_scale(given, bounds):
+            text = raw.table[name].iloc[beyond[0]]
+            remedy += f"; or correct the labels, or say which are none, `{as_values(name, {text: ''})}`"
+        problems.add(f"{raw.shown}, column {name}", what, remedy)
+    notices += filter(None, [scale_sentence(name, *bounds)])
+    if len(given) >= ENOUGH and not len(beyond):
+        ends = ((low, np.abs(given - low).min()), (high, np.abs(given - high).min()))
+        missed = [f"{end:g}" for end, gap in ends if gap > UNREACHED * abs(high - low)]
+        if missed:
+            reach = f"{name}: labels lie from {given.min():g} to {given.max():g}"
+            ask = "is the range that of the scale, and not only of these labels?"
+            notices.append(f"{reach}, never near {' or '.join(missed)} of their range; {ask}")
     return scaled(values, low, high)
 
 
@@ -345,6 +365,56 @@ def _classes(raw: RawTable, task: Task, remedy: str, left_out: list[Excluded]) -
         left_out.append(Excluded(f"label {quoted(text)}", reason + advice, LABEL))
     known = column.isin(task.classes)
     return (column.where(known, None).astype(object), _others(column, known))
+
+
+def _nothings(column: pd.Series, name: str, entry: CorpusEntry) -> list[str]:
+    """Say that the most frequent text of a column is one that often means that nothing is known."""
+    counts = column.value_counts()
+    if counts.empty or counts.iloc[0] < 2 or counts.index[0].strip().lower() not in NOTHING:
+        return []
+    text, count = counts.index[0], f"{counts.iloc[0]} of {len(column)} rows have {quoted(counts.index[0])}"
+    remedy = f"if it means that nothing is known: `{as_values(name, {text: ''})}` under corpora.{entry.name}"
+    return [f"column {name}: {count}, which counts as it is written; {remedy}"]
+
+
+def single_classes(
+    table: pd.DataFrame, tasks: Iterable[Task], remedies: Mapping[str, str], corpus: str, shown: str
+) -> list[Caveat]:
+    """Say of which tasks all labels are of a single class.
+
+    Parameters
+    ----------
+    table
+        Segments that are evaluated, with the columns that begin with :data:`UNKNOWN`.
+    tasks
+        What models are asked for.
+    remedies
+        By task what to do about labels that are no classes.
+    corpus, shown
+        Its name, and how messages call its table.
+
+    Raises
+    ------
+    InputError
+        If more than half of the labels are no classes besides.
+    """
+    caveats, problems = [], Problems()
+    for task in tasks:
+        known = table[task.name].dropna() if task.classes and task.name in table.columns else pd.Series()
+        if known.nunique() != 1:
+            continue
+        others = int(table[UNKNOWN + task.name].notna().sum())
+        total, only = len(known) + others, quoted(known.iloc[0])
+        what = f"all {total} labels of {task.name} are {only}"
+        if others:
+            what = f"{others} of {total} labels are not classes of {task.name}, and all others are {only}"
+        remedy = remedies[task.name] if others else ""
+        if others > len(known):
+            problems.add(f"{shown}, column {task.name}", what, remedy)
+        text = ". ".join(filter(None, [f"{what}, so no average over classes can be judged", remedy]))
+        caveats.append(Caveat(text, corpus=corpus, task=task.name))
+    problems.raise_if_any()
+    return caveats
 
 
 def _others(column: pd.Series, known: pd.Series) -> pd.Series:
@@ -411,15 +481,19 @@ def _check_duplicates(
     key = ["file", *TIMES]
     known = table[table["file"].notna()]
     repeated = known[known.duplicated(key, keep=False)]
-    for name, rows in repeated.groupby(key, sort=True, dropna=False):
+    found: dict[bool, list[tuple[str, str]]] = {}
+    for segment, rows in repeated.groupby(key, sort=True, dropna=False):
         conflicts = [name for name in labels if rows[name].nunique(dropna=False) > 1]
         differs = f" with different {', '.join(conflicts)}" if conflicts else ""
         where = " and ".join(places[row] for row in rows["place"])
-        problems.add(
-            where,
-            f"the segment {quoted(segment_name(*name))} is there {len(rows)} times{differs}",
-            "Keep one row",
-        )
+        what = f"the segment {quoted(segment_name(*segment))} is there {len(rows)} times{differs}"
+        found.setdefault(bool(conflicts), []).append((where, what))
+    for conflict, told in found.items():
+        parts, ratings = "parts of a recording need the columns start and end", "ratings of several people"
+        remedy = f"Give one row a segment: {parts}, {ratings} their mean or majority"
+        more = f", as are {len(told) - 1} more segments" if len(told) > 1 else ""
+        where, what = told[0]
+        problems.add(where, what + more, remedy if conflict else "Remove the repeated row")
 
 
 def _blocks(

@@ -170,7 +170,7 @@ def _names(subset: Subset) -> list[str]:
 
 
 def _intervals(subset: Subset, said: np.ndarray, _answers: np.ndarray) -> np.ndarray:
-    return np.stack([subset.task.scale(bound) for bound in said.T], axis=1)
+    return np.sort(np.stack([subset.task.scale(bound) for bound in said.T], axis=1), axis=1)
 
 
 def _classes(subset: Subset, said: np.ndarray, answers: np.ndarray) -> np.ndarray:

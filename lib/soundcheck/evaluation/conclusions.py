@@ -23,6 +23,7 @@ import numpy as np
 
 from soundcheck.evaluation.subset import Measure, Predictions, Subset
 from soundcheck.metrics.additive import Statistic, round_significant, values
+from soundcheck.metrics.classification import ONE_CLASS
 from soundcheck.metrics.combinators import difference, restrict
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.results.verdict import SHOWN, Verdict, no_threshold
@@ -244,6 +245,7 @@ def concluded_group(
     gap, low, high = float(found.value[n]), gaps.low[n], gaps.high[n]
     rule, shown = of_gap(verdict.rule), verdict.evidence == SHOWN
     by_gap = (settings.by_gap or shown) and matters is not None and rule in GAP_RULES
+    by_gap &= ONE_CLASS not in verdict.skipped
     if shown and by_gap:
         why = verdict.skipped.replace(no_threshold(verdict.task), BY_GAP)
         verdict, shown = dataclasses.replace(verdict, skipped=why), False

@@ -3,19 +3,19 @@
 Conventions
 -----------
 - Answers are kept as the model gave them; they are mapped to the task's nominal range when tables are made.
-- A model or table of which more than half of the answers lie outside is refused: its numbers would be wrong
-  without looking wrong. A few answers outside are kept and counted.
+- A model or table of which more than half of the answers lie outside, or a dozen far outside, is refused: its
+  numbers would be wrong without looking wrong. A few answers outside are kept and counted.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, input_error
+from soundcheck.common.errors import input_error
+from soundcheck.common.scales import another_scale, outside, range_advice, usual_scales
 from soundcheck.common.tasks import Task, scaled
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["check_scale", "nominal"]
 
 NAMED = 5  # answers that a message shows
-USUAL = ((-1, 1), (1, 5), (1, 7), (1, 9), (0, 10), (0, 100))  # scales of ratings, the narrowest first
 
 
 def nominal(values: np.ndarray, task: Task, bounds: tuple[float, float]) -> np.ndarray:
@@ -71,35 +70,26 @@ def check_scale(answers: Sequence[float], task: Task, entry: ModelEntry, suite: 
     Raises
     ------
     InputError
-        If more than half of the answers, and more than one, lie outside of the scale that the suite says the
-        model answers on.
+        If the answers lie on another scale than the suite says, see
+        :func:`soundcheck.common.scales.another_scale`.
     """
     values = np.asarray(answers, dtype=np.float64)
     values = values[np.isfinite(values)]
-    low, high = entry.range_of(task)
-    outside = values[(values < low) | (values > high)]
-    if len(outside) > max(1, len(values) / 2):
-        raise _other_scale(values, outside, task, entry, suite, which)
-
-
-def _other_scale(
-    values: np.ndarray, outside: np.ndarray, task: Task, entry: ModelEntry, suite: Suite, which: str
-) -> InputError:
-    low, high = entry.range_of(task)
-    shown = ", ".join(f"{value:.4g}" for value in outside[:NAMED])
-    more = ", ..." if len(outside) > NAMED else ""
-    count = "all" if len(outside) == len(values) else f"{len(outside)}"
-    what = f"{task.name}: {count} of the {which} are not in {low:g} to {high:g} ({shown}{more})"
-    first, last = _guess(values, task, suite)
-    remedy = f"Another scale? Say which, such as `range: [{first:g}, {last:g}]`, or correct the model"
-    return input_error(f"{suite.file.name}, models.{entry.name}", what, remedy)
-
-
-def _guess(values: np.ndarray, task: Task, suite: Suite) -> tuple[float, float]:
-    """Guess the scale: that of labels if the answers fit, else a usual one, else how far they reach."""
+    scale = entry.range_of(task)
+    stated = task.name in entry.ranges
+    if not another_scale(values, scale, stated=stated):
+        return
+    low, high = scale
+    beyond = values[outside(values, scale)]
+    shown = ", ".join(f"{value:.4g}" for value in beyond[:NAMED])
+    more = ", ..." if len(beyond) > NAMED else ""
+    count = "all" if len(beyond) == len(values) else f"{len(beyond)}"
+    reach = f"all lie from {values.min():.4g} to {values.max():.4g}"
+    what = f"{task.name}: {count} of the {which} are not in {low:g} to {high:g} ({shown}{more}); {reach}"
     labels = [corpus.ranges[task.name] for corpus in suite.corpora.values() if task.name in corpus.ranges]
-    lowest, highest = float(values.min()), float(values.max())
-    for low, high in (*labels, (task.low, task.high), *USUAL):
-        if low <= lowest and highest <= high:
-            return low, high
-    return math.floor(lowest), math.ceil(highest)
+    found = usual_scales(values, [*labels, (task.low, task.high)])
+    several = sum(suite.tasks[name].is_regression for name in entry.tasks) > 1
+    remedy = f"Say on which scale the model answers, {range_advice(found, task.name if several else '')}"
+    if not stated and len(beyond) <= len(values) / 2:
+        remedy += f", or `range: [{low:g}, {high:g}]` if it leaves that scale by mistake"
+    raise input_error(f"{suite.file.name}, models.{entry.name}", what, remedy)

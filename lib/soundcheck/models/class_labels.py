@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from soundcheck.common.class_words import meanings
 from soundcheck.common.errors import Problems, did_you_mean
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
+from soundcheck.common.yaml_text import flow
 from soundcheck.models.stated import probability_problem
 from soundcheck.suite import schema
 from soundcheck.suite.yaml_reader import Plain
@@ -75,6 +77,7 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
         does not have.
     """
     problems = Problems()
+    probable = meanings([label for label in labels if label not in said], task.classes)
     found = [meant(label, task.classes, said) for label in labels]
     for label, name in zip(labels, found, strict=True):
         if name is None:
@@ -82,7 +85,8 @@ def classes_of(labels: Sequence[str], task: Task, said: Mapping[str, str], where
             what = f"the label {quoted(label)} of the model is no class of {task.name}"
             if written != label:
                 what = f"the label {quoted(label)} is to mean {quoted(written)}, no class of {task.name}"
-            hint = f"Say what it means, labels: {{{label}: ...}}, or nothing to leave it out"
+            proposed = flow(probable) if label in probable else f"{{{label}: ...}}"
+            hint = f"Say what it means, labels: {proposed}, or nothing to leave it out"
             problems.add(where, what, f"{hint}. {did_you_mean(written, task.classes)}")
     problems.raise_if_any()
     if all(name == NONE for name in found):

@@ -124,7 +124,7 @@ def distance(one: Mapping[str, object], other: Mapping[str, object], tasks: Sequ
         The largest difference of two numbers, those of bounds as a share of the task's range; infinite if one
         of the answers says what the other does not, or has other words.
     """
-    spans = {f"{task.name}.{end}": task.high - task.low for task in tasks for end in _bounds(task)}
+    spans = {f"{task.name}.{end}": abs(task.high - task.low) for task in tasks for end in _bounds(task)}
     largest, texts = 0.0, word_names(tasks)
     for name in stated_names(tasks):
         if (name in one) != (name in other):

@@ -122,7 +122,8 @@ class Comparison:
         self._allowed: dict[str, float] = {}
         self.loose = False
         for task in tasks:
-            same = SAME * (task.high - task.low) if task.is_regression else SAME if task.is_embedding else 0.0
+            width = abs(task.high - task.low)
+            same = SAME * width if task.is_regression else SAME if task.is_embedding else 0.0
             seen = max((_difference(task, *pair) for pair in pairs), default=0.0)
             self.loose |= seen > same
             self._allowed[task.name] = SPREAD * seen if seen > same else same

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
+from soundcheck.common.class_words import meanings
+from soundcheck.common.scales import FAR, outside
 from soundcheck.common.tasks import Task
 from soundcheck.models.answer_scale import nominal
 from soundcheck.models.load import check_model
-from soundcheck.models.stated import CONFIDENCE, stated_names
+from soundcheck.models.stated import BOUNDS, CONFIDENCE, stated_names
 from soundcheck.predict.ahead import Ahead
 from soundcheck.predict.cluster import Cluster
 from soundcheck.predict.look_up import look_up
@@ -103,6 +105,7 @@ def begin_model(
         kind, tasks = entry.about, [suite.tasks[name] for name in entry.tasks]
         if prediction is not None:
             prediction.run(kind, jobs=jobs, progress=progress)
+            prediction.check_scale()
             prediction.refuse_odd_lengths()
             report, rows = prediction.report(), prediction.rows()
             said = said_in(itertools.chain(*rows.values()), tasks)
@@ -111,7 +114,9 @@ def begin_model(
             model = kind.load(entry, suite)
             report, answered = look_up(model, questions.corpora, questions.changes, questions.wanted)
             tasks = model.table_tasks(tasks)
-        answered = {corpus: _in_nominal_range(table, tasks, entry) for corpus, table in answered.items()}
+        far = _far_outside(answered.values(), tasks, entry)
+        answered = {corpus: _in_our_terms(table, tasks, entry) for corpus, table in answered.items()}
+        unknown = _unknown_classes(answered.values(), tasks)
         folder = questions.out / "predictions" / files.slug(entry.name)
         tables = {}
         for corpus, table in answered.items():
@@ -123,23 +128,46 @@ def begin_model(
             tables=tables,
             inputs=sum(map(len, answered.values())),
             out_of_range=sum(_out_of_range(table, tasks) for table in answered.values()),
-            unknown_classes=_unknown_classes(answered.values(), tasks),
+            far_outside=far,
+            unknown_classes=unknown,
+            meant={task.name: words for task in tasks if (words := meanings(unknown, task.classes))},
             seconds=round(time.monotonic() - start, 3),
         )
 
     return finish
 
 
-def _in_nominal_range(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
-    """Map the numbers of a model from its own scale to that of the tasks."""
+def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> Columns:
+    """Map numbers from the scale of a model to that of the tasks, and words to classes."""
     mapped = {
+        name: np.array([entry.values[name].get(word, word) for word in table.answers[name]], dtype=object)
+        for name in entry.values
+    } | {
         name: nominal(table.answers[name], task, entry.ranges[task.name])
         for task in tasks
         if task.name in entry.ranges
         for name in (task.name, *stated_names([task]))
         if name in table.answers and name != CONFIDENCE
     }
+    for task in tasks:
+        low, high = (f"{task.name}.{end}" for end in BOUNDS)
+        if low in mapped:
+            ends = np.sort([mapped[low], mapped[high]], axis=0)
+            mapped[low], mapped[high] = ends if task.low < task.high else ends[::-1]
     return dataclasses.replace(table, answers=table.answers | mapped)
+
+
+def _far_outside(
+    tables: Iterable[Columns], tasks: Sequence[Task], entry: ModelEntry
+) -> dict[str, list[float]]:
+    """Count the answers far outside of their scale: task -> count, of how many, lowest, highest."""
+    found = {}
+    for task in (task for task in tasks if task.is_regression):
+        values = np.concatenate([table.answers[task.name][table.answered] for table in tables])
+        values = values[np.isfinite(values)]
+        if count := int(outside(values, entry.range_of(task), FAR).sum()):
+            found[task.name] = [count, len(values), float(values.min()), float(values.max())]
+    return found
 
 
 def _out_of_range(table: Columns, tasks: Sequence[Task]) -> int:
@@ -147,7 +175,7 @@ def _out_of_range(table: Columns, tasks: Sequence[Task]) -> int:
     for task in tasks:
         if task.is_regression:
             values = table.answers[task.name][table.answered]
-            count += int(np.count_nonzero(~((task.low <= values) & (values <= task.high))))
+            count += int(outside(values, (task.low, task.high)).sum())
     return count
 
 

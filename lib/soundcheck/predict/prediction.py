@@ -257,11 +257,18 @@ class Prediction:
 
     def _check_first(self) -> None:
         """Stop if the first answers, as far as they are known, are on another scale."""
-        answers = [self._entries[key].answer for key in sorted(self._first) if key in self._entries]
+        self._check_scale(sorted(self._first), "first ")
+
+    def check_scale(self) -> None:
+        """Stop if the answers to clean signals are on another scale."""
+        self._check_scale(self._clean_segments(), "")
+
+    def _check_scale(self, keys: Iterable[str], which: str) -> None:
+        answers = [self._entries[key].answer for key in keys if key in self._entries]
         for task in self._tasks:
             if task.is_regression:
                 numbers = [answer[task.name] for answer in answers]
-                check_scale(numbers, task, self._entry, self._suite, f"first {len(numbers)} answers")
+                check_scale(numbers, task, self._entry, self._suite, f"{which}{len(numbers)} answers")
 
     def _clean_segments(self) -> dict[str, Segment]:
         """Give one segment of each clean sound, by key."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from soundcheck.common import files
 from soundcheck.common.caveats import Caveat
+from soundcheck.common.class_words import as_values
 from soundcheck.predict.canaries import Confirmation
 from soundcheck.predict.opened_files import LIMIT
 from soundcheck.predict.sources import Sources
@@ -18,6 +19,7 @@ __all__ = ["PredictionReport", "damaged_notes", "dropped_notes", "outdated_notes
 
 REASONS = 5  # different reasons that a summary names
 FILES = 5  # files that a note names
+NOTABLE = 0.01  # share of answers far outside of their scale that makes numbers doubtful
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +47,12 @@ class PredictionReport:
         Corpus, segment, name of the change (empty = clean) and reason of each input without answer.
     out_of_range
         Numbers outside of their task's nominal range; they are kept.
+    far_outside
+        Task -> answers far outside of their scale, of how many, the lowest and the highest.
     unknown_classes
         Class that the task does not have -> how often it was answered; such an answer is wrong.
+    meant
+        Task -> answer that is no class -> the class that it probably means.
     repeated, repeated_different
         Inputs that were asked twice, and how many of them got another answer the second time.
     seconds
@@ -105,6 +111,8 @@ class PredictionReport:
     damaged: int = 0
     damage: tuple[str, ...] = ()
     sources: Sources = dataclasses.field(default_factory=Sources)
+    meant: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    far_outside: dict[str, list[float]] = dataclasses.field(default_factory=dict)
 
     @property
     def seen_files(self) -> tuple[str, ...]:
@@ -122,6 +130,8 @@ class PredictionReport:
         return dataclasses.replace(
             self,
             tables=self.tables | later.tables,
+            far_outside=later.far_outside | self.far_outside,
+            meant=later.meant | self.meant,
             failures=[*self.failures, *later.failures],
             unknown_classes=dict(counts),
             seconds=round(self.seconds + later.seconds, 3),
@@ -145,13 +155,27 @@ class PredictionReport:
 
     def caveats(self) -> list[Caveat]:
         """Say what makes numbers of the model doubtful."""
-        if not self.repeated_different:
-            return []
-        what = f"{self.repeated_different} of {self.repeated} inputs that were asked twice got another answer"
-        advice = (
-            "the numbers are those of the first answers, another run may give others. Fix the model's seed"
-        )
-        return [Caveat(f"{what}: {advice}", self.model)]
+        found = [
+            Caveat(
+                f"{count} of {total} answers lie far outside of their scale, all from {low:.4g} to "
+                f"{high:.4g}, so values may be wrong: check `range:` of models.{self.model}",
+                model=self.model,
+                task=task,
+            )
+            for task, (count, total, low, high) in self.far_outside.items()
+            if count > NOTABLE * total
+        ]
+        for task, words in self.meant.items():
+            count = sum(self.unknown_classes[word] for word in words)
+            what = f"{count} answers are not classes of {task} and count as wrong"
+            remedy = f"Say what they mean under models.{self.model}: `{as_values(task, words)}`"
+            found.append(Caveat(f"{what}. {remedy}", self.model, task=task))
+        if self.repeated_different:
+            count = f"{self.repeated_different} of {self.repeated}"
+            what = f"{count} inputs that were asked twice got another answer"
+            advice = "the numbers are those of the first answers, another run may give others"
+            found.append(Caveat(f"{what}: {advice}. Fix the model's seed", self.model))
+        return found
 
     def reasons(self) -> list[tuple[str, int]]:
         """Give each reason for a missing answer with its count, the most frequent first."""

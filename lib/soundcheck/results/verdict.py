@@ -231,18 +231,16 @@ def judge(
     for n, label in enumerate(result.labels):
         value, random = _some(result.value[n]), _some(reference[n])
         passed = reference_passed = certainty = None
-        if threshold is not None and random is not None:
-            reference_passed = bool(passes(rule, random, threshold))
-        if threshold is not None and value is not None:
-            passed = bool(passes(rule, value, threshold))
-            certainty = _some(result.certainty(n, rule, threshold, passed))
-        shown = threshold is None and value is not None and not untestable
-        remarks = [
-            result.reasons[n] or (no_threshold(task) if shown else untestable),
-            result.withheld[n],
-        ]
-        if result.notes[n].startswith(ONE_CLASS):
-            remarks.append(result.notes[n])
+        one_class = result.notes[n].startswith(ONE_CLASS)
+        bar = None if one_class else threshold
+        if bar is not None and random is not None:
+            reference_passed = bool(passes(rule, random, bar))
+        if bar is not None and value is not None:
+            passed = bool(passes(rule, value, bar))
+            certainty = _some(result.certainty(n, rule, bar, passed))
+        shown = bar is None and value is not None and not untestable
+        without = result.notes[n] if one_class else no_threshold(task)
+        remarks = [result.reasons[n] or (without if shown else untestable), result.withheld[n]]
         verdicts.append(
             Verdict(
                 **about,
@@ -253,7 +251,7 @@ def judge(
                 high=_some(high[n]),
                 segments=int(result.segments[n]),
                 blocks=int(result.blocks[n]),
-                threshold=threshold,
+                threshold=bar,
                 rule=rule,
                 passed=passed,
                 certainty=certainty,

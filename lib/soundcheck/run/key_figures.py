@@ -41,7 +41,7 @@ from soundcheck.metrics.writing import CHARACTER, unit_of
 from soundcheck.predict.report import PredictionReport
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.record import KeyFigure
-from soundcheck.results.standing import UNPROVEN, compared
+from soundcheck.results.standing import compared
 from soundcheck.run.planning import tasks_of
 from soundcheck.statistics.bootstrap import Resampled, resample_all
 from soundcheck.statistics.evidence import FREE, Scale
@@ -142,10 +142,10 @@ class _Figures:
             classes = self._task.classes
             known = np.array([name if name in classes else None for name in truth], dtype=object)
             occurring = len(set(known) - {None})
+            if occurring < 2:  # no average over classes, and nothing to tell apart
+                return
             (found,) = self._resampled(unweighted_average_recall(known, predicted, classes))
-            standing = UNPROVEN if occurring < 2 else None  # the same answer for everything may be right
-            guessing = 1 / occurring if occurring else None
-            yield self._figure("unweighted average recall", found, guessing, standing)
+            yield self._figure("unweighted average recall", found, 1 / occurring)
 
     def _of_words(self, truth: np.ndarray, predicted: np.ndarray) -> KeyFigure:
         texts = TranscriptReader(self._suite.normaliser, self._suite.alternatives, self._suite.synonyms)

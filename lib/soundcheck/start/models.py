@@ -8,11 +8,12 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.start.yaml_text import flow, scalar
+from soundcheck.common.yaml_text import flow, scalar
 
 __all__ = ["KINDS", "ModelText", "model_text"]
 
 LIMIT = "# time_limit: 60 # seconds that a call may take\n"
+VALUES = "# values: {emotion: {angry: anger}} # the class that a word in answers means\n"
 COMMON = """
 # description: what readers of the book should know about it
 # license: MIT
@@ -170,6 +171,7 @@ def model_text(
     names = flow(list(wanted))
     text = TEXTS[kind].strip() + "\n" + COMMON.lstrip().replace("CORPUS", corpus)
     text += "" if kind == "predictions" else LIMIT
+    text += VALUES if any(task.is_labelled for task in wanted.values()) else ""
     text = text.replace("TASKS", names).replace("OUTPUTS", flow({"output": _numbers(wanted)}))
     if not any(task.is_regression for task in wanted.values()):
         text = text.replace(SCALE, "")

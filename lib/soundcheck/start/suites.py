@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
 from soundcheck.common import resources
 from soundcheck.common.errors import did_you_mean, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.common.yaml_text import flow, scalar
+from soundcheck.corpora.segments import parse
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
+from soundcheck.corpora.table_keys import prepare
 from soundcheck.evaluation.obstacles import obstacle
 from soundcheck.start.models import KINDS, indented, model_text
 from soundcheck.start.recognise import Found, recognise
 from soundcheck.start.sample import Sample, read_sample
 from soundcheck.start.understand import Understanding, understand
-from soundcheck.start.yaml_text import flow, scalar
 from soundcheck.suite import starter
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
+from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
 __all__ = ["write_suite"]
@@ -46,6 +50,7 @@ DEMO = """corpora:
     format: demo
 CHOICE
 """
+GUESSED = "guessed: write the lowest and highest possible label, not those that occur"
 ROWS = 2000  # of a table of predictions to fill in
 
 
@@ -97,6 +102,8 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
         kind = kind or ("predictions" if answers or not about.audio else "python")
         rows = [] if sample is None else [name for name in about.frame["file"].head(ROWS) if name]
         declared, title = about.declared, f"Models on {corpus}"
+        if sample is not None and not sample.part and found.format != "parquet":
+            _check(corpus, found, sample, about)
     model = model_text(kind or "python", tasks, corpus, rows, answers)
     text = HEAD.replace("TITLE", scalar(title)) + corpora + "\n" + _declared(declared)
     text += "models:\n  mine:\n" + indented(model.entry, 4) + _random(tasks) + TAIL
@@ -104,6 +111,17 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
     names = " and ".join(["suite.yml", *model.files])
     first = f"{model.missing}, then: " if model.missing else ""
     return "\n".join([*told, f"Wrote {names}. Next: {first}soundcheck run {folder / 'suite.yml'}"])
+
+
+def _check(name: str, found: Found, sample: Sample, about: Understanding) -> None:
+    """Refuse data that a run would refuse, before a suite is written."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = HEAD + _corpus(Path(folder), name, found, sample, about) + _declared(about.declared)
+        file = Path(folder) / "suite.yml"
+        file.write_text(text + "models: {any: {random: gaussian}}\nfamilies: all\n", encoding="utf-8")
+        suite = read_suite(file)
+        entry, form = suite.corpora[name], CORPUS_FORMATS[found.format]
+        parse(prepare(form.read(entry, suite.tasks), entry, form.values), entry, suite.tasks)
 
 
 def _of_trials() -> Understanding:
@@ -157,7 +175,7 @@ def _understood(sample: Sample, about: Understanding) -> list[str]:
     if about.values:
         lines.append(f"values: {flow(about.values)} # what their words mean")
     if about.ranges:
-        lines.append(f"range: {flow(about.ranges)} # guessed from the labels: correct it")
+        lines.append(f"range: {flow(about.ranges)} # {GUESSED}")
     if about.splits:
         counts = ", ".join(f"{name or 'none'} ({count})" for name, count in about.splits.items())
         kinds = kinds_of(about.splits, {})
@@ -177,7 +195,7 @@ def _declared(declared: dict[str, Task]) -> str:
     lines = []
     for task in declared.values():
         more = {"range": (task.low, task.high)} if task.is_regression else {"classes": task.classes}
-        guessed = " # guessed from the labels: correct it" if task.is_regression else ""
+        guessed = f" # {GUESSED}" if task.is_regression else ""
         lines.append(f"  {task.name}: {flow({'type': task.kind, **more})}{guessed}")
     return "tasks:\n" + "\n".join(lines) + "\n\n"
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from soundcheck.common.class_words import meanings
+from soundcheck.common.scales import USUAL, usual_scales
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, EMOTION, REGRESSION, Task
 from soundcheck.corpora import nobody, splits
 from soundcheck.start.listing import Listing
@@ -45,13 +47,8 @@ SYNONYMS = {  # our column -> what else it may be called, in lower case
 }
 RATINGS = ("mos", "quality", "score", "rating", "intensity", "severity", "naturalness")
 CLASSES = ("emotion", "emo", "emotion_label", "label", "class", "category", "intent", "style")
-WORDS = {  # of the four emotions
-    "anger": ("angry", "ang", "a"),
-    "happiness": ("happy", "hap", "joy", "h"),
-    "neutral": ("neu", "neutrality", "n", "calm"),
-    "sadness": ("sad", "s"),
-}
-SCALES = ((0, 1), (-1, 1), (1, 5), (0, 5), (1, 7), (1, 9), (0, 10), (0, 100))
+SPEAKER = re.compile(r"(spk|spkr|speaker|actor|subj|subject|participant|user|id|sp|[spfm])[ _-]?\d+", re.I)
+FEW_ROWS = 3  # rows a value, below which a column of many values names somebody or something
 GROUP_VALUES = (2, 20)
 MANY_NUMBERS = 6  # different numbers are cut into two ranges
 MOST_GROUPS = 6
@@ -159,7 +156,7 @@ def _find_numbers(frame: pd.DataFrame, about: Understanding) -> None:
         numbers = pd.to_numeric(frame[theirs].where(frame[theirs] != ""), errors="coerce")
         if numbers.isna().all() or (numbers.isna() & (frame[theirs] != "")).any():
             continue
-        bounds = _scale(float(numbers.min()), float(numbers.max()))
+        bounds = _scale(numbers)
         if name in BUILTIN:
             about.tasks[name] = BUILTIN[name]
             if name != theirs:
@@ -171,12 +168,13 @@ def _find_numbers(frame: pd.DataFrame, about: Understanding) -> None:
         frame[name] = frame[theirs]
 
 
-def _scale(low: float, high: float) -> tuple[float, float]:
+def _scale(numbers: pd.Series) -> tuple[float, float]:
     """Guess on which scale numbers are."""
-    for bounds in SCALES:
-        if bounds[0] <= low and high <= bounds[1]:
-            return bounds
-    return math.floor(low), math.ceil(high)
+    low, high = float(numbers.min()), float(numbers.max())
+    around = (scale for scale in USUAL if scale[0] <= low and high <= scale[1])
+    return next(
+        iter([*usual_scales(numbers.dropna().to_numpy()), *around]), (math.floor(low), math.ceil(high))
+    )
 
 
 def _find_classes(frame: pd.DataFrame, about: Understanding) -> None:
@@ -188,7 +186,14 @@ def _find_classes(frame: pd.DataFrame, about: Understanding) -> None:
         labels = sorted(set(frame[theirs]) - {""})
         if not 2 <= len(labels) <= 50 or pd.to_numeric(pd.Series(labels), errors="coerce").notna().all():
             continue
-        means = {label: _emotion(label) for label in labels}
+        if all(SPEAKER.fullmatch(label) for label in labels):
+            if "speaker" not in frame:
+                about.columns["speaker"], frame["speaker"] = theirs, frame[theirs]
+            continue
+        if len(labels) > MANY_NUMBERS and (frame[theirs] != "").sum() < FEW_ROWS * len(labels):
+            continue
+        meant = meanings(labels, EMOTION)
+        means = {label: label if label in EMOTION else meant.get(label, "") for label in labels}
         if all(means.values()) and len({*means.values()}) > 1:
             if theirs != "emotion":
                 about.columns["emotion"] = theirs
@@ -203,12 +208,6 @@ def _find_classes(frame: pd.DataFrame, about: Understanding) -> None:
         about.columns[own] = theirs
         frame[own] = frame[theirs]
         return
-
-
-def _emotion(label: str) -> str:
-    """Say which of the four emotions a word means; empty if none."""
-    word = label.strip().lower()
-    return next((name for name in EMOTION if word == name or word in WORDS[name]), "")
 
 
 def _find_groups(frame: pd.DataFrame, about: Understanding) -> None:

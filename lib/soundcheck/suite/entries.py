@@ -202,6 +202,8 @@ class ModelEntry:
     ranges
         Regression task -> lowest and highest number of the scale on which it answers; the task's own range
         where there is none.
+    values
+        Classification task -> word in an answer -> class that it means.
     files
         Files, folders and patterns, as written, that its answers rest on, beside those that are seen anyway.
     card
@@ -223,6 +225,7 @@ class ModelEntry:
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     files: tuple[str, ...] = ()
     card: Card = Card()
+    values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""

@@ -93,14 +93,14 @@ class EntryReader(DocumentReader):
         if value is None:
             return {}
         if not isinstance(value, dict):
-            bounds = self.check(path, value, schema.Range)
+            bounds = self.check(path, value, schema.Scale)
             return dict.fromkeys(regression, bounds) if bounds else {}
         ranges = {}
         for task, item in value.items():
             if task not in regression:
                 self.note((*path, task), "not a regression task", did_you_mean(task, regression))
                 continue
-            bounds = self.check((*path, task), item, schema.Range)
+            bounds = self.check((*path, task), item, schema.Scale)
             if bounds:
                 ranges[task] = bounds
         return ranges

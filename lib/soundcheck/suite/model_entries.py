@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from soundcheck.common import resources
-from soundcheck.common.errors import Problems
+from soundcheck.common.errors import Problems, did_you_mean
+from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.suite import schema
 from soundcheck.suite.card_reader import read_card
@@ -90,6 +91,7 @@ class ModelReader(EntryReader):
             license=model.license,
             time_limit=model.time_limit or self.seconds,
             ranges=self.read_scale((*path, "range"), kind, model.range, tasks),
+            values=self.read_meanings((*path, "values"), model.values, tasks),
             files=tuple(model.files or ()),
             card=read_card(self, (*path, "card"), model.card),
             options=model.model_dump(exclude=set(ModelKeys.model_fields)),
@@ -108,6 +110,18 @@ class ModelReader(EntryReader):
             self.note(path, what, "Remove it. It is the scale on which a model answers regression tasks")
             return {}
         return self.read_ranges(path, value, tasks)
+
+    def read_meanings(
+        self, path: tuple, value: dict[str, dict[str, str]], names: Sequence[str]
+    ) -> dict[str, dict[str, str]]:
+        """Read which classes the words in answers mean."""
+        for task, words in value.items():
+            classes = self.tasks[task].classes if task in names else ()
+            for word, name in words.items():
+                if name not in classes:
+                    remedy = did_you_mean(name, classes) or "Name a task with classes that the model answers"
+                    self.note((*path, task, word), f"{quoted(name)} is no class of {task}", remedy)
+        return value
 
     def read_model_tasks(
         self, path: tuple, kind: type[ModelKind], target: str, names: list[str] | None

@@ -20,5 +20,6 @@ class ModelKeys(schema.Section):
     license: schema.Text = ""
     time_limit: schema.number(0, 604_800, positive=True) | None = None
     range: Any = None  # the tasks of the model tell what is allowed
+    values: dict[str, dict[str, schema.Text]] = {}
     files: schema.Names | None = None
     card: Any = None  # read by soundcheck.suite.card_reader

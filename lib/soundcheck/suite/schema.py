@@ -120,6 +120,12 @@ def _check_rise(pair: tuple[float, float]) -> tuple[float, float]:
     return pair
 
 
+def _check_scale(pair: tuple[float, float]) -> tuple[float, float]:
+    if pair[0] == pair[1]:
+        raise wrong(f"both ends are {pair[0]:g}", "Write the end that is shown as 0, then the one shown as 1")
+    return pair
+
+
 def _read_names(value: object) -> object:
     return value if isinstance(value, list) else [_TEXT.validate_python(value)]
 
@@ -157,6 +163,7 @@ Title = Annotated[str, pydantic.Field(max_length=200), BeforeValidator(_check_te
 Number = number()
 Boolean = Annotated[bool, pydantic.Strict(), BeforeValidator(plain_value)]
 Range = Annotated[tuple[Number, Number], BeforeValidator(_read_pair), AfterValidator(_check_rise)]
+Scale = Annotated[tuple[Number, Number], BeforeValidator(_read_pair), AfterValidator(_check_scale)]
 Free = parsed(object, free_value)
 Texts = list[Text]
 Names = Annotated[list[Text], pydantic.Field(min_length=1), BeforeValidator(_read_names)]  # or a single text

@@ -20,7 +20,7 @@ from pathlib import Path
 import pydantic
 
 from soundcheck.common import resources
-from soundcheck.common.errors import Problems, did_you_mean, input_error
+from soundcheck.common.errors import Problems, did_you_mean, input_error, nearest
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, KINDS, REGRESSION, Task
 from soundcheck.metrics.normalisation import NORMALISERS
@@ -55,6 +55,7 @@ from soundcheck.suite.yaml_reader import Document, read_yaml
 __all__ = ["ComparisonEntry", "CorpusEntry", "ModelEntry", "Suite", "read_suite"]
 
 # Names that mean something else in a table or threshold file.
+_AGES = "{age: {young: [0, 39], old: [40, 120]}}"  # an example of groups by a column of numbers
 _TAKEN = (
     *RESERVED_COLUMNS,
     "key",
@@ -108,7 +109,7 @@ class _Sound(schema.Section):
 
 class _Task(schema.Section):
     type: schema.choice(REGRESSION, CLASSIFICATION)
-    range: schema.Range | None = None
+    range: schema.Scale | None = None
     classes: schema.Texts | None = None
 
 
@@ -382,6 +383,9 @@ class _Reader(EntryReader):
             for column in keys.get(key, ()):
                 if column not in (*known, *also):
                     remedy = did_you_mean(column, [*known, *also])
+                    if not nearest(column, [*known, *also]):
+                        group = _AGES if column.lower() == "age" else column
+                        remedy = f"To compare groups by it, add `groups: [{group}]`. {remedy}"
                     self.note((*path, key, column), f"unknown column; {order}", remedy)
         families = resources.names("thresholds", ".yml", own=self.root)
         self.known_names((*path, "families"), keys["families"], families, "family")

@@ -84,7 +84,7 @@ def _check_ids(ids: Sequence[str], table: TextTable, problems: Problems) -> None
             where = (
                 f"{table.shown} {table.unit}s {table.places[first[name]]} and {table.places[row]}, column ID"
             )
-            problems.add(where, f"the ID {quoted(name)} stands twice", "Keep one of the rows")
+            problems.add(where, f"the ID {quoted(name)} stands twice", "Give each row an ID of its own")
 
 
 def _without_variables(paths: Sequence[str]) -> tuple[list[str], set[str]]:

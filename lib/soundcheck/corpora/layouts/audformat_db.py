@@ -130,7 +130,7 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             what = f"corpora.{entry.name}.columns.{name} names {quoted(theirs)}, and no table has it"
             problems.add(f"{shown}/{HEADER}", what, did_you_mean(theirs, database.sources(known)))
     problems.raise_if_any()
-    texts, parts, used = [], [], set()
+    texts, parts, used, declared = [], [], set(), {}
     for name in known:
         found = {ours: database.source(entry.columns.get(ours, ""), ours, name) for ours in wanted}
         sources = {
@@ -139,10 +139,15 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
             if source is not None
         }
         used |= {source[0] for source in sources.values()}
+        for task in (task for task in tasks.values() if task.is_regression and task.name in sources):
+            scale = database.scale(sources[task.name])
+            if scale not in (None, (task.low, task.high)):
+                declared.setdefault(task.name, {})[scale] = name
         texts.append(database.read(name))
         parts.append(database.rows(name, texts[-1], sources))
         if entry.split != ALL and not entry.tables and "split" not in parts[-1] and split_class(name):
             parts[-1]["split"] = split_class(name)
+    scales = _declared(declared, entry, f"{shown}/{HEADER}", notices)
     places = [table.where(row) for table in texts[: len(tables)] for row in range(len(table))]
     frame = _join(parts[: len(tables)], texts)
     brought = {*frame}
@@ -170,7 +175,29 @@ def read_database(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         tuple(notices),
         offered=tuple(database.sources(known)),
         split_kinds={name: about.type for name, about in splits if about.type in (TRAIN, DEV, TEST)},
+        scales=scales,
     )
+
+
+def _declared(
+    found: Mapping[str, Mapping[tuple[float, float], str]],
+    entry: CorpusEntry,
+    where: str,
+    notices: list[str],
+) -> dict[str, tuple[float, float]]:
+    """Choose the scales that schemes declare, where the suite has none: task -> scale -> a table with it."""
+    chosen = {}
+    for task, tables in found.items():
+        listed = ", ".join(f"{low:g} to {high:g} (table {table})" for (low, high), table in tables.items())
+        if task in entry.ranges:
+            notices.append(f"{task}: `range:` of the suite counts; the database declares {listed}")
+        elif len(tables) > 1:
+            what = f"tables declare different scales of {task}: {listed}"
+            raise input_error(where, what, "Choose tables of one scale with `tables:`")
+        else:
+            chosen[task] = next(iter(tables))
+            notices.append(f"{task}: the scale is that of the scheme in the database, {listed}")
+    return chosen
 
 
 class _Database:
@@ -319,6 +346,19 @@ class _Database:
     def _paths(column: str, fields: Iterable[str]) -> list[str]:
         """Name fields of labels as a suite names them."""
         return [f"{column}.{field}" for field in fields if field not in ("", "id") and field[-1] != TEXT]
+
+    def scale(self, source: Source) -> tuple[float, float] | None:
+        """Give the lowest and highest number that a scheme allows; ``None`` if it does not say."""
+        _, scheme, field = source
+        about = self.header.schemes.get(scheme)
+        if about is None or field:
+            return None
+        ends = [end for end in (about.minimum, about.maximum) if end is not None]
+        try:
+            ends = sorted(map(float, self.labels(scheme) or ends))
+        except ValueError:  # labels are words
+            return None
+        return (ends[0], ends[-1]) if len(ends) > 1 else None
 
     def labels(self, scheme: str | None) -> dict[str, dict[str, str]] | None:
         """Give the labels of a scheme with what is said about each; ``None`` if any value is allowed."""

@@ -176,7 +176,7 @@ class _Folder:
                 continue
             if name in values:
                 what = f"the name {quoted(name)} stands twice"
-                self.problems.add(f"{shown} lines {lines[name]} and {number}", what, "Keep one of the lines")
+                self.problems.add(f"{shown} lines {lines[name]} and {number}", what, "Give each its own name")
             elif not rest and not alone:
                 self.problems.add(
                     f"{shown} line {number}", f"{quoted(name)} has no value", "Complete the line"

@@ -132,7 +132,7 @@ def _stated_numbers(
     """Read probabilities of classes, or bounds of values."""
     empty = "or leave all cells of this row and task empty"
     values = np.array([_column(cells, name, _number, f"Give a number, {empty}", problems) for name in there])
-    given = ~np.isnan(values)
+    given, found, remedy = ~np.isnan(values), [], ""
     for row in np.flatnonzero(given.any(axis=0)).tolist():
         blank = (
             cells.columns[name][row].strip()
@@ -150,7 +150,8 @@ def _stated_numbers(
             what = stated.probability_problem(values[:, row].tolist())
             remedy = f"Give a probability of each class, together 1 and not logits or per cent, {empty}"
         if what:
-            problems.add(cells.where(row, there[0]), f"{task.name} has {what}", remedy)
+            found.append((row, f"{task.name} has {what}"))
+    _note_first(cells, there[0], found, remedy, problems)
     # A class that has no column has no probability.
     nothing = np.where(given.any(axis=0), 0.0, np.nan)
     return dict.fromkeys(own, nothing) | dict(zip(there, values, strict=True))
@@ -161,9 +162,20 @@ def _confidences(cells: TextTable, problems: Problems) -> np.ndarray:
     name = stated.CONFIDENCE
     remedy = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
     given = _column(cells, name, _number, remedy, problems)
-    for row in np.flatnonzero(~np.isnan(given) & ~((given >= 0) & (given <= 1))).tolist():
-        problems.add(cells.where(row, name), stated.confidence_problem(given[row]), remedy)
+    beyond = np.flatnonzero(~np.isnan(given) & ~((given >= 0) & (given <= 1))).tolist()
+    _note_first(
+        cells, name, [(row, stated.confidence_problem(given[row])) for row in beyond], remedy, problems
+    )
     return given
+
+
+def _note_first(
+    cells: TextTable, name: str, found: Sequence[tuple[int, str]], remedy: str, problems: Problems
+) -> None:
+    """Note what is wrong in the first of some rows, and how many there are."""
+    for row, what in found[:1]:
+        more = f"; so or alike in {len(found)} rows" if len(found) > 1 else ""
+        problems.add(cells.where(row, name), what + more, remedy)
 
 
 def _words(cells: TextTable, name: str, task: Task, problems: Problems) -> np.ndarray:

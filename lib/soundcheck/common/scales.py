@@ -1,0 +1,91 @@
+"""Scales of ratings: which ones people use, and whether numbers lie on the one that they are said to.
+
+Conventions
+-----------
+- A scale is ``(low, high)``; it may fall: on ``(5, 1)`` the number 1 means most.
+- *Far* outside is a number beyond an end by more than a fifth of the width. Right models overshoot by less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+__all__ = ["FAR", "USUAL", "another_scale", "outside", "range_advice", "usual_scales"]
+
+Scale = tuple[float, float]
+
+USUAL: tuple[Scale, ...] = (  # of ratings, the narrowest first
+    *((0, 1), (-1, 1), (1, 5), (0, 5), (1, 7), (-3, 3), (1, 9), (0, 10), (1, 10)),
+    *((-5, 5), (-10, 10), (0, 100), (-100, 100)),
+)
+FAR = 0.2  # of the width
+MANY, MANY_SHARE = 12, 0.001  # numbers far outside that are another scale, of few and of very many numbers
+FEW, FEW_SHARE = 3, 0.05  # likewise of small tables
+FITS = 1 / 3  # of the width of a scale that numbers cover at least
+NAMED = 3  # scales that a message names
+
+
+def outside(values: np.ndarray, scale: Scale, by: float = 0.0) -> np.ndarray:
+    """Say which numbers lie outside of a scale by more than a share of its width, bool; NaN does not."""
+    margin = by * abs(scale[1] - scale[0])
+    return (values < min(scale) - margin) | (values > max(scale) + margin)
+
+
+def another_scale(values: np.ndarray, scale: Scale, *, stated: bool = False) -> bool:
+    """Say whether numbers lie on another scale than they are said to.
+
+    Parameters
+    ----------
+    values
+        Finite numbers.
+    scale
+        On which they are said to lie.
+    stated
+        Whether the suite says so of just these numbers: then a dozen of very many far outside are no proof.
+
+    Examples
+    --------
+    >>> another_scale(np.array([-0.05, 0.4, 0.9, 1.08]), (0, 1))
+    False
+    >>> another_scale(np.array([-0.9, -0.4, -0.3, *np.linspace(0, 1, 50)]), (0, 1))
+    True
+    """
+    beyond, far = int(outside(values, scale).sum()), int(outside(values, scale, FAR).sum())
+    many = not stated and far >= max(MANY, MANY_SHARE * len(values))
+    return beyond > max(1, len(values) / 2) or far >= max(FEW, FEW_SHARE * len(values)) or many
+
+
+def usual_scales(values: np.ndarray, first: Iterable[Scale] = ()) -> list[Scale]:
+    """Name scales that numbers may lie on, the likeliest first.
+
+    Parameters
+    ----------
+    values
+        Finite numbers, at least one.
+    first
+        Scales that are in use beside them; if one of them fits, no other is named.
+
+    Examples
+    --------
+    >>> usual_scales(np.array([1.86, 5.8]))
+    [(1, 7), (1, 9), (0, 10)]
+    >>> usual_scales(np.array([1, 2, 5])), usual_scales(np.array([-730, 12]))
+    ([(1, 5)], [])
+    """
+    low, high = float(values.min()), float(values.max())
+    for scales in (first, USUAL):
+        fit = [scale for scale in dict.fromkeys(scales) if min(scale) <= low and high <= max(scale)]
+        exact = [scale for scale in fit if sorted(scale) == [low, high]]
+        close = [scale for scale in fit if high - low >= FITS * abs(scale[1] - scale[0])]
+        if exact or close:
+            return exact[:1] or close[:NAMED]
+    return []
+
+
+def range_advice(found: Sequence[Scale], name: str = "") -> str:
+    """Write what ``range:`` may say, with the scales that were found; ``name`` = of this task alone."""
+    texts = [f"[{low:g}, {high:g}]" for low, high in found] or ["[lowest, highest]"]
+    given = f"{{{name}: {texts[0]}}}" if name else texts[0]
+    return " or ".join([f"`range: {given}`", *texts[1:]])
