@@ -73,7 +73,12 @@ class TextTable:
 
     def where(self, row: int, column: str = "") -> str:
         """Say where a cell stands: ``segments.csv line 5, column arousal``."""
-        place = f"{self.shown} {self.unit} {self.places[row]}"
+        return self.where_all([row], column)
+
+    def where_all(self, rows: Sequence[int], column: str = "") -> str:
+        """Say where cells of one or two rows stand: ``segments.csv lines 5 and 9, column arousal``."""
+        places = " and ".join(str(self.places[row]) for row in sorted(rows))
+        place = f"{self.shown} {self.unit}{'s' * (len(rows) > 1)} {places}"
         return f"{place}, column {column}" if column else place
 
     @property

@@ -70,7 +70,9 @@ def test_missing_and_empty_answers_are_named_extra_rows_counted(load):
 
 def test_nothing_matches(load):
     model = load(GOOD.replace("a.wav", "/data/a.wav").replace("b.wav", "x").replace("sub/c.wav", "y"))
-    with pytest.raises(InputError, match=r"the table has '/data/a.wav', the corpus 'b.wav'"):
+    with pytest.raises(
+        InputError, match=r"the name here is '/data/a.wav', the most similar one in the corpus 'b.wav'"
+    ):
         model.notices([files("b.wav", "c.wav")])
 
 
@@ -151,7 +153,7 @@ def test_segments_of_one_file(load):
         answers, problems = load(text, ("arousal",)).look_up(demo, "")
         assert answers["arousal"].tolist() == [0.1, 0.2, 0.3]
         assert problems == ["", "", ""]
-    answers, problems = load(plain.replace("1.5,2.25", "1.5,2.24"), ("arousal",)).look_up(demo, "")
+    answers, problems = load(plain.replace("1.5,2.25", "1.5,2.23"), ("arousal",)).look_up(demo, "")
     assert problems == ["", "no row in theirs.csv", ""]
 
 

@@ -274,7 +274,8 @@ REFUSED = [
     ("x.stm", json.dumps(SEGLST), "is not a number"),
     ("x.stm", "turn left (a)\n", "line 1: .* has 3 columns"),
     ("x.stm", "m1 1 A 0 1 a\nm1 1 A 0 1 \xe4\n".encode("latin-1"), "line 2: byte 24 is not UTF-8"),
-    ("x.ctm", STM, "line 3: .* has 7 columns, not five or six"),
+    ("x.ctm", STM, "line 3: a time: 'B' is not a number"),
+    ("x.ctm", "m1 1 0.5 0.2\n", "has 4 columns, not five to eight"),
     ("x.ctm", "m1 1 A 0 1\n", "line 1: a time: 'A' is not a number"),
     ("x.ctm", "m1 1 2 -1 a\n", "line 1: a duration of -1 s is negative"),
     ("x.ctm", "m1 1 -2 1 a\n", "line 1: -2 s is negative"),
@@ -310,8 +311,8 @@ def test_refused(load, name, content, words):
 def test_labels_and_ignored_lines(load):
     stm = "m1 1 A 0 1.5 <o,f0,male> turn { left / right } {@/x}\n"
     assert read_timed_texts(stm.replace(" {@/x}", "").encode(), "x", "stm").texts == ["turn left"]
-    mixed = "m1 1 A 0 1.5 <unk> turn\nm1 1 A 1.5 2 left\n"
-    assert read_timed_texts(mixed.encode(), "x", "stm").texts == ["<unk> turn", "left"]
+    mixed = "m1 1 A 0 1.5 <O,F0> turn\nm1 1 A 1.5 2 left\n"
+    assert read_timed_texts(mixed.encode(), "x", "stm").texts == ["turn", "left"]
     ignored = "m1 1 A 0 1.5 <o> turn\nm1 1 A 1.5 3 <o> IGNORE_TIME_SEGMENT_IN_SCORING\nm1 1 A 3 4 <o>\n"
     model = load(ignored)
     assert answers(model, MEETINGS)[:3] == ["turn", "", ""]

@@ -58,7 +58,7 @@ def load(write):
 
 def read(content: str | bytes, form: str = "trn") -> dict[str, str]:
     utterances = read_transcripts(content.encode() if isinstance(content, str) else content, "hyp", form)
-    return dict(zip(utterances.ids, utterances.texts, strict=True))
+    return dict(zip(utterances.names, utterances.texts, strict=True))
 
 
 # Reading ----------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_what_is_written_is_read_back(transcripts, end):
         ("a (x)\nso (%HESITATION)", "trn", "line 2: .*does not end with an id"),
         ("a { b / c (x)", "trn", r"line 1: a brace is not closed. Write alternatives as `\{ a / b / @ \}`"),
         ("a (x)\r\na } b (y)", "trn", "line 2: a brace closes that was not opened"),
-        ("a (x)\nb (y)\nc (x)", "trn", "hyp lines 1 and 3: duplicate id 'x'. Keep one"),
+        ("a (x)\nb (y)\nc (x)", "trn", "hyp lines 1 and 3: duplicate id 'x'. Look where the two come from"),
         ("x a\ny b\n\nx", "kaldi", "hyp lines 1 and 4: duplicate id 'x'"),
         (
             "a (x)\rb\xe4 (y)".encode("latin-1"),
@@ -291,19 +291,17 @@ def test_ambiguous_ids_are_all_told():
         found(["a", "b", "c-d-e"], where)
     assert str(caught.value).splitlines() == [
         "hyp.trn line 1: the id 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. "
-        "Write the file as id, such as 'x/a.wav'.",
-        "hyp.trn line 2: the id 'b' could mean 'b.wav' and 'b.flac'. Write the file as id, such as 'b.wav'.",
+        "Write the file as the corpus does, such as 'x/a.wav'.",
+        "hyp.trn line 2: the id 'b' could mean 'b.wav' and 'b.flac'. Write the file as the corpus does, such as 'b.wav'.",
         "hyp.trn line 3: the id 'c-d-e' could mean 'c/d-e.wav' and 'c-d/e.wav'. "
-        "Write the file as id, such as 'c/d-e.wav'.",
+        "Write the file as the corpus does, such as 'c/d-e.wav'.",
     ]
     assert found(["x/a.wav", "b.flac", "c/d-e"], where) == [0, -1, -1, -1, 1, 2, -1]
 
 
 def test_several_segments_of_a_file_need_a_table_with_times():
     where = corpus(("a.wav", 0.0, 1.5), ("a.wav", 1.5, NAN), ("b.wav", NAN, NAN))
-    with pytest.raises(
-        InputError, match=r"could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'.*file, start, end and"
-    ):
+    with pytest.raises(InputError, match=r"could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'.*file, start and end"):
         found(["b", "a"], where)
     assert found(["b"], where) == [-1, -1, 0]
 
@@ -330,7 +328,7 @@ def test_utterances_without_segment_are_counted(load):
 )
 def test_nothing_matches(write, name, content):
     entry, suite = write(content, name)
-    words = rf"^{name} line 2: no utterance belongs to a segment: the id here is 'q-1', a file .* 'a.wav'"
+    words = rf"^{name} line 2: no utterance belongs to a segment: the name here is 'q-1', the .* 'a.wav'"
     with pytest.raises(InputError, match=words):
         check_model(entry, suite, [files("a.wav", "b.wav")])
     assert check_model(entry, suite) == check_model(entry, suite, [files("a/Q-1.wav")])
@@ -339,10 +337,13 @@ def test_nothing_matches(write, name, content):
 def test_an_id_means_one_sound_in_all_corpora(load):
     model = load("one (a)\n")
     same = [files("a.wav", name="one", audio=["same"]), files("b/a.wav", name="two", audio=["same"])]
-    assert model.notices(same) == []
+    assert model.notices(same) == [
+        "1 name in hyp.trn fits without the folder of the file ('a' is taken for 'b/a.wav')"
+    ]
     different = [files("a.wav", name="one"), files("b/a.wav", name="two")]
     words = (
-        "line 1: the id 'a' means 'a.wav' of 'one' and 'b/a.wav' of 'two', two sounds.*columns corpus, file"
+        "line 1: 'a' would be the answer for 'a.wav' of 'one' and 'b/a.wav' of 'two', two sounds. Write "
+        r"`corpora: \[one\]` for the model"
     )
     with pytest.raises(InputError, match=words):
         model.notices(different)

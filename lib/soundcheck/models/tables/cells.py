@@ -51,7 +51,9 @@ def read_table(
     start, end = (_times(cells, name, problems) for name in ("start", "end"))
     changes = np.array(cells.columns["change"] if of_run else [""] * len(cells), dtype=object)
     indices = {
-        change: sort_rows(cells, np.flatnonzero(changes == change), start, end, problems)
+        change: sort_rows(
+            cells, np.flatnonzero(changes == change), start, end, problems, [task.name for task in tasks]
+        )
         for change in dict.fromkeys(["", *changes])
     }
     problems.raise_if_any()

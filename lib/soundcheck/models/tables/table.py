@@ -33,6 +33,7 @@ from soundcheck.common import files
 from soundcheck.common.errors import input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
+from soundcheck.corpora.utterances import matched_by_less
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables import run_tables
@@ -234,15 +235,20 @@ class TableModel(LookUpModel):
             If none belongs to any segment; shows one name of each side. If it is ambiguous what they mean.
         """
         used = np.zeros(len(self._index), dtype=bool)
+        pairs: set[tuple[str, str]] = set()
+        names = np.array(self._index.names, dtype=object)
         for index in (self._index, *self._changed.values()):
-            for found in index.find_everywhere(corpora):
-                used[found[found >= 0]] = True
-        segments = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
-        if not used.any() and segments and len(used):
-            raise self._index.misfit(segments[0])
+            for corpus, found in zip(corpora, index.find_everywhere(corpora), strict=True):
+                there = found >= 0
+                used[found[there]] = True
+                own, files = names[found[there]], corpus.segments["file"].to_numpy(dtype=object)[there]
+                pairs |= {*zip(own[own != files], files[own != files], strict=True)}
+        if not used.any() and len(used) and any(len(corpus.segments) for corpus in corpora):
+            raise self._index.misfit(corpora)
         extra = int((~used).sum())
         noun = f"{self._index.noun} belongs" if extra == 1 else f"{self._index.noun}s belong"
         told = [f"{extra} {noun} to no segment of the corpora"] if extra else []
+        told += matched_by_less(pairs, self._shown, self._index.are_ids)
         told += self._index.remarks()
         if self._changed:
             told.append(f"answers for changed signals are those of the run that wrote {self._shown}")

@@ -3,8 +3,8 @@
 Conventions
 -----------
 - Times that differ by at most :data:`~soundcheck.models.tables.time_spans.TOLERANCE` are the same.
-- A recording means the file that its name is written like, or its name with ``-`` or ``_`` and the channel,
-  see :mod:`soundcheck.corpora.utterances`.
+- Which file a recording means says :mod:`soundcheck.corpora.utterances`; its name may also be followed by ``-``
+  or ``_`` and the channel.
 - A word of a CTM belongs to the segment that holds its middle (the start of a segment belongs to it, its end
   does not). A line with several words belongs to the segment that holds all of it; if segments overlap, to
   the one with its times, or to the only one that holds it. Where the speakers of a recording are called as in
@@ -27,9 +27,10 @@ from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.utterances import UtteranceNames
+from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.stated_words import WORDS
+from soundcheck.models.tables.index import refuse_two_sounds
 from soundcheck.models.tables.time_spans import NONE, SEVERAL, Spans
 from soundcheck.models.tables.timed_texts import TimedTexts
 from soundcheck.models.tables.transcript_formats import CTM
@@ -126,16 +127,22 @@ class TimedTranscripts(LookUpModel):
         InputError
             If no words belong to any segment, or it is not clear to which one.
         """
-        texts = self._texts
+        texts, problems = self._texts, Problems()
         used = np.zeros(len(texts), dtype=bool)
+        pairs: set[tuple[str, str]] = set()
+        everywhere = []
         silent = 0
         for corpus in corpora:
             placed, known, touched = self._place(corpus)
-            held = placed >= 0
-            used |= held
-            spoken = np.zeros(len(corpus.segments), dtype=bool)
-            spoken[placed[held]] = True
-            silent += int((known & ~touched & ~spoken).sum())
+            held = np.flatnonzero(placed >= 0)
+            used[held] = True
+            everywhere.append(np.full(len(corpus.segments), NONE, dtype=np.int64))
+            everywhere[-1][placed[held]] = held
+            files = corpus.segments["file"].to_numpy(dtype=object)[placed[held]]
+            pairs |= {*zip(np.array(texts.recordings, dtype=object)[held], files, strict=True)}
+            silent += int((known & ~touched & (everywhere[-1] < 0)).sum())
+        refuse_two_sounds(corpora, everywhere, texts.recordings, texts.where, problems)
+        problems.raise_if_any()
         first = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
         if not used.any() and first:
             what = (
@@ -144,7 +151,8 @@ class TimedTranscripts(LookUpModel):
             )
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
-        told = [texts.remark] if texts.remark else []
+        told = list(texts.remarks)
+        told += matched_by_less(pairs, texts.shown, ids=True)
         extra = int((~used).sum())
         if extra and corpora:
             plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
@@ -216,18 +224,23 @@ class TimedTranscripts(LookUpModel):
         of_segment, names = pd.factorize(table["file"])
         known = UtteranceNames(table.drop_duplicates("file").drop(columns="item", errors="ignore"))
         which, pairs = pd.factorize(pd.MultiIndex.from_arrays([texts.recordings, texts.channels]))
-        plain = known.find_paths([recording for recording, _ in pairs])
+        plain = known.find([recording for recording, _ in pairs])
         found = np.full(len(pairs), NONE, dtype=np.int64)
         firsts = np.unique(which, return_index=True)[1]
+        owners: dict[int, str] = {}  # file -> the recording that means it
         for number, (recording, channel) in enumerate(pairs):
-            forms = (f"{recording}-{channel}", f"{recording}_{channel}") if channel else ()
-            rows = plain[number] or next(filter(None, map(known.find, forms)), [])
+            forms = [f"{recording}-{channel}", f"{recording}_{channel}"] if channel else []
+            rows = plain[number] or next(filter(None, known.find(forms)), [])
+            what = ""
             if len(rows) > 1:
-                both = f"{quoted(names[rows[0]])} and {quoted(names[rows[1]])}"
-                what = f"the recording {quoted(recording)} could mean {both}"
-                problems.add(texts.where(firsts[number]), what, "Write the name as in the corpus")
+                what = f"the recording {quoted(recording)} could mean {known.meanings(rows)}"
+            elif rows and owners.setdefault(rows[0], recording) != recording:
+                both = f"{quoted(owners[rows[0]])} and {quoted(recording)}"
+                what = f"the recordings {both} mean the same file {quoted(names[rows[0]])}"
             elif rows:
                 found[number] = rows[0]
+            if what:
+                problems.add(texts.where(firsts[number]), what, "Write the names as in the corpus")
         return found[which], of_segment
 
     def _speakers(
