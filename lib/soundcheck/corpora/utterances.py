@@ -3,8 +3,8 @@
 Conventions
 -----------
 - A name means the file that is written exactly so. Otherwise paths are compared from their ends: all folders
-  that both sides give have to agree, those that one side alone has do not count. Files that the name ends with
-  come first, the longest of them, then files that end with the name.
+  that both sides give have to agree, those that one side alone has do not count. Files that the name ends
+  with come first, the longest of them, then files that end with the name.
 - These are tried in turn: with the extension; without it, as far as it is one of sounds or of what is made
   from them; with ``-``, then ``_``, for ``/``; the file's name after the speaker and ``-``, then ``_``; the
   ``item`` of the segment if it has that for itself. All of them exactly, then all without regard to case,

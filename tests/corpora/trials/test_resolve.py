@@ -56,7 +56,7 @@ def test_names_become_rows():
     assert table.notices == (
         "t.txt is read as lines `1 enrol test`: 3 trials, 1 target and 2 non-target",
         "1 name in t.txt fits in another spelling than that of the file ('A' is taken for 's1/a.wav')",
-        "1 name in t.txt fits without the folder of the file ('e.wav' is taken for 's3/e.wav')",
+        "1 name in t.txt fits without the folder of the file ('e' is taken for 's3/e.wav')",
     )
     assert {str(table.frame[name].dtype) for name in ("enrolment", "segment")} == {"int64"}
     assert table.frame["target"].dtype == bool
@@ -97,9 +97,7 @@ def test_all_missing_names_are_told_with_their_first_line():
 
 
 def test_names_of_several_files_are_refused():
-    words = (
-        r"^t.txt line 2: 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Write the one that is meant, such as 'x/a.wav'"
-    )
+    words = r"^t.txt line 2: 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Write the one that is meant, such as 'x/a.wav'"
     with pytest.raises(InputError, match=words):
         resolved("0 b c\n0 a b\n", corpus("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "c.wav"))
     with pytest.raises(InputError, match="'a' could mean 'x/a.wav' and 'y/a.wav'"):

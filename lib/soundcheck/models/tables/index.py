@@ -11,7 +11,6 @@ import numpy as np
 
 from soundcheck.common.errors import InputError, Problems, input_error, nearest
 from soundcheck.common.escaping import quoted, told_apart
-
 from soundcheck.corpora.utterances import plain_path
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["TWICE", "Index", "found_once", "misfit_of_names", "refuse_two_sounds"]
 
 # What to do about two answers to one segment: which is the right one, only the user knows.
-TWICE = "Look where the two come from, such as two runs in one file, and give each run a file and a model of its own"
+TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
 _LOOKED_AT = 2_000  # files among which the one that is most like a name is looked for
 
 
@@ -94,8 +93,8 @@ def misfit_of_names(index: Index, corpora: Sequence[Corpus], remedy: str) -> Inp
         file for file in known if plain_path(file).rpartition("/")[2] == plain_path(name).rpartition("/")[2]
     ]
     here, there = told_apart(name, next(iter(same), "") or nearest(name, known) or known[0])
-    what = f"no {index.noun} belongs to a segment: the name here is {here}, the most similar one in the corpus {there}"
-    return input_error(index.where(0), what, remedy)
+    both = f"the name here is {here}, the most similar one in the corpus {there}"
+    return input_error(index.where(0), f"no {index.noun} belongs to a segment: {both}", remedy)
 
 
 def refuse_two_sounds(
@@ -133,7 +132,7 @@ def refuse_two_sounds(
         both = f"{quoted(file)} of {quoted(one)} and {quoted(same)} of {quoted(other)}"
         more = f"; so do {len(answers) - 1} more" if len(answers) > 1 else ""
         what = f"{quoted(names[number])} would be the answer for {both}, two sounds{more}"
-        remedy = f"Write `corpora: [{one}]` for the model if the file is for one corpus, or give a table with a column corpus"
+        remedy = f"Write `corpora: [{one}]` for the model, or give a table with a column corpus"
         problems.add(where(number), what, remedy)
 
 

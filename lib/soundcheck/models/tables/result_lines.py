@@ -29,7 +29,7 @@ from soundcheck.common.json_lines import NUMBER, TEXT, JsonLines, json_object, r
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.tables.index import Index, found_once, misfit_of_names
-from soundcheck.models.tables.rows import TOLERANCE, Rows, sort_rows
+from soundcheck.models.tables.rows import Rows, sort_rows
 
 if TYPE_CHECKING:
     from soundcheck.corpora.corpus import Corpus

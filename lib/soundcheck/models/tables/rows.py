@@ -5,8 +5,8 @@ Conventions
 - A row names a corpus (or none, for all), a file, and perhaps start and end in seconds. A row without start
   begins with its file. Which file a name means says :mod:`soundcheck.corpora.utterances`.
 - A single row of a file without any times fits its only segment, whatever the times of that are.
-- Times that differ by at most :data:`TOLERANCE` are the same. Of several rows that fit a segment, the one with
-  the nearest times is taken, then the one that begins first.
+- Times that differ by at most :data:`TOLERANCE` are the same. Of several rows that fit a segment, the one
+  with the nearest times is taken, then the one that begins first.
 - All segments are matched at once, by sorting: time grows with segments and rows, however many of them lie in
   one file.
 """
@@ -94,8 +94,8 @@ class Rows(Index):
         Raises
         ------
         InputError
-            If several segments of a file are meant, but the table gives no times; if a name could mean several
-            files, or several names the same.
+            If several segments of a file are meant, but the table gives no times; if a name could mean
+            several files, or several names the same.
         """
         import pandas as pd  # late: a suite is read without it
 

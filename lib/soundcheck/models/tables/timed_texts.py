@@ -5,11 +5,12 @@ Conventions
 - UTF-8; lines end with LF, CR LF or CR; blank lines and lines that begin with ``;;`` say nothing. Columns are
   separated by blanks and tabs. Times are seconds from the beginning of the recording.
 - STM: ``recording channel speaker start end <labels> words ...``; in each line the sixth column is a label if
-  it is ``<...>``. A remark names them unless all lines with words have one. Of alternatives ``{ a / b / @ }`` the first counts. A line that says
-  ``ignore_time_segment_in_scoring`` is left out.
+  it is ``<...>``. A remark names them unless all lines with words have one. Of alternatives ``{ a / b / @ }``
+  the first counts. A line that says ``ignore_time_segment_in_scoring`` is left out.
 - CTM: ``recording channel start duration word confidence type speaker``, a word a line; in each line the
-  channel may be left out, and so may what stands behind the word. Words of the types ``non-lex``, ``misc`` and
-  ``noscore`` are none; a remark counts them. Of alternatives between ``<ALT_BEGIN>``, ``<ALT>`` and ``<ALT_END>`` the first counts, ``@`` is no word.
+  channel may be left out, and so may what stands behind the word. Words of the types ``non-lex``, ``misc``
+  and ``noscore`` are none; a remark counts them. Of alternatives between ``<ALT_BEGIN>``, ``<ALT>`` and
+  ``<ALT_END>`` the first counts, ``@`` is no word.
   Confidences count if all that are given are numbers from 0 to 1, and not all of them 1, which is what
   recognisers write that know none; a remark says so. ``NA`` is none.
 - SegLST: a JSON list of objects with ``session_id``, ``start_time``, ``end_time``, ``words`` and perhaps

@@ -3,8 +3,8 @@
 Conventions
 -----------
 - Times that differ by at most :data:`~soundcheck.models.tables.time_spans.TOLERANCE` are the same.
-- Which file a recording means says :mod:`soundcheck.corpora.utterances`; its name may also be followed by ``-``
-  or ``_`` and the channel.
+- Which file a recording means says :mod:`soundcheck.corpora.utterances`; its name may also be followed by
+  ``-`` or ``_`` and the channel.
 - A word of a CTM belongs to the segment that holds its middle (the start of a segment belongs to it, its end
   does not). A line with several words belongs to the segment that holds all of it; if segments overlap, to
   the one with its times, or to the only one that holds it. Where the speakers of a recording are called as in
