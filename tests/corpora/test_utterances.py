@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.corpora import utterances
-from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
+from soundcheck.corpora.utterances import UtteranceNames
 
 
 def names(*written: str, **columns: list) -> UtteranceNames:

@@ -54,6 +54,7 @@ def corpus(*rows: tuple, name: str = "demo", **columns: list) -> SimpleNamespace
     table["duration"] = np.where(np.isnan(table["end"]), table["duration"], table["end"]) - np.nan_to_num(
         table["start"]
     )
+    table["audio"] = [f"{name} {row}" for row in range(len(table))]
     return SimpleNamespace(name=name, segments=table, root=Path("/nowhere"))
 
 

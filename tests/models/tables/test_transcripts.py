@@ -210,8 +210,11 @@ def test_tables_under_other_names(load):
     assert load(CSV, "answers").look_up(files("a.wav"), "")[0]["transcript"].tolist() == ["turn left"]
     with pytest.raises(InputError, match="text: this is a Python pickle, which is never opened"):
         load(b"\x80\x04\x95", "text")
-    with pytest.raises(InputError, match="separated by semicolons"):
-        load("file;transcript\n", "hyp.txt")
+    for separator in ";\t":
+        answers = load(CSV.replace(",", separator), "hyp.txt").look_up(files("a.wav"), "")[0]
+        assert answers["transcript"].tolist() == ["turn left"]
+    with pytest.raises(InputError, match="separated by bars"):
+        load("file|transcript\n", "hyp.txt")
 
 
 @pytest.mark.parametrize("tasks", [("arousal",), ("transcript", "emotion")])

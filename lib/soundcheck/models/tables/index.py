@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from soundcheck.common.errors import InputError, Problems, input_error, nearest
+from soundcheck.common.errors import InputError, input_error, nearest
 from soundcheck.common.escaping import quoted, told_apart
-from soundcheck.corpora.utterances import plain_path
+from soundcheck.corpora.utterances import matched_by_less, plain_path
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["TWICE", "Index", "found_once", "misfit_of_names", "refuse_two_sounds"]
+__all__ = ["TWICE", "Index", "compared", "found_once", "misfit_of_names", "uses_of"]
 
 # What to do about two answers to one segment: which is the right one, only the user knows.
 TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
@@ -56,26 +58,6 @@ class Index(abc.ABC):
     def misfit(self, corpora: Sequence[Corpus]) -> InputError:
         """Make the error if nothing fits the corpora, of which one has segments."""
 
-    def find_everywhere(self, corpora: Sequence[Corpus]) -> list[np.ndarray]:
-        """Find the answers of several corpora.
-
-        Raises
-        ------
-        InputError
-            Also if an answer would belong to different sounds in two of them.
-        """
-        problems = Problems()
-        everywhere = []
-        for corpus in corpora:
-            try:
-                everywhere.append(self.find(corpus))
-            except InputError as error:
-                problems.extend(error)
-        problems.raise_if_any()
-        refuse_two_sounds(corpora, everywhere, self.names, self.where, problems)
-        problems.raise_if_any()
-        return everywhere
-
     def computing_times(self) -> np.ndarray:
         """Give the seconds that answers took and those of their sounds, float64 ``(2, n)``; here nothing."""
         return np.zeros((2, 0))
@@ -97,43 +79,48 @@ def misfit_of_names(index: Index, corpora: Sequence[Corpus], remedy: str) -> Inp
     return input_error(index.where(0), f"no {index.noun} belongs to a segment: {both}", remedy)
 
 
-def refuse_two_sounds(
-    corpora: Sequence[Corpus],
-    everywhere: Sequence[np.ndarray],
-    names: Sequence[str],
-    where: Callable[[int], str],
-    problems: Problems,
-) -> None:
-    """Refuse answers that would belong to different sounds in two corpora: they are those of one.
+def uses_of(corpus: Corpus, found: np.ndarray) -> pd.DataFrame:
+    """List which answers the segments of a corpus use: ``number``, ``file``, ``sound`` and ``corpus``.
 
     Parameters
     ----------
-    corpora
-        All that a file was matched with.
-    everywhere
-        For each corpus which answer belongs to each segment, int64 ``(segments,)``; -1 = none.
-    names, where
-        What is written in the file, and where.
-    problems
-        Takes what is wrong, one problem for two corpora.
+    found
+        Number of each segment's answer, int64 ``(segments,)``; -1 = none.
     """
-    known: dict[int, tuple[str, str, Corpus]] = {}
-    told: dict[tuple[str, str], list[tuple[int, str, str]]] = {}
-    for corpus, found in zip(corpora if len(corpora) > 1 else (), everywhere, strict=False):
-        sounds, files = (corpus.segments[name].tolist() for name in ("audio", "file"))
-        for position in np.flatnonzero(found >= 0).tolist():
-            number = int(found[position])
-            own = (sounds[position], files[position], corpus)
-            sound, file, other = known.setdefault(number, own)
-            if sound != own[0] and other is not corpus:
-                told.setdefault((other.name, corpus.name), []).append((number, file, own[1]))
-    for (one, other), answers in told.items():
-        number, file, same = answers[0]
-        both = f"{quoted(file)} of {quoted(one)} and {quoted(same)} of {quoted(other)}"
-        more = f"; so do {len(answers) - 1} more" if len(answers) > 1 else ""
-        what = f"{quoted(names[number])} would be the answer for {both}, two sounds{more}"
-        remedy = f"Write `corpora: [{one}]` for the model, or give a table with a column corpus"
-        problems.add(where(number), what, remedy)
+    uses = corpus.segments[["file", "audio"]].rename(columns={"audio": "sound"})
+    return uses.assign(number=found, corpus=corpus.name)[found >= 0]
+
+
+def compared(
+    uses: pd.DataFrame, names: Sequence[str], where: Callable[[int], str], shown: str, are_ids: bool
+) -> list[str]:
+    """Refuse answers that would belong to different sounds in two corpora; say which names fit by less.
+
+    Parameters
+    ----------
+    uses
+        See :func:`uses_of`; of all corpora.
+    names, where, shown, are_ids
+        Name of each answer, where it stands, what messages call the file, whether names are ids.
+
+    Raises
+    ------
+    InputError
+        If answers are used for two sounds.
+    """
+    several = (uses.groupby("number")[["corpus", "sound"]].transform("nunique") > 1).all(axis=1)
+    if several.any():
+        both = uses[several]
+        first = both[both["number"] == both["number"].iloc[0]].drop_duplicates("corpus")
+        files = [f"{quoted(row.file)} of {quoted(row.corpus)}" for row in first.itertuples()]
+        number, more = int(first["number"].iloc[0]), both["number"].nunique() - 1
+        what = f"{quoted(names[number])} would be the answer for {files[0]} and {files[1]}, two sounds"
+        what += f"; so would {more} more" if more else ""
+        own = first["corpus"].iloc[0]
+        remedy = f"Write `corpora: [{own}]` for the model, or give a table with a column corpus"
+        raise input_error(where(number), what, remedy)
+    given = np.array(names, dtype=object)[uses["number"].to_numpy(dtype=np.int64)]
+    return matched_by_less({*zip(given, uses["file"], strict=True)}, shown, are_ids)
 
 
 def found_once(find: Callable[[Index, Corpus], np.ndarray]) -> Callable[[Index, Corpus], np.ndarray]:

@@ -14,7 +14,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -81,11 +80,6 @@ class Rows(Index):
     def where(self, *numbers: int) -> str:
         """Say where rows stand."""
         return self.cells.where_all(numbers, "file")
-
-    @functools.cached_property
-    def corpora(self) -> set[str]:
-        """Names of corpora in the table."""
-        return {corpus for corpus, _ in self.files}
 
     @found_once
     def find(self, corpus: Corpus) -> np.ndarray:

@@ -20,8 +20,9 @@ from soundcheck.common import files
 from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
-from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
+from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import Asked, LookUpModel
+from soundcheck.models.tables.index import compared
 from soundcheck.suite import schema
 from soundcheck.suite.model_keys import ModelKeys
 from soundcheck.suite.paths import find_place
@@ -157,35 +158,29 @@ class ScoreModel(LookUpModel):
         if len(own) > 1 and self._scores.layout == "numbers":
             what = "the file has one score a line, and several corpora have trials"
             raise input_error(where, what, f"Name the one that they are for: corpora: [{own[0].name}]")
-        problems = Problems()
-        pairs: set[tuple[str, str]] = set()
-        used = np.zeros(len(self._scores), dtype=bool)
-        known: dict[int, tuple[tuple[str, ...], str]] = {}  # score -> the sounds and corpus it belongs to
+        import pandas as pd  # late: whoever reads a suite imports this module
+
+        problems, uses = Problems(), []
         for corpus in own:
             try:
-                found = _find(self._scores, corpus.trials)
+                uses.append(_uses(corpus, _find(self._scores, corpus.trials)))
             except InputError as error:
                 problems.extend(error)
-                continue
-            for side in PAIR if self._scores.layout != "numbers" else ():
-                theirs = self._scores.frame[side].to_numpy()[found]
-                pairs |= {*zip(theirs, corpus.trials.frame[side], strict=True)}
-            used[found] = True
-            for score, sound in zip(found.tolist(), _sounds(corpus), strict=True) if len(own) > 1 else ():
-                other, name = known.setdefault(score, (sound, corpus.name))
-                if other != sound and name != corpus.name:
-                    pair = _pair(*self._scores.frame[PAIR].iloc[score])
-                    both = f"{quoted(name)} and of {quoted(corpus.name)}, of other sounds"
-                    what = f"the score of {pair} would be that of a trial of {both}"
-                    remedy = f"Give each corpus scores of its own, with `corpora: [{name}]` for the model"
-                    problems.add(self._scores.where(self._scores.frame.index[score]), what, remedy)
-                    break
         problems.raise_if_any()
-        extra = int((~used).sum()) if own else 0
+        if not own:
+            return []
+        used, frame = pd.concat(uses), self._scores.frame
+        extra = len(frame) - used["number"].nunique()
         told = [f"{extra} scores belong to no trial that is evaluated"] if extra else []
-        return told + matched_by_less(
-            {pair for pair in pairs if pair[0] != pair[1]}, self._entry.target, ids=True
-        )
+        for side in PAIR if "enrol" in frame else ():
+            told += compared(
+                used.assign(file=used[side]),
+                frame[side].tolist(),
+                lambda number: self._scores.where(frame.index[number]),
+                self._entry.target,
+                True,
+            )
+        return list(dict.fromkeys(told))
 
 
 def scores_of_trials(scores: Listing, trials: TrialTable) -> np.ndarray:
@@ -271,14 +266,14 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
     return used[place]
 
 
-def _sounds(corpus: Corpus) -> list[tuple[str, ...]]:
-    """Give the digests of what each trial of a corpus compares."""
-    trials, sound = corpus.trials, corpus.segments["audio"].tolist()
-    enrolled: dict[int, tuple[str, ...]] = {}
-    for row, number in zip(trials.members.tolist(), trials.member_of.tolist(), strict=True):
-        enrolled[number] = (*enrolled.get(number, ()), sound[row])
-    both = zip(trials.frame["enrolment"], trials.frame["segment"], strict=True)
-    return [(*enrolled[number], sound[segment]) for number, segment in both]
+def _uses(corpus: Corpus, found: np.ndarray) -> pd.DataFrame:
+    """List which scores the trials of a corpus use, see :func:`soundcheck.models.tables.index.uses_of`."""
+    trials, sounds = corpus.trials, corpus.segments["audio"].to_numpy(dtype=object)
+    enrolled: dict[int, str] = {}
+    for sound, number in zip(sounds[trials.members], trials.member_of.tolist(), strict=True):
+        enrolled[number] = f"{enrolled.get(number, '')} {sound}"
+    sound = trials.frame["enrolment"].map(enrolled) + " " + sounds[trials.frame["segment"]]
+    return trials.frame[PAIR].assign(number=found, sound=sound, corpus=corpus.name)
 
 
 def _pair(enrol: str, test: str) -> str:

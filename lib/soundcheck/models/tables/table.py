@@ -31,15 +31,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.errors import input_error
+from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import parse_text_table
-from soundcheck.corpora.utterances import matched_by_less
 from soundcheck.models.answer_scale import check_scale
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.tables import run_tables
 from soundcheck.models.tables.cells import read_table, with_own_names
-from soundcheck.models.tables.index import Index
+from soundcheck.models.tables.index import Index, compared, uses_of
 from soundcheck.models.tables.result_lines import read_results
 from soundcheck.models.tables.timed_texts import read_timed_texts
 from soundcheck.models.tables.timed_transcripts import TimedTranscripts
@@ -251,21 +250,25 @@ class TableModel(LookUpModel):
         InputError
             If none belongs to any segment; shows one name of each side. If it is ambiguous what they mean.
         """
-        used = np.zeros(len(self._index), dtype=bool)
-        pairs: set[tuple[str, str]] = set()
-        names = np.array(self._index.names, dtype=object)
-        for index in (self._index, *self._changed.values()):
-            for corpus, found in zip(corpora, index.find_everywhere(corpora), strict=True):
-                there = found >= 0
-                used[found[there]] = True
-                own, files = names[found[there]], corpus.segments["file"].to_numpy(dtype=object)[there]
-                pairs |= {*zip(own[own != files], files[own != files], strict=True)}
-        if not used.any() and len(used) and any(len(corpus.segments) for corpus in corpora):
-            raise self._index.misfit(corpora)
-        extra = int((~used).sum())
-        noun = f"{self._index.noun} belongs" if extra == 1 else f"{self._index.noun}s belong"
+        import pandas as pd  # late: a suite is read without it
+
+        index = self._index
+        indices = (index, *self._changed.values())
+        problems, uses = Problems(), []
+        for corpus in corpora:
+            try:
+                uses += [uses_of(corpus, one.find(corpus)) for one in indices]
+            except InputError as error:
+                problems.extend(error)
+        problems.raise_if_any()
+        used = pd.concat(uses) if uses else None
+        if used is not None and used.empty and len(index) and any(len(one.segments) for one in corpora):
+            raise index.misfit(corpora)
+        extra = len(index) - (used["number"].nunique() if used is not None else 0)
+        noun = f"{index.noun} belongs" if extra == 1 else f"{index.noun}s belong"
         told = [f"{extra} {noun} to no segment of the corpora"] if extra else []
-        told += matched_by_less(pairs, self._shown, self._index.are_ids)
+        if used is not None:
+            told += compared(used, index.names, index.where, self._shown, index.are_ids)
         told += self._index.remarks()
         if self._changed:
             told.append(f"answers for changed signals are those of the run that wrote {self._shown}")

@@ -27,10 +27,10 @@ from soundcheck.common import files
 from soundcheck.common.errors import Problems, input_error
 from soundcheck.common.escaping import quoted
 from soundcheck.common.tasks import Task
-from soundcheck.corpora.utterances import UtteranceNames, matched_by_less
+from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.stated_words import WORDS
-from soundcheck.models.tables.index import refuse_two_sounds
+from soundcheck.models.tables.index import compared
 from soundcheck.models.tables.time_spans import NONE, SEVERAL, Spans
 from soundcheck.models.tables.timed_texts import TimedTexts
 from soundcheck.models.tables.transcript_formats import CTM
@@ -127,24 +127,20 @@ class TimedTranscripts(LookUpModel):
         InputError
             If no words belong to any segment, or it is not clear to which one.
         """
-        texts, problems = self._texts, Problems()
-        used = np.zeros(len(texts), dtype=bool)
-        pairs: set[tuple[str, str]] = set()
-        everywhere = []
-        silent = 0
+        import pandas as pd  # late: whoever reads a suite imports this module
+
+        texts, uses, silent = self._texts, [], 0
         for corpus in corpora:
             placed, known, touched = self._place(corpus)
             held = np.flatnonzero(placed >= 0)
-            used[held] = True
-            everywhere.append(np.full(len(corpus.segments), NONE, dtype=np.int64))
-            everywhere[-1][placed[held]] = held
-            files = corpus.segments["file"].to_numpy(dtype=object)[placed[held]]
-            pairs |= {*zip(np.array(texts.recordings, dtype=object)[held], files, strict=True)}
-            silent += int((known & ~touched & (everywhere[-1] < 0)).sum())
-        refuse_two_sounds(corpora, everywhere, texts.recordings, texts.where, problems)
-        problems.raise_if_any()
+            own = corpus.segments[["file", "audio"]].iloc[placed[held]].rename(columns={"audio": "sound"})
+            uses.append(own.assign(number=held, corpus=corpus.name))
+            spoken = np.isin(np.arange(len(corpus.segments)), placed[held])
+            silent += int((known & ~touched & ~spoken).sum())
+        used = pd.concat(uses) if uses else None
+        extra = len(texts) - (used["number"].nunique() if used is not None else 0)
         first = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
-        if not used.any() and first:
+        if extra == len(texts) and first:
             what = (
                 f"no {texts.noun} belongs to a segment: the recording here is {quoted(texts.recordings[0])}, "
                 f"from {texts.start[0]:g} to {texts.end[0]:g} s, a file of the corpus {quoted(first[0])}"
@@ -152,8 +148,8 @@ class TimedTranscripts(LookUpModel):
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
         told = list(texts.remarks)
-        told += matched_by_less(pairs, texts.shown, ids=True)
-        extra = int((~used).sum())
+        if used is not None:
+            told += compared(used, texts.recordings, texts.where, texts.shown, True)
         if extra and corpora:
             plural = "entries" if texts.noun == "entry" else f"{texts.noun}s"
             verb = f"{texts.noun} belongs" if extra == 1 else f"{plural} belong"
