@@ -128,7 +128,11 @@ class UtteranceNames:
         problems
             Takes what is wrong.
         """
-        owner = np.full(len(self._files), -1, dtype=np.int64)
+        place = {name: number for number, name in enumerate(names)}
+        owner = np.array([place.get(file, -1) for file in self._files], dtype=np.int64)
+        if len(place) and (owner >= 0).all() and len({*self._files}) == len(self._files):
+            return owner  # most often; other names cannot fit better
+        owner[:] = -1
         rival: dict[int, int] = {}  # segment -> a name that fits it as well as its owner
         for number, rows in enumerate(self.find(names)):
             if len(rows) > 1:

@@ -97,7 +97,10 @@ def test_all_missing_names_are_told_with_their_first_line():
 
 
 def test_names_of_several_files_are_refused():
-    words = r"^t.txt line 2: 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. Write the one that is meant, such as 'x/a.wav'"
+    words = (
+        "^t.txt line 2: 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. "
+        "Write the one that is meant, such as 'x/a.wav'"
+    )
     with pytest.raises(InputError, match=words):
         resolved("0 b c\n0 a b\n", corpus("x/a.wav", "y/a.wav", "z/a.wav", "b.wav", "c.wav"))
     with pytest.raises(InputError, match="'a' could mean 'x/a.wav' and 'y/a.wav'"):
@@ -106,7 +109,10 @@ def test_names_of_several_files_are_refused():
 
 def test_timed_segments_have_names_with_times():
     segments = corpus("a.wav", "a.wav", "b.wav", start=[0.0, 1.5, NAN], end=[1.5, NAN, NAN])
-    words = "line 1: 'a' could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'. Write the one that is meant, such as 'a.wav 0 to 1.5'"
+    words = (
+        "line 1: 'a' could mean 'a.wav 0 to 1.5' and 'a.wav 1.5'. "
+        "Write the one that is meant, such as 'a.wav 0 to 1.5'"
+    )
     with pytest.raises(InputError, match=words):
         resolved("0 a b\n", segments)
     table = resolved("enrol,test,label\na.wav 0 to 1.5,a.wav 1.5,1\na.wav 1.5,b,0\n", segments)
@@ -148,7 +154,8 @@ def test_enrolments_that_do_not_fit():
         resolved("0 m b\n0 n e\n0 q e\n0 n b\n", enrolments={"m": ["a", "x"], "n": ["c", "s2-c"], "o": ["c"]})
     assert str(caught.value).splitlines() == [
         "enrolment 'm': no segment is called 'x'. Write files as the corpus does, such as 's1/a.wav'.",
-        "enrolment 'n': 'c' and 's2-c' mean the same segment. Look whether one of them means another file; else remove it.",
+        "enrolment 'n': 'c' and 's2-c' mean the same segment. "
+        "Look whether one of them means another file; else remove it.",
         "t.txt line 3: there is no enrolment 'q'. Give its utterances, or write the name of one that there "
         "is, such as 'm'.",
     ]

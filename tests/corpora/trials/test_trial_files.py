@@ -165,8 +165,8 @@ def test_the_first_line_decides_where_both_columns_could_be_labels():
     text = "1 a target\n0 b c\n"  # one column is labels throughout
     assert pairs(trials(text)) == [("a", "target", True), ("b", "c", False)]
     words = (
-        "^t.txt line 2: 'c' is not a valid label of a trial. Allowed: 1, 0, target, nontarget, .* The file is "
-        "read as lines `enrol test target`; if not, set `layout:` of the corpus"
+        "^t.txt line 2: 'c' is not a valid label of a trial. Allowed: 1, 0, target, nontarget, .* The file "
+        "is read as lines `enrol test target`; if not, set `layout:` of the corpus"
     )
     with pytest.raises(InputError, match=words):
         parse_trials(text.encode(), "t.txt", "kaldi")
@@ -481,3 +481,78 @@ def test_many_trials_are_quick(tmp_path, rng):
     write_scores(tmp_path / "s", enrol, test, values)
     assert join(read_scores(tmp_path / "s", "s"), parse_trials(listed, "t")) == values
     assert time.process_time() - begin < 15
+
+
+# Lists and scores of other projects -------------------------------------------------------------------------
+
+OTHERS = {  # what a list looks like, both trials on two lines
+    "label last, as CN-Celeb": "a b 1\na c 0\n",
+    "tgt and imp, as SITW": "a b tgt\na c imp\n",
+    "impostor": "a b target\na c impostor\n",
+    "upper case": "a b TARGET\na c NonTarget\n",
+    "true and false": "true a b\nfalse a c\n",
+    "Python's": "a b True\na c False\n",
+    "1.0 and 0.0": "1.0 a b\n0.0 a c\n",
+    "label in the middle": "a 1 b\na 0 c\n",
+    "label -1": "a b 1\na c -1\n",
+    "a score beside the label": "a b 0.7 target\na c 0.2 nontarget\n",
+    "a side": "a b A target\na c A nontarget\n",
+    "sides and label first": "1 a b b\n0 a c b\n",
+    "commas without header": "a,b,1\na,c,0\n",
+    "tabs": "a\tb\t1\na\tc\t0\n",
+    "a header of plain words": "first second same_speaker\na b 1\na c 0\n",
+    "table of pandas": "enrol,test,label\na,b,1.0\na,c,0.0\n",
+    "table with an index": ",enrol,test,label\n0,a,b,1\n1,a,c,0\n",
+    "table with semicolons": "enrol;test;label\na;b;target\na;c;imp\n",
+    "table with tabs": "modelid\tsegmentid\tside\ttargettype\na\tb\ta\ttarget\na\tc\ta\timpostor\n",
+    "other headings": "label,utt1,utt2\n1,a,b\n0,a,c\n",
+    "is_target": "wav1 wav2 is_target\na b 1\na c 0\n",
+}
+
+
+@pytest.mark.parametrize("text", OTHERS.values(), ids=OTHERS)
+def test_lists_of_other_projects(text):
+    assert pairs(trials(text)) == [("a", "b", True), ("a", "c", False)]
+
+
+OTHER_SCORES = {
+    "label last": "a b 0.7 target\na c 0.2 nontarget\n",
+    "label third": "a b 1 0.7\na c 0 0.2\n",
+    "label first": "target a b 0.7\nimp a c 0.2\n",
+    "score first, label last": "0.7 a b 1\n0.2 a c 0\n",
+    "commas without header": "a,b,0.7\na,c,0.2\n",
+    "table with semicolons": "enrol;test;score\na;b;0.7\na;c;0.2\n",
+    "table with a label": "enrol,test,score,label\na,b,0.7,1.0\na,c,0.2,0.0\n",
+}
+
+
+@pytest.mark.parametrize("text", OTHER_SCORES.values(), ids=OTHER_SCORES)
+def test_scores_of_other_projects(text):
+    found = scores(text)
+    assert scored(found) == [("a", "b", 0.7), ("a", "c", 0.2)]
+    if len(text.split("\n")[-2].replace(",", " ").split()) == 4:
+        assert found.frame["target"].tolist() == [True, False]
+
+
+def test_scores_and_labels_without_names():
+    found = scores("0.7 1\n0.2 0\n")
+    assert found.layout == "numbers" and found.frame["score"].tolist() == [0.7, 0.2]
+    assert join(found, trials("1 a b\n0 a c\n")) == [0.7, 0.2]
+    with pytest.raises(InputError, match="^s.txt line 1: the label beside the score is not that of the list"):
+        join(found, trials("0 a b\n1 a c\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a b spoof\na c bonafide\n", "in a known layout"),
+        (
+            "a b target\na c spoof\n",
+            "line 2: 'spoof' is not a valid label of a trial. .*Allowed: 1, 0, target, n",
+        ),
+        ("k l m 1\nk l n 0\n", "in a known layout"),  # three names
+    ],
+)
+def test_words_that_are_no_labels_are_refused(text, words):
+    with pytest.raises(InputError, match=words):
+        trials(text)

@@ -129,9 +129,9 @@ def test_paths_that_are_not_clear_are_all_told():
     assert str(caught.value).splitlines() == [
         "results.jsonl line 1, field audio_filepath: the path 'a.wav' could mean 's1/a.wav' and "
         "'s2/a.wav'. Write the file as the corpus does, such as 's1/a.wav'.",
-        "results.jsonl lines 2 and 3, field audio_filepath: the paths '/x/b.wav' and '/y/b.wav' mean the same "
-        "segment 'b.wav'. Write the one that is meant as in the corpus; are these answers of two sets of "
-        "recordings?",
+        "results.jsonl lines 2 and 3, field audio_filepath: the paths '/x/b.wav' and '/y/b.wav' mean the "
+        "same segment 'b.wav'. Write the one that is meant as in the corpus; are these answers of two sets "
+        "of recordings?",
     ]
 
 

@@ -295,7 +295,8 @@ def test_ambiguous_ids_are_all_told():
     assert str(caught.value).splitlines() == [
         "hyp.trn line 1: the id 'a' could mean 'x/a.wav' and 'y/a.wav' and 1 more. "
         "Write the file as the corpus does, such as 'x/a.wav'.",
-        "hyp.trn line 2: the id 'b' could mean 'b.wav' and 'b.flac'. Write the file as the corpus does, such as 'b.wav'.",
+        "hyp.trn line 2: the id 'b' could mean 'b.wav' and 'b.flac'. "
+        "Write the file as the corpus does, such as 'b.wav'.",
         "hyp.trn line 3: the id 'c-d-e' could mean 'c/d-e.wav' and 'c-d/e.wav'. "
         "Write the file as the corpus does, such as 'c/d-e.wav'.",
     ]

@@ -8,7 +8,7 @@ Conventions
   separate the names, else of columns separated by tabs or blanks, as NIST writes them. Parquet is a table.
 - Otherwise all lines have as many words as the first one. The label is the column with most words that are
   labels, the score the first or last one with most numbers, and two others are the names. Further columns of
-  numbers, labels or single letters (NIST's sides) say nothing, but for labels beside scores. If the caller
+  numbers, labels or NIST's sides ``a`` and ``b`` say nothing, but for labels beside scores. If the caller
   gives a layout, the label or score stands at the first or last place. A single word is a score.
 - A header may stand above such lines: it names the label or score alone, and describes the names as it likes,
   ``label speaker/video/utterance speaker/video/utterance``; or it consists of plain words.
@@ -53,6 +53,7 @@ _PLACES = {"voxceleb": "first", "kaldi": "last"}  # layout of lines -> where the
 _EXAMPLES = {"enrol": "enrol", "test": "test", "score": "0.107", "label": "target", "": "..."}
 _SCORE_WORDS = (*HEADINGS["score"], "prediction")  # what may be above scores of lines
 _SPELLINGS = {spelt for word in LABELS for spelt in (word, word.upper(), word.capitalize())}
+_SIDES = ("a", "b", "A", "B")  # of NIST's calls
 _SAMPLE = 1000  # lines that tell which columns are numbers
 _CORRECT = "Correct the line; names with blanks need a CSV table"
 _HEADER_WORD = re.compile(r"[A-Za-z_][\w-]*")
@@ -294,14 +295,14 @@ def _columns(frame: pd.DataFrame, value: str, place: str) -> list[str]:
     )
     roles = {chosen: value}
     others = [column for column in range(width) if column != chosen]
-    for column in reversed(others):
-        if len(others) <= (2 if width > 2 else 0):
-            break
-        is_label = labels[column].iloc[1:].all()
-        if is_label or numbers[column].iloc[1:].all() or (frame[column].str.len() <= 1).all():
-            others.remove(column)
-            if value == "score" and is_label and "label" not in roles.values():
-                roles[column] = "label"
+    labelled = [column for column in others if labels[column].iloc[1:].all()]
+    numbered = [column for column in others if column not in labelled and numbers[column].iloc[1:].all()]
+    sides = [column for column in others if width > 3 and frame[column].isin(_SIDES).all()]
+    spare = len(others) - (2 if width > 2 else 0)
+    for column in list(dict.fromkeys([*labelled[::-1], *numbered[::-1], *sides[::-1]]))[:spare]:
+        others.remove(column)
+        if value == "score" and column in labelled:
+            roles[column] = "label"
     roles |= dict(zip(others, ("enrol", "test"), strict=False))
     return [roles.get(column, "") for column in range(width)] if len(others) in (0, 2) else []
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from soundcheck.corpora.corpus import Corpus
 
-__all__ = ["TWICE", "Index", "compared", "found_once", "misfit_of_names", "uses_of"]
+__all__ = ["TWICE", "Index", "compared", "found_once", "misfit_of_names", "most_alike", "uses_of"]
 
 # What to do about two answers to one segment: which is the right one, only the user knows.
 TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
@@ -67,14 +67,17 @@ class Index(abc.ABC):
         return []
 
 
-def misfit_of_names(index: Index, corpora: Sequence[Corpus], remedy: str) -> InputError:
-    """Make the error if no name fits a file of the corpora; shows what is most alike."""
-    name = index.names[0]
+def most_alike(name: str, corpora: Sequence[Corpus]) -> tuple[str, str]:
+    """Show a name that fits no file of the corpora, and the file that is most like it."""
     known = [str(file) for corpus in corpora for file in corpus.segments["file"][:_LOOKED_AT]]
-    same = [
-        file for file in known if plain_path(file).rpartition("/")[2] == plain_path(name).rpartition("/")[2]
-    ]
-    here, there = told_apart(name, next(iter(same), "") or nearest(name, known) or known[0])
+    base = plain_path(name).rpartition("/")[2]
+    same = (file for file in known if plain_path(file).rpartition("/")[2] == base)
+    return told_apart(name, next(same, "") or nearest(name, known) or known[0])
+
+
+def misfit_of_names(index: Index, corpora: Sequence[Corpus], remedy: str) -> InputError:
+    """Make the error if no name fits a file of the corpora."""
+    here, there = most_alike(index.names[0], corpora)
     both = f"the name here is {here}, the most similar one in the corpus {there}"
     return input_error(index.where(0), f"no {index.noun} belongs to a segment: {both}", remedy)
 

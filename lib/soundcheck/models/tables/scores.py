@@ -249,9 +249,9 @@ def _find_pairs(scores: Listing, pairs: pd.DataFrame) -> np.ndarray:
             pairs[side].map(pd.Series(np.arange(len(theirs)), theirs)),
         ]
     problems.raise_if_any()
-    known, asked = (pd.MultiIndex.from_arrays(sides) for sides in (numbers[::2], numbers[1::2]))
+    known, asked = (one * len(pairs) + other for one, other in (numbers[::2], numbers[1::2]))
     used = np.flatnonzero((numbers[0] >= 0) & (numbers[2] >= 0))
-    place = known[used].get_indexer(asked)
+    place = pd.Index(known.iloc[used]).get_indexer(asked)
     missing = np.flatnonzero(place < 0)
     if len(missing) and len(missing) == len(place):
         here, there = zip(*map(told_apart, frame.iloc[0], pairs.iloc[0]), strict=True)

@@ -249,8 +249,8 @@ def _ctm(content: bytes, rows: _Rows) -> None:
     if begun:
         rows.refuse(begun, "the alternatives that begin here do not end", CTM)
     if left_out:
-        what = f"{len(left_out)} words of {rows.shown}, such as {quoted(left_out[0], 40)}, are left out"
-        rows.remarks.append(f"{what}: their type says that they are none")
+        what = f"left out, as their type says that they are no words: {len(left_out)} of {rows.shown}"
+        rows.remarks.append(f"{what}, such as {quoted(left_out[0], 40)}")
 
 
 def _seglst(content: bytes, rows: _Rows) -> None:

@@ -30,7 +30,7 @@ from soundcheck.common.tasks import Task
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import LookUpModel
 from soundcheck.models.stated_words import WORDS
-from soundcheck.models.tables.index import compared
+from soundcheck.models.tables.index import compared, most_alike
 from soundcheck.models.tables.time_spans import NONE, SEVERAL, Spans
 from soundcheck.models.tables.timed_texts import TimedTexts
 from soundcheck.models.tables.transcript_formats import CTM
@@ -139,11 +139,11 @@ class TimedTranscripts(LookUpModel):
             silent += int((known & ~touched & ~spoken).sum())
         used = pd.concat(uses) if uses else None
         extra = len(texts) - (used["number"].nunique() if used is not None else 0)
-        first = [str(file) for corpus in corpora for file in corpus.segments["file"][:1]]
-        if extra == len(texts) and first:
+        if extra == len(texts) and any(len(corpus.segments) for corpus in corpora):
+            here, there = most_alike(texts.recordings[0], corpora)
             what = (
-                f"no {texts.noun} belongs to a segment: the recording here is {quoted(texts.recordings[0])}, "
-                f"from {texts.start[0]:g} to {texts.end[0]:g} s, a file of the corpus {quoted(first[0])}"
+                f"no {texts.noun} belongs to a segment: the recording here is {here}, "
+                f"from {texts.start[0]:g} to {texts.end[0]:g} s, a file of the corpus {there}"
             )
             remedy = "Call recordings like the files of the corpus; times are seconds"
             raise input_error(texts.where(0), what, remedy)
@@ -219,25 +219,27 @@ class TimedTranscripts(LookUpModel):
         texts = self._texts
         of_segment, names = pd.factorize(table["file"])
         known = UtteranceNames(table.drop_duplicates("file").drop(columns="item", errors="ignore"))
-        which, pairs = pd.factorize(pd.MultiIndex.from_arrays([texts.recordings, texts.channels]))
-        plain = known.find([recording for recording, _ in pairs])
-        found = np.full(len(pairs), NONE, dtype=np.int64)
-        firsts = np.unique(which, return_index=True)[1]
-        owners: dict[int, str] = {}  # file -> the recording that means it
-        for number, (recording, channel) in enumerate(pairs):
-            forms = [f"{recording}-{channel}", f"{recording}_{channel}"] if channel else []
-            rows = plain[number] or next(filter(None, known.find(forms)), [])
-            what = ""
-            if len(rows) > 1:
-                what = f"the recording {quoted(recording)} could mean {known.meanings(rows)}"
-            elif rows and owners.setdefault(rows[0], recording) != recording:
-                both = f"{quoted(owners[rows[0]])} and {quoted(recording)}"
-                what = f"the recordings {both} mean the same file {quoted(names[rows[0]])}"
-            elif rows:
-                found[number] = rows[0]
-            if what:
-                problems.add(texts.where(firsts[number]), what, "Write the names as in the corpus")
-        return found[which], of_segment
+        called, recordings = pd.factorize(np.array([*texts.recordings, ""], dtype=object)[:-1])
+        first = np.unique(called, return_index=True)[1]
+
+        def where(*numbers: int) -> str:
+            return " and ".join(texts.where(int(first[number])) for number in numbers)
+
+        recording_of = known.assign(recordings.tolist(), "recording", where, problems)
+        of_recording = np.full(len(recordings), NONE, dtype=np.int64)
+        of_recording[recording_of[recording_of >= 0]] = np.flatnonzero(recording_of >= 0)
+        found = of_recording[called]
+        both = [
+            (f"{texts.recordings[item]}{joint}{texts.channels[item]}", item)
+            for item in np.flatnonzero(found == NONE).tolist()
+            for joint in "_-"
+            if texts.channels[item]
+        ]
+        files = known.find(list(dict.fromkeys(name for name, _ in both))) if both else []
+        meant = dict(zip(dict.fromkeys(name for name, _ in both), files, strict=True))
+        for name, item in both:
+            found[item] = meant[name][0] if len(meant[name]) == 1 else found[item]
+        return found, of_segment
 
     def _speakers(
         self, table: pd.DataFrame, of_item: np.ndarray, of_segment: np.ndarray
