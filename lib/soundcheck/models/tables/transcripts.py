@@ -27,6 +27,7 @@ import numpy as np
 
 from soundcheck.common.errors import InputError, Problems, input_error
 from soundcheck.common.escaping import quoted
+from soundcheck.common.text_table import decode_text
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.base import TEXT_LIMIT
 from soundcheck.models.tables.index import TWICE, Index, found_once, misfit_of_names
@@ -163,16 +164,7 @@ def text_lines(content: bytes, shown: str) -> Iterator[tuple[int, str]]:
     InputError
         If it is no UTF-8 text; names the line.
     """
-    try:
-        text = content.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = len(_LINE_END.findall(content[: error.start].decode("latin-1"))) + 1
-        what = f"byte {error.start} is not UTF-8 text"
-        raise input_error(f"{shown} line {line}", what, "Save the file as UTF-8") from error
-    for number, line in enumerate(_LINE_END.split(text), start=1):
-        if "\0" in line:
-            what = f"character {line.index(chr(0)) + 1} is a NUL, this is not text"
-            raise input_error(f"{shown} line {number}", what, "Save the file as UTF-8 text")
+    for number, line in enumerate(_LINE_END.split(decode_text(content, shown)), start=1):
         if line.strip():
             yield number, line
 
